@@ -81,6 +81,7 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
     records, repeated = _put_together(runs, names, [player.name for player in players])
     if repeated:
         notes.append(("joint.repeated", {"games": repeated}))
+    given = [(_anchored(name, names), elo) for name, elo in anchors]
     spec = replace(
         first.spec,
         name=" + ".join(run.spec.name for run in runs)[:MAX_NAME_LENGTH],
@@ -88,10 +89,9 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
         players=tuple(players),
         search_statistics=None,
         sprt=None,
-        anchors=_common_anchors(runs, names),
+        anchors=_common_anchors(runs, names, dict(given)),
         command=("report", *folders, *(word for name, elo in anchors for word in ("--anchor", f"{name}={elo:g}"))),
     )
-    given = [(_anchored(name, names), elo) for name, elo in anchors]
     return Joint(with_anchors(spec, given), tuple(records), runs, tuple(notes))
 
 
@@ -213,16 +213,23 @@ def _put_together(
     return records, repeated
 
 
-def _common_anchors(runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]]) -> tuple[tuple[str, float], ...]:
-    """The anchors of all runs. Raises ``JointError`` if two runs give a player different ratings."""
+def _common_anchors(
+    runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], given: Mapping[str, float]
+) -> tuple[tuple[str, float], ...]:
+    """The anchors of all runs, except for players in ``given``.
+
+    Raises ``JointError`` if two runs give a player different ratings.
+    """
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):
         for name, elo in run.spec.anchors:
+            if own[name] in given:
+                continue
             before, folder = found.setdefault(own[name], (elo, run.folder))
             if before != elo:
                 raise JointError(
                     f"{run.folder}: anchor {name} = {elo:g}, but {folder} has {before:g}",
-                    f"change one of them with {argument('anchor')}",
+                    f"give its rating with {argument('anchor', f'{own[name]}={before:g}')}",
                 )
     return tuple((name, elo) for name, (elo, _) in found.items())
 

@@ -48,9 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_output(parser, "results/claims-<table>-<budget>")
     tuning_runs.add_playing(parser)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
-    )
+    tuning_runs.add_dry_run(parser)
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (

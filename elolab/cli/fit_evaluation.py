@@ -73,9 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", metavar="FILE", help="also write the last weights to this file")
     options.add_output(parser, "results/fit-<game>")
     tuning_runs.add_playing(parser)
-    parser.add_argument(
-        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
-    )
+    tuning_runs.add_dry_run(parser)
     options.add_language(parser)
     options.add_json(parser)
     parser.epilog = (

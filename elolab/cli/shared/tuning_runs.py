@@ -29,13 +29,14 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
     options.add_output(parser)
     add_playing(parser)
     playing_options.add_log(parser)
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print the number of games and openings and the expected time; play nothing",
-    )
+    add_dry_run(parser, "the number of games and openings")
     options.add_language(parser)
     options.add_json(parser)
+
+
+def add_dry_run(parser: argparse.ArgumentParser, counted: str = "the number of games") -> None:
+    """Add ``--dry-run``, which prints what is ``counted``."""
+    parser.add_argument("--dry-run", action="store_true", help=f"print {counted} and the expected time; play nothing")
 
 
 def add_playing(parser: argparse.ArgumentParser) -> None:

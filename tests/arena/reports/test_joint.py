@@ -140,6 +140,7 @@ def test_anchors_of_the_runs_and_of_the_command(tmp_path: Path) -> None:
     other = run(tmp_path / "other", specification(("bb", "ccc"), anchors={"bb": 1600}), BC)
     with pytest.raises(JointError, match=r"other: anchor bb = 1600, but .*one has 1500"):
         join([one, other])
+    assert join([one, other], [("bb", 1550.0)]).spec.anchors == (("bb", 1550.0),)
 
 
 def test_an_anchor_means_one_player(tmp_path: Path) -> None:

@@ -50,6 +50,7 @@ from elolab.tuning.ablation.rows import frame_of, row_of
 from elolab.tuning.reports.ablation_report import ablation_document, ablation_text, write_ablation_report
 from elolab.tuning.reports.wording import MESSAGES
 from tests.support.small_ablation import OPENINGS, a_row, read, records_in, run, write_ablation, write_openings
+from tests.support.small_studies import CountingStop
 
 ROOT = Path(__file__).parents[3]
 
@@ -139,20 +140,6 @@ def test_concurrency_does_not_matter(played: tuple[Path, Path, AblationResult], 
     path, _, ended = played
     again = run(path, tmp_path / "two", concurrency=2)
     assert (again.rows, again.digest) == (ended.rows, ended.digest)
-
-
-class CountingStop(StopFlag):
-    """A stop flag that is set after being polled so many times."""
-
-    def __init__(self, polls: int) -> None:
-        super().__init__()
-        self.left = polls
-
-    def is_set(self) -> bool:
-        self.left -= 1
-        if self.left < 0:
-            self.set()
-        return super().is_set()
 
 
 def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(

@@ -13,7 +13,6 @@ import pytest
 
 from elolab.arena.play.store import Store
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
-from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.limits import Limits
@@ -28,6 +27,7 @@ from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, tar
 from elolab.tuning.study.space import Dimension, Space
 from elolab.tuning.study.study_spec import TuningSpec, load_tuning, tuning_from_mapping, tuning_from_text
 from elolab.tuning.study.tuning_run import tune
+from tests.support.small_studies import CountingStop
 
 SHORT, MIDDLE, LONG = (Limits(nodes=nodes) for nodes in (1250, 5000, 20_000))
 STUDY = {"game": "xiangqi", "limit": "nodes=20000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
@@ -135,20 +135,6 @@ def test_the_maximum_is_carried_over_to_the_target() -> None:
 
 
 # A study
-
-
-class CountingStop(StopFlag):
-    """Stops a run after so many questions whether it is to stop."""
-
-    def __init__(self, polls: int) -> None:
-        super().__init__()
-        self._left = polls
-
-    def is_set(self) -> bool:
-        self._left -= 1
-        if self._left < 0:
-            self.set()
-        return super().is_set()
 
 
 def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) -> None:
