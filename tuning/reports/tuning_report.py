@@ -375,7 +375,7 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
     return speeds_table(message("validation.limit"), speeds, message), Note(message("validation.speeds"))
 
 
-def _limit_words(spec: TuningSpec, message: Catalogue) -> str:
+def limit_words(spec: TuningSpec, message: Catalogue) -> str:
     """The target search limit as text, followed by the limits of the rounds and their shares if there are several."""
     shares = spec.limit_shares
     if not shares.content():
@@ -410,7 +410,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message("study_fact.rounds"),
             message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
-        (message("fact.limit"), _limit_words(spec, message)),
+        (message("fact.limit"), limit_words(spec, message)),
         *condition_facts(spec.conditions, result.engine, message),
         (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
         (

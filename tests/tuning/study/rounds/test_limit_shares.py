@@ -16,7 +16,7 @@ from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.limits import Limits
-from elolab.tuning.reports.tuning_report import _limit_words
+from elolab.tuning.reports.tuning_report import limit_words
 from elolab.tuning.reports.wording import MESSAGES
 from elolab.tuning.study.model.hill import Hill, HillOverLimits
 from elolab.tuning.study.model.maxima import maximum
@@ -157,6 +157,6 @@ def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) ->
     assert stopped.interrupted
     again = tune(spec, tmp_path / "stopped", stream=io.StringIO(), concurrency=2)
     assert (again.digest, again.rounds, again.decision) == (whole.digest, whole.rounds, whole.decision)
-    words = (_limit_words(spec, Catalogue(MESSAGES, language)) for language in ("en", "zh"))
+    words = (limit_words(spec, Catalogue(MESSAGES, language)) for language in ("en", "zh"))
     assert next(words) == "nodes=80; the games of the rounds 66.7 % at nodes=20, 33.3 % at nodes=40"
     assert "33.3 % 为 nodes=40" in next(words)
