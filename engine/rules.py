@@ -92,13 +92,14 @@ class Rules:
 
 
 def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
-    """Declare a key for a whole number with the default ``value``, which a game can replace."""
+    """Declare a setting that is a whole number from ``low`` to ``high``; ``value`` is its default unless a game has its
+    own."""
     return schema.whole(low, high, default=schema.COMPUTED, value=value, example=example, unit=unit)
 
 
 @dataclass(frozen=True)
 class Adjudication:
-    """When a tournament ends a game early; a value of 0 moves switches a rule off."""
+    """Rules by which a tournament ends a game early; setting a rule's number of moves or plies to 0 switches it off."""
 
     resign_score: int = _by_game(1, MAX_SCORE, 1000, example=800, unit="centipawns")
     """Score for resignation in centipawns or hundredths of a disc. The loser's own score must be at or below minus
@@ -110,7 +111,7 @@ class Adjudication:
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Consecutive moves of each side that must fulfil ``draw_score``; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Number of plies after the opening that do not count towards ``draw_moves``."""
+    """Number of plies after the opening during which moves do not count towards ``draw_moves``."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
     """Plies after the opening at which the game is drawn; 0 switches the rule off. The maximum length of a stored game
     applies in any case."""

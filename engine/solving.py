@@ -15,10 +15,10 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
-"""Default settings of the solver that differ from the engine's defaults."""
+"""Settings of the solver that differ from the engine's defaults; users can override them."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
-"""Settings with which every position is solved exactly, and the ordinary search, whose scores are not exact, is not
-used.
+"""Settings with which the solver searches every position to the end of the game, instead of the ordinary search, whose
+scores are not exact.
 
 Passes must cost no depth; otherwise the ordinary search would search positions after a pass.
 """

@@ -1,8 +1,8 @@
-"""Positions with known best moves, and how many of them a setting of the engine solves.
+"""Suites of positions with known best moves, and how many of them the engine solves.
 
 A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
 best moves in the game's notation and, optionally, ``id "name";``. A position is *solved* if the search plays a best
-move at its limit. The depth of the solution is the first from which all completed iterations prefer a best move.
+move at its limit. The depth of the solution is the first depth from which all completed iterations prefer a best move.
 """
 
 from __future__ import annotations

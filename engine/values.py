@@ -1,6 +1,7 @@
 """Score constants shared by the search, the games and everything that reads a score.
 
-Scores are centipawns (Othello: disc-hundredths) of the side to move, within 16 bits.
+Scores are in centipawns, in Othello in hundredths of a disc, from the point of view of the side to move. They fit into
+16 bits.
 """
 
 MAX_PLY = 128

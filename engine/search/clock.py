@@ -43,7 +43,8 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Drop of the score, in centipawns, after which ElephantEye 3.31 does not halve its time: 20 of its units."""
+"""Drop of the score from one iteration to the next, in centipawns. After a larger one, ElephantEye 3.31 does not halve
+its time. It is 20 in ElephantEye's own units."""
 STABLE_ITERATIONS = 4
 """Number of iterations with the same best move after which ElephantEye 3.31 halves its time."""
 
@@ -58,7 +59,9 @@ _MILLISECOND = 1_000_000
 def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, moves_to_go):
     """Set the soft and hard time limits of the next search, in nanoseconds.
 
-    ``move_time_ms`` is a fixed time for this move, 0 for none; ``remaining_ns`` is negative without a game clock.
+    ``move_time_ms`` is a fixed time for this move, 0 for none. ``remaining_ns`` is the player's time on the game clock,
+    negative without a game clock. ``moves_to_go`` is the number of moves until the next time control, 0 if there is
+    none.
     """
     soft = NO_LIMIT
     hard = NO_LIMIT
@@ -108,8 +111,9 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
 def adapt_soft_limit(search, parameters, score_change):
     """Set the soft limit after an iteration as ElephantEye 3.31 does.
 
-    It is the proper time, halved for each of three conditions: the null move is off, the score has not dropped, the
-    best move is stable.
+    It is the proper time, halved for each of three conditions: null moves are off, the score has not dropped by more
+    than ``FALLING_SCORE``, the best move is stable. ``score_change`` is the iteration's score minus the previous
+    iteration's.
     """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
@@ -146,10 +150,10 @@ def _power(logarithm):
 
 @jit
 def forecast_ns(search, parameters):
-    """Expected duration of the next iteration, extrapolated from up to three earlier ones [OT].
+    """Expected duration of the next iteration in nanoseconds, extrapolated from up to three earlier ones [OT].
 
-    A straight line fitted to the logarithms of three durations predicts, as the fourth, their mean plus the difference
-    between the last and the first.
+    A straight line is fitted to the logarithms of three durations. Its value at the fourth is their mean plus the
+    difference between the last and the first.
     """
     last = search.iteration_ns[0]
     before = search.iteration_ns[1]
@@ -195,9 +199,9 @@ def counted_ns(search):
 def allocate_iteration_time(search, parameters, depth, left):
     """Set the move's deadline before an iteration of ``depth`` under the time strategy ``othello`` [OT].
 
-    The deadline is the player's remaining time divided by a number of moves: the own moves between the iteration's
-    horizon and the end of the game, which is ``left`` plies away. If the end is unknown, the divisor is
-    ``time_divisor``.
+    The time for the move is the player's remaining time divided by the number of moves that the player has to make
+    between the iteration's horizon and the end of the game. ``left`` is the number of plies to the end of the game. If
+    the end is unknown, the divisor is ``time_divisor``.
     """
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
@@ -239,8 +243,8 @@ def granted_nodes(search):
 def is_pondering(search, parameters):
     """Whether the search is still pondering, so that no clock limit applies.
 
-    The call that notices a ponder hit sets ``uncounted_ns`` or checks the soft limit; one that notices a miss sets
-    ``stopped``.
+    The first call after a ponder hit sets ``uncounted_ns`` or checks the soft limit. The first call after a ponder miss
+    sets ``stopped``.
     """
     if not awaits_ponder_hit(search):
         return False
@@ -269,7 +273,8 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Check all limits; set ``stopped``, or set ``countdown`` to the number of nodes until the next check."""
+    """Check all limits: set ``stopped`` if one is reached, otherwise set ``countdown`` to the number of nodes until the
+    next check."""
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
         return
@@ -304,7 +309,7 @@ def arm_clock(search):
 
 @jit
 def stop_if_soft_limit_passed(search):
-    """Stop the search if the soft limit has passed; never while pondering."""
+    """Stop the search if its soft time limit has passed; a pondering search is never stopped."""
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
         if not awaits_ponder_hit(search) and counted_ns(search) > search.soft_ns:
             search.stopped = STOPPED_BY_SOFT_LIMIT

@@ -180,7 +180,11 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 
 @jit
 def _root_reduction(state, search, parameters, depth, number, reducible):
-    """Reduction, in plies, for the first search of root move ``number``, which has just been made."""
+    """Late move reduction, in plies, for the first search of a root move that has just been made.
+
+    ``number`` is the number of root moves searched before it. ``reducible`` is false for moves that must not be
+    reduced; a move that gives check is not reduced either.
+    """
     late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
     if not (reducible and late and parameters.late_move_reductions != 0) or in_check(state):
         return np.int64(0)
@@ -200,7 +204,11 @@ def _copy_line(search, source, target):
 
 @jit
 def _keep_result(search, line, move, value, depth):
-    """Store the result of a variation. No two variations ever begin with the same move, even after an abort."""
+    """Store a move, its value, its depth and the principal variation as the result of variation ``line``.
+
+    If the move already begins another variation, that one is replaced, so no two variations ever begin with the same
+    move.
+    """
     if search.line_move[line] != move:
         place = search.lines - 1
         for other in range(line + 1, search.lines):
@@ -230,7 +238,8 @@ def _move_to_front(search, index, first):
 
 @jit
 def _collect_root_moves(state, search, lists, parameters):
-    """Fill ``root_moves`` with the legal moves that pass the filter, ordered; return the number of legal moves."""
+    """Fill ``root_moves`` with the legal moves that pass the filter, in search order; return the number of all legal
+    moves."""
     count = generate(state, lists, 0)
     score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
     search.root_count = 0
@@ -259,7 +268,7 @@ def _order_as_node(state, search, lists, parameters, first):
 
 @jit
 def _search_window(state, search, lists, parameters, depth, previous):
-    """Search the current line to ``depth`` with an aspiration window around ``previous``, and return its value."""
+    """Search the current variation to ``depth`` with an aspiration window around ``previous``, and return its value."""
     line = search.current_line
     alpha = np.int64(-INFINITY)
     beta = np.int64(INFINITY)
@@ -318,7 +327,8 @@ def _search_window(state, search, lists, parameters, depth, previous):
 
 @jit
 def _search_mtdf(state, search, lists, parameters, depth, guess):
-    """Search the current line to ``depth`` by MTD(f): null windows that converge on the value from both sides [OT]."""
+    """Search the current variation to ``depth`` by MTD(f), and return its value: null windows, the first at ``guess``,
+    converge on it from both sides [OT]."""
     line = search.current_line
     lower = np.int64(-INFINITY)
     upper = np.int64(INFINITY)
@@ -376,7 +386,11 @@ def _first_guess(search, parameters, depth_before):
 
 @jit
 def _note_iteration(search, parameters, began_ns, best_before, score_before):
-    """Record an iteration's duration, best move and score for the time management, and adapt the soft limit."""
+    """Record an iteration's duration, best move and score for the time management, and adapt the soft limit.
+
+    ``began_ns`` is when the iteration began, on the search's clock; the other two are best move and score of the
+    iteration before it.
+    """
     for index in range(3, 0, -1):
         search.iteration_ns[index] = search.iteration_ns[index - 1]
     search.iteration_ns[0] = max(elapsed_ns(search) - began_ns, 1)

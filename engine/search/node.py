@@ -85,7 +85,8 @@ STORE_NODE_DEPTH = choice_code("null_store_depth", "node")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
-"""Table of 100 times the natural logarithm, rounded once, so that reductions are the same on every processor."""
+"""Table of 100 times the natural logarithm of each index, rounded once, so that reductions are the same on every
+processor. Index 0 has 0."""
 
 
 @jit
@@ -129,7 +130,8 @@ def reduction(search, parameters, depth, number, order):
 
 @jit
 def note_static_value(search, ply, static, checked):
-    """Record a node's static evaluation; a node in check takes over the evaluation from two plies before."""
+    """Record a node's static evaluation; if ``checked``, the node is in check and takes over the evaluation of two
+    plies before."""
     search.static_values[ply + 2] = search.static_values[ply] if checked else static
 
 
@@ -200,7 +202,8 @@ def probcut_check_depth(parameters, depth, check):
 
 @jit
 def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
-    """A score of at least ``beta`` that a child position's table entry proves; ``-INFINITY`` if none does."""
+    """A score of at least ``beta`` that the table entry of a child proves; ``-INFINITY`` if none of the first ``count``
+    moves leads to one."""
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         new_depth = next_depth(state, parameters, move, depth)
@@ -223,10 +226,11 @@ def _prefetch(search, key):
 
 @jit
 def path_value(state, lists, verdict, ply):
-    """Score of a position in which repetition or another rule decides the game: a draw, a win or a loss.
+    """Score, for the side to move, of a position in which repetition or another rule decides the game.
 
-    Wins and losses are adjusted by the distance from the root. A position without legal moves takes its final score
-    even if a rule says draw, because the arbiter decides likewise.
+    ``verdict`` is ``PATH_DRAW``, ``PATH_WIN`` or ``PATH_LOSS``. Wins and losses are adjusted by the distance from the
+    root. A position without legal moves takes its final score even if a rule says draw, because the arbiter decides
+    likewise.
     """
     if verdict == PATH_DRAW:
         if generate(state, lists, ply) == 0:
@@ -598,7 +602,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
 
 
 def enter_address(state, search, lists, parameters):
-    """Address of the compiled ``search_node`` for these record types; ``enter_node`` calls ``search.node_address``."""
+    """Memory address of ``search_node``, compiled for the types of these records.
+
+    The caller stores it in ``search.node_address``, from where ``enter_node`` calls it.
+    """
     number = 0
     return address_of(search_node, state, search, lists, parameters, number, number, number, number, number)
 

@@ -26,8 +26,8 @@ _LOSING_CAPTURE = -(1 << 28)
 _HISTORY_LIMIT = 1 << 14
 """Maximum absolute value of a history under ``history_gravity``."""
 _GRAVITY_BONUS = 128
-"""Factor of the bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``, at most an eighth of the
-bound."""
+"""Factor of the bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``, at most an eighth of
+``_HISTORY_LIMIT``."""
 
 _NO_CAPTURE_ORDER = choice_code("capture_order", "none")
 _SEE = choice_code("capture_order", "see")
@@ -51,13 +51,15 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """Convert an ordering score to a history from -100 to 100; killers and better moves get 100."""
+    """Convert an ordering score to a history value from -100 to 100; killers and all moves ordered before them get
+    100."""
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
 @jit
 def _continuation_row(state, parameters, back):
-    """Row of the continuation history for the move ``back`` plies ago; -1 if there is none."""
+    """Row of the continuation history for the move made ``back`` plies ago; -1 if no move was made then or the
+    parameters do not use it."""
     if parameters.continuation_history < back or np.int64(state.ply) < back:
         return np.int64(-1)
     move = past_move(state, np.int64(state.ply) - back)
@@ -167,10 +169,11 @@ def pick_move(state, parameters, lists, ply, start, count):
 
 @jit
 def leave_out_quiet(state, lists, ply, start, count, spare_checks):
-    """Remove the quiet moves from ``start`` on and return the new count; ``spare_checks`` keeps quiet checks.
+    """Remove the quiet moves from index ``start`` on and return the new number of moves; ``spare_checks`` keeps quiet
+    checks.
 
-    The function overwrites the next ply's row. It removes nothing if two of the remaining moves have the same score,
-    because the order of equal moves depends on the moves between them.
+    The function uses the move list of the next ply as scratch space. It removes nothing if two of the remaining moves
+    have the same score, because the order of equal moves depends on the moves between them.
     """
     row = np.uint64(ply)
     scratch = row + _ONE
@@ -250,7 +253,7 @@ def reward_history(state, search, parameters, move, depth):
 
 @jit
 def gravity_bonus(parameters, depth):
-    """Bonus of a cutoff at ``depth`` under ``history_gravity``."""
+    """History bonus of a move that caused a cutoff at ``depth``, under ``history_gravity``."""
     return min(_GRAVITY_BONUS * _bonus(parameters, depth), _HISTORY_LIMIT // 8)
 
 
@@ -289,7 +292,8 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 @jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Update history and killers after a beta cutoff by ``move``; the first ``tried`` moves had caused no cutoff."""
+    """Update history and killers after a beta cutoff by ``move``; the first ``tried`` moves of the node had been
+    searched without a cutoff."""
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)

@@ -45,7 +45,8 @@ def static_value(state, cache, parameters, alpha, beta):
 
 @jit
 def terminal_value(state, ply):
-    """Score of a position without legal moves; mate scores are adjusted by the distance from the root."""
+    """Score, for the side to move, of a position without legal moves; mate scores are adjusted by the distance from the
+    root."""
     score = final_score(state)
     if score <= -MATE_BOUND:
         return score + ply

@@ -102,7 +102,8 @@ def _add(search, place, amount):
 
 @jit
 def note_null(state, search, column, depth):
-    """Count an event of null move pruning (``column``) at this node, by own material, pieces and remaining depth."""
+    """Count one event of null move pruning at this node in the rows for own material, for pieces and for remaining
+    depth; ``column`` is the index of the event in ``NULL_COLUMNS``."""
     if search.search_statistics_address == 0:
         return
     row = min(max(material(state), 0) // MATERIAL_STEP, _MATERIAL_ROWS - 1)
@@ -126,7 +127,8 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff; if it is to be sampled, also store the path to it for ``null_samples``."""
+    """Count a null cutoff; at every sampling interval, also store depth, beta and the moves from the root to the node
+    for ``null_samples``."""
     if search.search_statistics_address == 0:
         return
     note_null(state, search, NULL_CUTOFF, depth)
@@ -162,7 +164,7 @@ def sample_count(search):
 
 @jit
 def sample_nodes(search):
-    """Node limit for searching one sample again."""
+    """Node limit for searching one sampled null cutoff again."""
     return _read(search, _SAMPLE_NODES)
 
 
@@ -229,7 +231,7 @@ def note_iteration_end(search, depth):
 
 @jit
 def note_search_end(search):
-    """Add a finished search to the sums; its ``elapsed_ns`` and ``end_reason`` must be set."""
+    """Add a finished search to the sums; its ``elapsed_ns`` and ``end_reason`` must already be set."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes

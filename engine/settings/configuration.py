@@ -16,7 +16,8 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings import FILE_KINDS
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
-"""ASCII equivalents of typographic and Chinese characters; Unicode itself maps the wide forms."""
+"""ASCII equivalents of typographic and Chinese characters that Unicode normalization (NFKC) does not convert to
+ASCII."""
 
 
 class ConfigurationError(UserError):
@@ -30,7 +31,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
-    """Raise ``ConfigurationError`` if a file's keys show that it is of another kind than ``kind``."""
+    """Raise ``ConfigurationError`` if a file's keys show that it is of another kind than ``kind``, a key of
+    ``FILE_KINDS``.
+
+    ``where`` is the file, and ``expected`` describes the expected file in the error; if empty, the kind's title does.
+    """
     found = {one.folder: mark for one in FILE_KINDS.values() for mark in reversed(one.marks) if mark in data}
     if not found or kind in found:
         return

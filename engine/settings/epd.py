@@ -1,8 +1,8 @@
 """Lines of EPD: a position, and after it operations such as ``id "name";``.
 
-The position is a FEN, in Xiangqi with or without its two counters, or another game's text. Before the first operation,
-and after the last one, there may be a ``;`` or not; a ``#`` at the beginning of a word starts a comment, except in
-quotation marks.
+The position is a FEN, in Xiangqi with or without its two counters, or another game's text. A ``;`` before the first
+operation and after the last one is optional. A ``#`` at the beginning of a word starts a comment, except in quotation
+marks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _COUNTER = re.compile(r"-|\d+")
 _FIELDS = 6
 """Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
 MOVES = "moves"
-"""Word between a position and its moves in protocols such as UCI; it is not part of EPD."""
+"""Word that separates a position from its moves in protocols such as UCI; it is not the name of an EPD operation."""
 
 
 def position_and_operations(line: str) -> tuple[str, dict[str, str]]:

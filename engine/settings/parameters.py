@@ -79,7 +79,8 @@ class Parameter:
     """Defaults by game, where ``default`` would be wrong. They may include games in which users cannot set the
     parameter."""
     aliases: tuple[str, ...] = ()
-    """Names of the parameter in the literature and in other engines, spelt as there, with the same unit and meaning."""
+    """Other names of the parameter, from the literature and other engines and in their spelling. Unit and meaning must
+    be the same."""
 
     def default_for(self, game: str | None) -> Value:
         """The default value in a game; ``None`` stands for every game without a default of its own."""
@@ -559,8 +560,8 @@ PARAMETERS: tuple[Parameter, ...] = (
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
 
 TEXT_NAMES: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "text_names.toml").read_text("utf-8"))
-"""Names from the literature that no parameter has, spelt as there, each with its meaning and the setting to use
-instead."""
+"""Names from the literature that are refused because their unit or meaning differs. Each has, in the spelling of its
+source, an explanation and the setting to use instead."""
 
 _SAYS_NOTHING = str.maketrans("", "", "_- ")
 
@@ -629,7 +630,8 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 
 
 def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
-    """The row of each name, by the name as given; raises ``ParameterError`` if two names mean the same parameter."""
+    """The row of each name, keyed by the name as given; raises ``ParameterError`` if two names mean the same
+    parameter."""
     among = None if among is None else tuple(among)
     rows: dict[str, Parameter] = {}
     for name in names:

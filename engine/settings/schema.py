@@ -36,7 +36,8 @@ Read = TypeVar("Read")
 
 
 class Default(Enum):
-    """Meaning of a key that is missing and has no constant default: an error, or a computed value."""
+    """Meaning of a missing key without a constant default: an error (``REQUIRED``), or a computed value
+    (``COMPUTED``)."""
 
     REQUIRED = "required"
     COMPUTED = "computed"
@@ -99,7 +100,8 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is valid; true if the key has several kinds or a free form, which the caller checks later."""
+        """Whether a value is valid; always true if the key has several kinds of values or a free form, which the caller
+        checks."""
         if len(self.kinds) > 1:
             return True
         match self.kinds[0]:
@@ -170,7 +172,8 @@ def declare(
 ) -> Schema:
     """Declare a table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
 
-    ``catalogue`` and ``topic`` locate the messages for keys that have none from another table.
+    ``catalogue`` and ``topic`` locate the messages for keys that have none from another table. ``others`` declares the
+    keys with free names, and ``holds`` tests such a name, as in ``Schema``.
     """
 
     def labelled(key: str, declared: Any) -> Field:
@@ -245,9 +248,11 @@ class Table:
     """
 
     def __init__(self, data: object, where: str, schema: Schema, *, knows_all: bool = True, kind: str = "") -> None:
-        """``where`` is the file's path, with the table's name for a table within it.
+        """Check the keys of ``data``; ``where`` names it in errors: the file's path, and for a table within it the
+        table's name.
 
-        ``knows_all`` is false if other code reads further keys. ``kind`` is the kind of file if ``data`` is all of it.
+        ``knows_all`` is false if other code reads further keys, so that unknown keys are no error. ``kind`` is a key of
+        ``FILE_KINDS`` if ``data`` is a whole file, otherwise empty.
         """
         if not isinstance(data, Mapping):
             raise ConfigurationError(f"{where}: {format_toml(data)} is not a table of key = value")

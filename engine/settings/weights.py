@@ -155,10 +155,10 @@ def name_and_digest(value: str) -> tuple[str, str]:
 
 
 def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
-    """The weights that a setting ``name`` or ``name#digest`` means, which must be for one of ``games``.
+    """The weights that a setting ``name`` or ``name#digest`` refers to; they must be for one of ``games``.
 
-    Raises ``ConfigurationError`` if there is no such file, it is for another game or names features that its game does
-    not have, or it was changed.
+    Raises ``ConfigurationError`` if there is no such file, if it is for another game or names features that its game
+    does not have, or if its content no longer has the digest.
     """
     name, digest = name_and_digest(value)
     if digest in _PROVIDED:
@@ -188,7 +188,10 @@ def is_provided(digest: str) -> bool:
 
 @functools.lru_cache(64)
 def _check_content(path: Path, changed_ns: int, size: int) -> None:
-    """Check a weights file; a cache skips unchanged files, because every new engine reads its weights."""
+    """Check that a weights file names known features and holds legal numbers.
+
+    Results are cached by path, time of change in nanoseconds and size, because every new engine reads its weights.
+    """
     weights = _read(path, changed_ns, size)
     known = set(FEATURES[weights.game])
     strange = [name for name in weights.features if name not in known]
@@ -241,8 +244,8 @@ def steps_of(weights: Weights) -> np.ndarray:
 _ARRAYS: dict[str, np.ndarray] = {}
 """Arrays whose addresses compiled code uses, by digest; kept alive for the whole process."""
 _FILLING = threading.Lock()
-"""Lock for making an array. Without it, two threads could make the same array, and the first array would be freed while
-compiled code uses its address."""
+"""Lock that lets one thread at a time fill ``_ARRAYS``. Otherwise two threads could make the same array, and the first
+one would be freed while compiled code uses its address."""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:

@@ -88,7 +88,7 @@ class AblationResult:
     engine: str = ""
     """Identity of the engine or engines that played; see ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
-    """Numbers of faults by which players forfeited games."""
+    """Numbers of games that players forfeited, by player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -152,7 +152,11 @@ def match_of(
     numbers: tuple[int, ...],
     series: str = "",
 ) -> Match:
-    """The match of a comparison; ``numbers`` has the number of each pair's first game in the schedule."""
+    """The match of a comparison, one game pair per opening; ``openings`` are indices into the suite.
+
+    ``numbers`` has the number of each pair's first game in the schedule. ``series`` names the series of games in the
+    store.
+    """
     variant = conditions.player(dict(comparison.variant), comparison.limits)
     reference_limits = comparison.reference_limits or comparison.limits
     reference = conditions.player(dict(comparison.reference), reference_limits)
@@ -276,7 +280,7 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's verdict rule and maximum pairs; return those of every run in the folder."""
+    """Record the run's verdict rule and maximum pairs in the store; return the records of every run in the folder."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -312,8 +316,11 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """Rows with the cost of reaching a depth, for each distinct setting, named as in the games or by
-    ``_name_of_added``."""
+    """Rows with the cost of reaching each depth, for every distinct setting; ``costs`` has the variant's and the
+    reference's searches of each comparison in turn.
+
+    A setting has the name of its player in the games, or the shorter name from ``_name_of_added``.
+    """
     names: dict[str, str] = {}
     rows: list[DepthRow] = []
     sides = [(comparison, dict(side)) for comparison in spec.comparisons
@@ -339,9 +346,10 @@ def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
 
 
 def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
-    """The key of every game and its current place in the schedule, which changes if the ablation is extended.
+    """The key of every stored game with its current place in the schedule, which changes if the ablation is extended.
 
-    Games of an earlier, longer version of the ablation come last.
+    ``counted`` is the number of pairs counted in each match. Games of an earlier, longer version of the ablation come
+    last.
     """
     parts = _counted(plan, counted)
     places = {job.key: job.pairing for part in parts for jobs in table.jobs(part) for job in jobs}

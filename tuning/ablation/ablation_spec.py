@@ -127,8 +127,10 @@ class AblationSpec:
         return effects + sum(comparison.is_question for comparison in self.comparisons)
 
     def pairs_together(self, pairs: Sequence[int]) -> int:
-        """Total number of pairs if comparison i has ``pairs[i]`` pairs; comparisons between the same two players share
-        pairs."""
+        """Total number of pairs to play if comparison i has ``pairs[i]`` pairs.
+
+        Comparisons between the same two players share pairs, which count once.
+        """
         most: dict[frozenset[Any], int] = {}
         for one, count in zip(self.comparisons, pairs, strict=True):
             variant = self.conditions.player(dict(one.variant), one.limits), one.ponders
@@ -265,7 +267,8 @@ class _ComparisonReader:
     settings: Settings
 
     def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
-        """Yield a comparison of each build with the base's build, if the specification names no other comparison."""
+        """Yield a comparison of each of the builds ``names`` with the base's build; used if the specification declares
+        no comparison."""
         base = self.conditions.base_values
         limits = Table({}, f"{table.where}: [builds]", BUILD_COMPARISON)
         for name in names:
@@ -452,8 +455,11 @@ def _label(table: Table, default: str) -> str:
 
 
 def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:
-    """The label of a factorial's match: factors that differ, then common levels, such as
-    ``aspiration full against off, algorithm pvs``."""
+    """The label of a factorial's match: factors that differ between its sides, then factors that are equal.
+
+    An example is ``aspiration full against off, algorithm pvs``. ``variant`` and ``reference`` hold the level, -1 or 1,
+    of each factor.
+    """
     changed, kept = [], []
     for (name, low, high), one, other in zip(factors, variant, reference, strict=True):
         if one != other:
@@ -467,7 +473,7 @@ def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[
 
 
 def _is_same_match(one: Comparison, other: Comparison) -> bool:
-    """Whether the games of one comparison can serve the other."""
+    """Whether ``one`` and ``other`` would play the same games, so that one match serves both."""
     if (other.reference_limits, other.ponders) != (None, False) or other.pairs != one.pairs:
         return False
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)

@@ -23,7 +23,8 @@ class Allocation:
         max_pairs: int | None = None,
         together: Callable[[Sequence[int]], int] = sum,
     ) -> None:
-        """``pairs`` has the maximum number of pairs of each match; ``max_pairs`` limits the total, if given.
+        """Begin the allocation; ``pairs`` has the maximum number of pairs of each match, and ``max_pairs`` limits the
+        total.
 
         ``together`` computes the total from the pairs of each match, because matches may share pairs.
         """
@@ -53,7 +54,8 @@ class Allocation:
         return [one for one in self.questions if one.verdict == UNDECIDED and match in one.matches]
 
     def why_ended(self, match: int, planned: int) -> str:
-        """The reason why a match gets no more pairs: a value of ``AblationRow.ended``."""
+        """The reason why the match with index ``match``, of at most ``planned`` pairs, gets no more pairs: a value of
+        ``AblationRow.ended``."""
         undecided = self._undecided(match)
         if self.pairs[match] >= planned:
             return "complete"
@@ -62,7 +64,8 @@ class Allocation:
         return "futility" if all(question.is_given_up for question in undecided) else "games"
 
     def analyse(self, pairs: Sequence[int]) -> None:
-        """Record the number of pairs of every match, and judge the questions that have reached another analysis."""
+        """Judge the questions that have reached another analysis; ``pairs`` is the new number of pairs of each
+        match."""
         self.pairs = list(pairs)
         questions = [question.after(min(pairs[match] for match in question.matches)) for question in self.questions]
         verdicts = judged(questions, self.rule)

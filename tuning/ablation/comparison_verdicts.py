@@ -36,8 +36,9 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Minimum predictive power: an undecided question with less is stopped for futility. In simulations this value needs 46
-% of the games of an equal split and reaches 98.7 % of its verdicts; 0.01 needs 50 % for 99.1 %."""
+"""Minimum predictive power: an undecided question with less is stopped for futility. In simulations, runs with this
+value played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and
+reached 99.1 %."""
 MAX_VALUE = 8.0
 """Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
 GRID_POINTS = 601
@@ -48,7 +49,7 @@ ADDITIONAL_SQUARE = 1 / 2
 error positive if all pairs have the same outcome, which happens between nearly equal settings."""
 
 ROUNDING = 1e-9
-"""Differences up to this part of a pair's standard deviation count as 0, because they are rounding errors."""
+"""Differences up to this fraction of a pair's standard deviation are rounding errors and count as 0."""
 
 _NORMAL = NormalDist()
 
@@ -173,8 +174,8 @@ class EffectEstimate:
     """Upper bound of the values that count as equivalent; ``low_margin`` is the lower bound."""
 
     def deviations_from(self, value: float) -> float:
-        """Distance of the estimate from ``value``, as the standard normal deviate with the same tail probability in
-        Student's t."""
+        """Distance of the estimate from ``value``, negative if the estimate is below. It is the standard normal deviate
+        with the same tail probability in Student's t."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
         return normal_deviate((self.value - value) / self.error, self.degrees)
@@ -188,7 +189,8 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """The estimate of a match with Student's t, on the scale of the mean score of a pair, from 0 to 1."""
+    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1; its intervals are those of
+    Student's t."""
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -200,13 +202,18 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """A match's estimate, with the confidence interval that every match has (``arena.statistics.intervals``)."""
+    """The estimate of a match whose intervals are computed by ``arena.statistics.intervals`` from the outcomes of its
+    pairs.
+
+    They replace the intervals of Student's t.
+    """
 
     counts: tuple[int, ...]
-    """Number of pairs with each outcome."""
+    """Number of pairs with each outcome, worst for the variant first: 0, 0.5, 1, 1.5 and 2 points."""
 
     def deviations_from(self, value: float) -> float:
-        """The number of standard normal deviates with which the interval has a bound at ``value``."""
+        """Distance of the estimate from ``value``, in standard normal deviates, negative if the estimate is below: an
+        interval of that half width ends at ``value``."""
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
@@ -216,7 +223,8 @@ class MatchEvidence(EffectEstimate):
 
 
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1."""
+    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1; its intervals are those of
+    ``MatchEvidence``, from two pairs on."""
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
         return plain
@@ -245,7 +253,8 @@ def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate
 
 
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
-    """The estimate of a contrast of matches, in Elo."""
+    """The estimate in Elo of a weighted sum of matches; ``error`` is its standard error and ``pairs`` the number of
+    pairs of each match."""
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
 
@@ -293,22 +302,23 @@ class Question:
 
     @property
     def inside(self) -> float:
-        """Distance of the estimate from the nearer margin of equivalence, in standard normal deviates; negative
-        outside."""
+        """Distance of the estimate from the nearer bound of the margin of equivalence, in standard normal deviates;
+        negative if the estimate lies outside the margin."""
         estimate = self.estimate
         return min(estimate.deviations_from(estimate.low_margin), -estimate.deviations_from(estimate.high_margin))
 
     def bound(self, rate: float) -> float:
-        """The bound of the current analysis, in standard normal deviates, for a two-sided error of ``rate``."""
+        """Critical value of the current analysis, in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[self.analyses_done - 1]
 
     def last_bound(self, rate: float) -> float:
-        """The bound of the final analysis, in standard normal deviates, for a two-sided error of ``rate``."""
+        """Critical value of the final analysis, in standard normal deviates, for a two-sided error of ``rate``."""
         return critical_values(self.analyses, rate / 2)[-1]
 
 
 def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
-    """The two-sided error rates that Holm's correction allows for the next difference and for the next equivalence."""
+    """The two-sided error rates that Holm's correction allows for the next verdict of a difference and for the next
+    verdict of equivalence, after these verdicts."""
     different = sum(verdict in DIFFERENT for verdict in verdicts)
     left = len(verdicts) - different, len(verdicts) - verdicts.count(EQUIVALENT)
     return rule.error_rate / max(1, left[0]), rule.error_rate / max(1, left[1])
@@ -459,8 +469,8 @@ def min_pairs(questions: int, rule: VerdictRule) -> int:
 
 
 def reach_of_comparison(pairs: int, questions: int, rule: VerdictRule, where: str) -> tuple[Reach, ...]:
-    """The differences, and the equivalence, that a comparison of at most ``pairs`` pairs can show among ``questions``
-    questions."""
+    """The power of a comparison of at most ``pairs`` pairs to show a difference and, unless the margin is 0, an
+    equivalence; ``where`` names the file or command that sets the length."""
     length = "pairs = {pairs}"
     difference = Reach(
         "difference", pairs, min_pairs(questions, rule), detectable_elo(pairs, questions, rule), PLAUSIBLE_ELO,

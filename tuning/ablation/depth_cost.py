@@ -98,8 +98,8 @@ class DepthRow:
 
 
 def depth_rows(setting: str, searches: Sequence[DepthCost]) -> list[DepthRow]:
-    """One row per depth, over the positions that reached the maximum depth; searches that end early with a mate are
-    left out."""
+    """One row per depth that all positions completed, over the positions that reached the maximum depth. Searches that
+    end early with a mate are left out."""
     rows: list[DepthRow] = []
     tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
     deepest = max((max(table, default=0) for table in tables), default=0)

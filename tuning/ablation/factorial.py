@@ -33,8 +33,11 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (6, 2): ((0, 1, 2, 3, 4),),
     (6, 4): ((0, 1, 2), (1, 2, 3)),
 }
-"""How fractional designs set their last factors, by number of factors and fraction (2: half, 4: quarter). Each entry
-lists the factors whose product of levels gives, up to sign, the level of one of the last factors."""
+"""How fractional designs set their last factors, by number of factors and fraction (2: half, 4: quarter).
+
+Each entry has one tuple of factor indices per factor that is set: the product of these factors' levels is, up to its
+sign, the level of that factor.
+"""
 
 MAX_FACTORS = 6
 
@@ -45,7 +48,8 @@ class Effect:
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects that the design cannot separate from this one, each with its sign in the estimate."""
+    """Effects that the design cannot separate from this one: the indices of each one's factors, and its sign (1 or -1)
+    in the estimate."""
     parts: tuple[tuple[float, ...], ...]
     """Alternative estimates of the effect. Each is a contrast: one weight per match, for a weighted sum of the matches'
     Elo."""

@@ -47,7 +47,7 @@ class Level:
 
     @property
     def tick(self) -> str:
-        """The level's name on an axis labelled with the parameter."""
+        """The level's name on an axis labelled with the parameter: the given one, ``2`` or ``off``."""
         return self.name or (OFF if self.value is None else value_text(self.value))
 
 
@@ -62,8 +62,11 @@ class CurvePoint:
 
 
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
-    """The level that ``value`` in a specification means; raises ``ConfigurationError`` if the parameter cannot have
-    it."""
+    """The level that ``value`` of a specification means for the parameter ``row``.
+
+    ``names`` are the given names of levels, keyed by the levels' text. Raises ``ConfigurationError`` if the parameter
+    cannot have the value.
+    """
     axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
         return Level(row.name, None, ((_switch_of(row, where), False),), names.get(OFF, ""), *axis)
@@ -72,13 +75,17 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base with the settings of ``level``. A feature that ``other`` switches off is on in the result."""
+    """The settings of the base, replaced by those of ``level``.
+
+    A feature that the level ``other``, on the other side of the comparison, switches off is switched on.
+    """
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}
 
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
-    """Check the given names of levels, keyed by the levels' text; raises ``ConfigurationError`` for any other key."""
+    """Return the given names of levels, keyed by the levels' text; raises ``ConfigurationError`` for a key that is none
+    of ``levels``."""
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:

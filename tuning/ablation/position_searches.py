@@ -24,7 +24,7 @@ class PositionSearches:
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
     ) -> None:
-        """``tick`` is called periodically during the searches."""
+        """The results are kept in ``store``; ``tick`` is called periodically while the searches run."""
         self.game, self.store, self.stop = game, store, stop
         self._threads, self._tick = threads, tick
 
@@ -37,9 +37,11 @@ class PositionSearches:
         search: Callable[[Engine, Opening], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """The result of ``search`` for each position, as plain data; ``None`` if the stop flag was set too early.
+        """The result of ``search`` for each position, as plain data; ``None`` if the stop flag was set before all were
+        known.
 
-        ``label`` and ``content`` identify the searches in the store, together with the engine and ``positions``.
+        Results in the store are read instead of repeating the searches. They are identified by ``label``, ``content``,
+        the engine and ``positions``. ``values`` are the engine's parameters.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 AGAINST = " against "
-"""Text between the limits of variant and reference, if these differ."""
+"""Text in tables between the limits of variant and reference, if these differ."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class AblationRow:
     """Why the comparison ended: ``complete``, ``decided``, ``futility`` or ``games`` (the ablation's maximum of
     games)."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval as a standard normal deviate, which is 1.96 for ``elo_low`` and
-    ``elo_high``."""
+    """Half width of the simultaneous interval, in standard normal deviates. For ``elo_low`` and ``elo_high`` it is
+    1.96."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class EffectRow:
     rests_on: str = ""
     """How the matches enter the estimate: weight and number of pairs of each, such as ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval as a standard normal deviate."""
+    """Half width of the simultaneous interval, in standard normal deviates."""
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
@@ -191,11 +191,13 @@ class PlayedComparisons:
         ]
 
     def _contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
-        """Estimate a weighted sum of matches from the first ``pairs`` pairs of each match of a factorial."""
+        """Estimate the weighted sum, in Elo, of a factorial's matches; ``pairs`` is the number of pairs to use from
+        each match."""
         return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 
     def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
-        """Scores of each match's first ``pairs`` pairs, 0 to 1, shape (matches, pairs); NaN for unplayed pairs."""
+        """Scores, from 0 to 1, of the first pairs of a factorial's matches, shape (matches, most pairs of any match);
+        NaN for unplayed pairs."""
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
             results = self.table.results(self.matches[match].part(0, count))

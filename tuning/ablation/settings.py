@@ -51,10 +51,11 @@ class Settings(Protocol):
     """Declared keys of a table ``[[values]]``; the key that ``noun`` names holds the setting's name."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Validate a table of settings; the result is keyed by the settings' own names."""
+        """Validate a table of settings; the result is keyed by the settings' names, with aliases replaced."""
 
     def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
-        """Validate a table of two values (low, high) per setting; the result is keyed by the settings' own names."""
+        """Validate a table of two values (low, high) per setting; the result is keyed by the settings' names, with
+        aliases replaced."""
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
         """The level for one ``value`` of the setting that a table ``[[values]]`` names."""
@@ -63,7 +64,7 @@ class Settings(Protocol):
         """The value of the setting with which others are compared by default; ``None`` if unknown."""
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        """The settings named in ``features``, each with the value that disables it in the base."""
+        """The settings that the key ``features`` names, each with the value that disables it in the base."""
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
         """The bare engine and the variants of ``[[add_one_in]]``."""
@@ -138,7 +139,10 @@ class BuiltinSettings:
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
 
     def _rows(self, words: Iterable[str], where: str) -> dict[str, Parameter]:
-        """The parameter that each word names; raises for an unknown word, or for a parameter of another game."""
+        """The parameter that each word names, keyed by the word.
+
+        Raises ``UserError`` for an unknown word, or for a parameter of another game.
+        """
         own = {row.name: row for row in parameters_of(self._game)}
         found = {}
         for word, row in find_all(words, where, own).items():
@@ -254,7 +258,10 @@ def _feature_words(table: Table, least: int) -> list[str]:
 def _pairs_of_values(
     given: Mapping[str, Any], where: str, names: Mapping[str, str]
 ) -> list[tuple[str, tuple[Any, Any]]]:
-    """Each setting with its two values; raises ``ConfigurationError`` with the setting's name if there are not two."""
+    """Each setting of the table ``given`` with its two values.
+
+    Raises ``ConfigurationError`` if there are not two; ``names`` has the name of each setting for the error.
+    """
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
             raise ConfigurationError(f"{where}: {names[word]} = {format_toml(levels)}, expected a list of two values")

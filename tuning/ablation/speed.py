@@ -85,7 +85,8 @@ class Spent(NamedTuple):
 
 
 SpentByGame = Mapping[str, tuple[Spent, Spent]]
-"""Totals by the game's key: first of the colour that moves first in the game, then of the other colour."""
+"""Totals over the moves of both colours, by the game's key in the store; the colour that moves first in the game comes
+first."""
 
 
 def speed_rows(

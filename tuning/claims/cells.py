@@ -49,7 +49,7 @@ from elolab.tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 ELO_SHOWN = 1200.0
-"""Elo shown for a match in which one side won every game."""
+"""Maximum absolute value of the Elo shown for a match; a match in which one side won every game has infinite Elo."""
 UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "differing": "%", "occurs": "cases",
          "mates": "cases", "exact": "cases"}  # fmt: skip
 
@@ -200,7 +200,11 @@ class PlayedCell:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """The searches of each position that a part needs: settings and limits by the name of the side."""
+    """The searches that a part needs of each position: parameters and limits, by the name of the side.
+
+    Sides are ``variant`` and ``reference``; depths for mates; ``solved`` for exact scores; indices of combinations for
+    an interaction.
+    """
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
         deepest = limits.depth or 0
@@ -240,7 +244,8 @@ class SearchedCell:
         self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
         positions: Callable[[], list[SampledPosition] | None], block: int,
     ) -> None:  # fmt: skip
-        """``block`` is the number of positions searched at a time."""
+        """Searches of ``positions``, a function that draws them or returns ``None`` if the run stops; ``block``
+        positions are searched at a time."""
         self.claim, self.part, self.cell = claim, part, cell
         self._searches, self._read_positions, self._block = searches, positions, block
         self._positions: list[SampledPosition] = []
@@ -364,7 +369,8 @@ class SearchedCell:
         return CellResult(self.cell, row, self._positions[: self.searched], self._sides)
 
     def _needed(self, estimate: SearchEstimate, null: float) -> int | None:
-        """Further positions that would decide the cell if the estimate is right; ``None`` if no number would."""
+        """Further positions that would decide the cell if the estimate is right; ``None`` if no number would. ``null``
+        is the value with which the estimate is compared."""
         if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
             return None
         if estimate.one_sided:
@@ -378,7 +384,7 @@ class SearchedCell:
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
     def _unit(self) -> tuple[Callable[[float], float], str]:
-        """The function that converts an estimate for display, and the unit of the converted value."""
+        """The function that converts an estimate to the value shown in tables, and that value's unit."""
         kind = self.part.kind
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]

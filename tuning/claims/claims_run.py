@@ -120,7 +120,8 @@ def purpose_of(
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
 
     def check(store: Store, recorded: Any) -> None:
-        """Refuse an unsuitable folder before anything in it changes."""
+        """Raise ``RunError``, before anything changes, if the folder belongs to another run or format, a rule changed
+        without a reason, or another engine measured its merged cells."""
         if recorded.get("format") != FORMAT:
             raise RunError(
                 f"{directory}: holds claims by the rules of an older version; it cannot be resumed, its report stays",
@@ -215,7 +216,7 @@ class Experiments:
                     else:
                         self.searched.append(own)
         self._current: PlayedCell | None = None
-        """The cell whose games were requested last; ``None`` before the first request."""
+        """The cell whose games were scheduled last; ``None`` before any."""
 
     def go_on(self, stage: GameStage) -> None:
         """Play and search until all cells have ended or the run is stopped."""
@@ -251,9 +252,10 @@ class Experiments:
             cell.absorb()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """Yield the games up to the next look of the first open cell; while they are in progress, of the next cell.
+        """Yield the games up to the next look of the first open cell; while these are in progress, those of the next
+        cell.
 
-        Yields ``None`` while all open cells wait for games.
+        Yields ``None`` while all open cells wait for games to finish.
         """
         waiting: dict[str, int] = {}
         """Index of the look that each cell waits for, by the cell's series."""

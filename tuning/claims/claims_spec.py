@@ -234,7 +234,7 @@ class ClaimsSpec:
     family: int = 0
     """Number of parts with an expectation in the whole file under this budget: the family of Holm's procedure."""
     asked: Mapping[str, str] = field(default_factory=dict)
-    """Digests of all parts of the whole file under this budget, by part."""
+    """Digest of every part in the whole file under this budget, by the part's id."""
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
 
@@ -335,7 +335,8 @@ def _budget(table: Table, name: str) -> ClaimsBudget:
 
 
 def _limit_by_engine(given: object, where: str) -> dict[str, str]:
-    """A limit's text for each engine, from one text or a table of two."""
+    """The search limit for each engine, as text; ``given`` is one text for both engines, or a table with one text for
+    each."""
     if isinstance(given, Mapping):
         table = Table(given, where, LIMIT_BY_ENGINE)
         texts = {engine: table[engine] for engine in ENGINES}
@@ -354,7 +355,7 @@ def _parsed(text: str, where: str) -> Limits:
 
 
 def _translations(table: Table, key: str) -> dict[str, str]:
-    """The text of a key, by language."""
+    """The text of a key in every language, by the language's code."""
     return {language: table[_key_in(key, language)] for language in LANGUAGES}
 
 
@@ -565,7 +566,8 @@ class _ClaimsReader:
     def _resolved(
         self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
     ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter: the engine's preset with the side's own settings."""
+        """Every parameter of one side: the preset's value, or the side's own; a measure of costs switches ``MATE_STOP``
+        off."""
         if is_of_cost and MATE_STOP in conditions.base_values:
             own = {MATE_STOP: False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
@@ -661,7 +663,7 @@ def _not_asked(table: Table) -> dict[str, dict[str, str]]:
 
 
 def _texts(table: Table, key: str) -> list[str]:
-    """A list of at least one text."""
+    """The value of a key that is a list of texts: at least one, and each only once."""
     given: list[str] = table[key]
     if not given or "" in given:
         raise table.error(key, table.schema[key].right_value)
@@ -671,7 +673,7 @@ def _texts(table: Table, key: str) -> list[str]:
 
 
 def _two_factors(table: Table) -> dict[str, Any]:
-    """The two factors and their levels as given."""
+    """The two factors of an interaction, each with its two levels, as given in the file."""
     given = table["factors"]
     if len(given) != 2:
         raise table.error("factors", "a table of two parameters with two values each")

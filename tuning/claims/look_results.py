@@ -46,7 +46,8 @@ bound."""
 FUTILE = "futile"
 """The verdict on an estimate at which a cell stops, because its last look would almost certainly not decide."""
 OUTERMOST = 60.0
-"""Largest estimate at which a border of futility is sought, in standard errors at the planned end."""
+"""Maximum absolute value of the estimates among which borders of futility are sought, in standard errors at the planned
+end."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class LookResult:
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
-        """Verdicts of a look on all possible estimates; ``look`` counts from 0.
+        """Intervals that divide all possible estimates by a look's verdict; ``look`` counts from 0.
 
         Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
@@ -108,8 +109,8 @@ class LookResult:
 
     @cached_property
     def final_regions(self) -> list[Region]:
-        """Verdicts of the last look on all possible estimates; its many pairs make the standard error practically
-        known."""
+        """Intervals that divide all possible estimates by the last look's verdict; its many pairs make the standard
+        error practically known."""
         return _regions(self.looks.rule, self.looks.bounds[-1], self.unit)
 
     @cached_property
@@ -142,7 +143,8 @@ class LookResult:
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
     def _as_normal(self, value: float) -> LookResult:
-        """A result with a known standard error and an equal tail probability relative to ``value``."""
+        """The result as if its standard error were known exactly: the effect is moved so that it keeps its tail
+        probability relative to ``value``."""
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
@@ -200,8 +202,10 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 
 
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
-    """Probability that the last look decides, given the estimate at a fraction of the pairs, minus
-    ``FUTILITY_POWER``."""
+    """Probability that the last look decides, minus ``FUTILITY_POWER``.
+
+    ``estimate`` is the one at a ``fraction`` of the pairs, and ``final`` are the last look's regions.
+    """
     deviation = math.sqrt(1 / fraction - 1)
 
     def below(value: float) -> float:
@@ -300,7 +304,7 @@ class _Outcomes:
 
     @staticmethod
     def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
-        """Sort key of an outcome in the stage-wise order."""
+        """Sort key of an outcome in the stage-wise order; ``look`` counts from 0, and ``regions`` are that look's."""
         first, last = regions[0], regions[-1]
         if last.verdict != OPEN and estimate >= last.low:
             return UPPER, -look, estimate

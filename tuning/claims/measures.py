@@ -49,7 +49,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Counted:
-    """The share to count in searches."""
+    """A share or condition for which searches are to count hits and cases."""
 
     of: str
     """Name of the share: one of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
@@ -91,10 +91,11 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Changes of the move after half the planned time of a search on the node clock, and cases; both are 0 or 1.
+    """Numerator and denominator, each 0 or 1: the move changed after half the planned time, and the search reached that
+    time.
 
-    A search that ended before that time is no case. On the node clock, a search with a node limit is identical up to
-    that point.
+    The search is on the node clock, on which a search with a node limit is identical up to that point. A search that
+    ended before that time gives 0 and 0.
     """
     assert result.search_statistics is not None
     place = END_COLUMNS.index("proper_ns")
@@ -126,7 +127,7 @@ def _researches(data: Mapping[str, Any]) -> int:
 
 
 def _of_iterations(data: Mapping[str, Any], column: str) -> int:
-    """Sum of a column over all iterations that follow an earlier one."""
+    """Sum of a column of ``ITERATION_COLUMNS`` over all iterations except the first of each search."""
     place, before = ITERATION_COLUMNS.index(column), ITERATION_COLUMNS.index("nodes_before")
     return sum(int(row[place]) for row in data["iterations"].values() if row[before])
 
@@ -162,7 +163,7 @@ bound, which only some ratios use."""
 
 
 def _converged_misses(data: Mapping[str, Any]) -> int:
-    """Missed windows in a search without alternating re-searches."""
+    """Number of missed windows in a search; 0 if any window failed both low and high."""
     return 0 if data["counters"]["alternations"] else int(data["counters"]["windows_missed"])
 
 
@@ -171,8 +172,8 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": SHARES["windows_missed"],
     CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
 }
-"""For each condition, a function from a search's counters to two counts; a position is selected if the first is
-positive."""
+"""For each condition, a function from a search's counters and an unused number to two counts; a position is selected if
+the first count is positive."""
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
@@ -265,8 +266,9 @@ NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    It is the sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with
-    the factor G / (G - 1) for G games. It is infinite for a single game.
+    ``parts`` has each position's deviation, ``games`` the number of its game. The error is the sandwich estimator of
+    Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with the factor G / (G - 1) for G
+    games. It is infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -334,7 +336,8 @@ def share_difference(
 
 
 def _reach_of_one_sided(share: SearchEstimate) -> float:
-    """Substitute for a share's standard error, in percent, if the counted event never or always occurred."""
+    """Substitute for a share's standard error, in percent, if the counted event never or always occurred and that error
+    is 0."""
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
@@ -369,7 +372,8 @@ REACHED_END = "reached_end"
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Number of mates in at most ``deepest_mate`` plies, and number of these that a deeper search contradicts.
+    """Number of positions with a mate in at most ``deepest_mate`` plies, and how many of these mates a deeper search
+    contradicts.
 
     ``searches`` holds the searches of the same positions for each depth.
     """

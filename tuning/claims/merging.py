@@ -36,7 +36,8 @@ from elolab.tuning.claims.registration import (
 TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
-"""Name of the store's metadata on merged cells: by part the digest, date of registration and lines of cells."""
+"""Name of the store's metadata on merged cells: for each part the digest, the date of registration and the lines of its
+cells."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +210,10 @@ def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
 
 
 def known_merged(store: Store) -> dict[str, MergedPart]:
-    """The cells that a run has merged, by part, without amendments, which the run keeps among its own."""
+    """The cells that a run has merged from other folders, by part.
+
+    Their amendments are empty, because the run keeps them together with its own.
+    """
     return {
         name: MergedPart(entry["digest"], entry["date"], (), tuple(entry["lines"]))
         for name, entry in (store.metadata(MERGED) or {}).items()

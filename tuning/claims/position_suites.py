@@ -77,7 +77,7 @@ class PositionSuites:
 
 
 def _places(name: str, texts: Sequence[str]) -> range:
-    """Indices of the positions in a game that a suite may use."""
+    """Indices, in a game's list of position texts, of the positions that the suite ``name`` may use."""
     if name == "games":
         return range(len(texts))
     # A pass leaves the board as it is.

@@ -29,11 +29,13 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""Names of the store's metadata: registered rules, amendments, and the number of positions searched for each part."""
+"""Name of the store's metadata with the number of positions searched for each part. The two names above it are those of
+registered rules and of amendments."""
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
-"""Keys in the record of a part: its surroundings, and the flag of a part removed from the table."""
+"""Key that marks a part as removed from the table, in the part's record in the store. ``SURROUNDINGS`` is the key of
+its surroundings there."""
 TABLE = "claims table"
 """Name of the store's metadata with the digest of every part in the table at the first run."""
 
@@ -127,7 +129,8 @@ class _Departure:
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
-    """Known positions: like ``games``, the largest number over all parts that share games or searches with this one."""
+    """Largest number of searched positions of any part that shares games or searches with this one. ``games`` is the
+    largest number of games in the same sense."""
 
     def text(self, source: str) -> str:
         """A sentence about the deviation; ``source`` is the table of claims."""
@@ -238,7 +241,7 @@ def register(
 
 
 def games_by_part(store: Store) -> Counter[str]:
-    """Number of stored games by part."""
+    """Number of games in the store for each part."""
     return Counter(outcome.pairing.series.partition(" ")[0] for outcome in store.outcomes())
 
 
@@ -255,13 +258,15 @@ def note_positions(store: Store, part: str, positions: int) -> None:
 
 
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Names of known parts that share at least one cell's games or searches with a part of this content."""
+    """Names of the parts in ``known`` that share the games or searches of at least one cell with a part of this
+    content."""
     own = _asked_of(content)
     return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """One digest per cell of all that determines its games or searches, except the order of the sides."""
+    """One digest per cell of a part, of everything that determines the cell's games or searches except the order of the
+    sides."""
     common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
     return {
         digest_of(
