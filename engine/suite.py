@@ -96,7 +96,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
 
 
 def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
-    """Search one position with empty tables."""
+    """Search one position of a suite, after clearing the engine's tables."""
     board = ReportBoard()
     engine.new_game()
     result = engine.search(engine.game.position(entry.position), limits, board=board)

@@ -157,7 +157,7 @@ def table_static(parameters, entry, static, ply):
 
 @jit
 def mate_cutoff(parameters, entry, alpha, beta, ply):
-    """Whether the table's entry proves a mate that cuts off the node, whatever the entry's depth."""
+    """Whether the table's entry proves a mate score that causes a cutoff at the node, whatever the entry's depth."""
     if parameters.hash_mate_any_depth == 0:
         return False
     score = entry_score(entry, ply)

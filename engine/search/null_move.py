@@ -53,7 +53,8 @@ def null_evaluation_reduction(parameters, static, beta):
 
 @jit
 def _table_forbids(parameters, entry, beta, depth, ply):
-    """Whether the table's entry forbids a null move, for instance by a mate threat or a score below beta."""
+    """Whether the table's entry forbids a null move, for instance because it shows a mate threat or a score below
+    beta."""
     if entry == 0:
         return False
     if parameters.null_mate_guard != 0 and entry_threat(entry) != 0:

@@ -259,13 +259,14 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after the bonus or malus ``change``, which has less effect near the limit of the value."""
+    """The history ``value`` after the bonus or malus ``change``; the nearer the value is to its limit, the smaller the
+    effect."""
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 
 @jit
 def _move_histories(state, search, parameters, move, change):
-    """Add the bonus or malus ``change`` to a move's history and continuation histories."""
+    """Add ``change``, a bonus or, if negative, a malus, to a move's history and continuation histories."""
     index = _history_index(state, parameters, move)
     search.history[index] = with_gravity(np.int64(search.history[index]), change)
     if parameters.continuation_history == 0 or not is_quiet(state, move):

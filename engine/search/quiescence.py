@@ -57,7 +57,7 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the table's entry cuts off a quiescence node with a null window."""
+    """Whether the table's entry makes the search of a quiescence node with a null window unnecessary."""
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)

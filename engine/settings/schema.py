@@ -135,8 +135,8 @@ class Schema:
     others: Field | None = None
     """Declaration of every key that is not in ``keys``; ``None`` if no other keys are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Function that tests whether ``others`` covers a name; errors use it to suggest the table in which a key
-    belongs."""
+    """Function that tests whether a name is one of the free names that ``others`` declares; errors use it to suggest
+    the table in which a key belongs."""
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
 
@@ -355,7 +355,8 @@ class Table:
 def home_of(name: str, schema: Schema) -> str:
     """A hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, or an empty text.
 
-    If a subtable accepts any name and its ``holds`` knows this one: ``"; it belongs in set = { null_move = ... }"``.
+    If the ``holds`` of a subtable with free names knows the key, the hint is like ``"; it belongs in set = { null_move
+    = ... }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():

@@ -277,14 +277,16 @@ class _ComparisonReader:
                 yield self._comparison(label, "builds", base | {BUILD: name}, base, limits)
 
     def leave_one_out(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``features = [...]``: the base without each of these features, against the full base."""
+        """Yield the comparisons of a table ``[[leave_one_out]]``: for each of its ``features``, the base without it
+        against the full base."""
         table = Table(entry, where, LEAVE_ONE_OUT)
         base = self._base(table)
         for name, value in self.settings.features(table, base):
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
 
     def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``features = [...]``: the bare engine with one of these features, against the bare engine."""
+        """Yield the comparisons of a table ``[[add_one_in]]``: for each of its ``features``, the bare engine with it
+        against the bare engine."""
         table = Table(entry, where, ADD_ONE_IN)
         base = self._base(table)
         asked = self.settings.additions(table, base)
@@ -292,8 +294,11 @@ class _ComparisonReader:
             yield self._comparison(f"{asked.name} with {name}", "add_one_in", variant, asked.bare, table)
 
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``factors``: two values for each of several parameters. ``fraction``: 1 plays all combinations, 2 half, 4 a
-        quarter."""
+        """Yield the factorial of a table ``[[factorial]]`` and append its matches to ``comparisons``.
+
+        ``factors`` has two values for each of several parameters. ``fraction`` 1 plays all combinations, 2 half, 4 a
+        quarter.
+        """
         table = Table(entry, where, FACTORIAL)
         base = self._base(table)
         given = table["factors"]
@@ -310,7 +315,8 @@ class _ComparisonReader:
         )
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """``features``: for every two of these features, a 2 x 2 factorial with and without each."""
+        """Yield the factorials of a table ``[[interactions]]``, one 2 x 2 factorial for every two of its ``features``,
+        each off and on; append their matches to ``comparisons``."""
         table = Table(entry, where, INTERACTIONS)
         base = self._base(table)
         factors = [
@@ -352,7 +358,8 @@ class _ComparisonReader:
         return Factorial(label, group, tuple(factors), tuple(places), design)
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``parameter`` and ``values``: each value against ``reference`` (default: the base's value).
+        """Yield the comparisons of a table ``[[values]]``: each of the ``values`` of a ``parameter`` against
+        ``reference``, by default the base's value.
 
         ``"off"`` disables the feature that the parameter depends on. ``names`` are display names of values. ``label``
         replaces the parameter's name in labels.
@@ -375,7 +382,8 @@ class _ComparisonReader:
             yield replace(comparison, curve_point=CurvePoint(curve, level, other))
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
-        """``label``, ``variant`` and ``reference``: two tables of settings that override the base's.
+        """Yield the comparison of a table ``[[comparisons]]``: ``variant`` and ``reference`` are settings that override
+        the base's.
 
         ``reference_limit`` is the reference's limit, if different; with ``ponder`` the variant thinks on the opponent's
         time.

@@ -181,7 +181,8 @@ class EffectEstimate:
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The interval that extends ``value`` standard normal deviates to each side of the estimate."""
+        """The interval on the estimate's scale that extends ``value`` standard normal deviates to each side of the
+        estimate."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -445,7 +446,7 @@ def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Distance of the true effect from its null value, in standard errors, with which the final analysis decides with
+    """Distance of the true effect from its null value, in standard errors, at which the final analysis detects it with
     probability ``power``."""
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)

@@ -40,7 +40,8 @@ def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRati
 
 
 def ratio_columns(name: str, ratio: CostRatio | None) -> dict[str, Any]:
-    """A table's columns for a ratio: its value and the bounds of its interval, all ``None`` if it was not measured."""
+    """A table's columns for the ratio called ``name``: its value and the bounds of its interval, all ``None`` if it was
+    not measured."""
     columns = (f"{name}_ratio", f"{name}_ratio_low", f"{name}_ratio_high")
     return dict(zip(columns, ratio or (None, None, None), strict=True))
 

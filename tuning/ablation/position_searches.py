@@ -63,7 +63,8 @@ class PositionSearches:
         search: Callable[[Engine, Item], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """Call ``search`` for every item, with one engine per thread; return ``None`` if the stop flag was set."""
+        """Call ``search`` for every item, with one engine per thread; return the results in order, or ``None`` if the
+        stop flag was set. ``values`` are the engine's parameters."""
         from elolab.engine.engine import Engine
 
         def search_all(own: Sequence[Item]) -> list[Any]:

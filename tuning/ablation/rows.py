@@ -42,7 +42,7 @@ class AblationRow:
     group: str
     """The key of the specification that declares the comparison: ``leave_one_out``, ``values``, ..."""
     variant: str
-    """How the variant differs from the base; empty for the base itself."""
+    """The settings in which the variant differs from the base, as text; empty for the base itself."""
     reference: str
     limit: str
     elo: float

@@ -60,7 +60,7 @@ class Spent(NamedTuple):
 
     @classmethod
     def on(cls, moves: Sequence[MoveRecord]) -> Spent:
-        """The totals over the given moves."""
+        """The totals over these moves of one side."""
         depths = [move.depth for move in moves if move.depth is not None]
         nodes = [(move.nodes, move.time_ms) for move in moves if move.nodes is not None]
         return cls(
@@ -132,6 +132,7 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 
 def _ratio_columns(name: str, pairs: Sequence[Sequence[float | None]]) -> dict[str, float | None]:
-    """The columns of a ratio between the two sides, over the pairs in which both have a value."""
+    """The columns of the ratio called ``name`` between variant and reference; ``pairs`` has the values of both, and
+    pairs without both values are left out."""
     known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
     return ratio_columns(name, cost_ratio(*zip(*known, strict=True)) if known else None)

@@ -151,7 +151,8 @@ class Part:
     where: str
     """Name in ``tuning.claims.measures.CONDITIONS`` of the condition that selects positions; empty selects all."""
     further_plies: int
-    """How many plies deeper than its discovery a mate must be confirmed (kind ``mates``)."""
+    """Number of plies by which the deepest search that must confirm a mate exceeds the search that finds it (kind
+    ``mates``)."""
     positions: int
     """Number of positions to search; 0 for parts measured in games."""
     cells: tuple[Cell, ...]
@@ -444,7 +445,8 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
-        """Raise for keys that contradict each other or have no meaning for the kind of measure."""
+        """Raise ``ConfigurationError`` for keys that contradict each other or have no meaning for the kind of
+        measure."""
         for key, kinds in KINDS_OF_KEYS.items():
             if key in table and kind not in kinds:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
@@ -544,7 +546,7 @@ class _ClaimsReader:
         return self.read[preset]
 
     def _limit_text(self, table: Table, name: str, engine: str) -> str:
-        """The text of a limit that the budget names, or that is given directly."""
+        """The text of the limit called ``name`` in the budget; ``name`` itself if it is the text of a limit."""
         if name in self.budget.limits:
             return self.budget.limits[name][engine]
         if "=" not in name:
@@ -575,8 +577,8 @@ class _ClaimsReader:
     def _combined(
         self, table: Table, engine: str, conditions: Conditions, limits: Limits, where: str
     ) -> tuple[tuple[tuple[str, Value], ...], ...]:
-        """Every parameter of each combination of two factors (``Cell.combinations``); both factors must have an
-        effect."""
+        """Every parameter of each combination of two factors, in the order of ``Cell.combinations``; raises an error if
+        a factor has no effect."""
         settings = settings_of(conditions)
         factors = settings.levels(_two_factors(table), f"{where}: factors")
         found = [
@@ -593,8 +595,11 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """A cell measured in games; its comparisons are checked like an ablation's. ``given`` holds their other
-        keys."""
+        """Complete a cell measured in games; its comparisons are checked like an ablation's.
+
+        ``given`` holds the other keys of that ablation. ``against`` is the reference's limit; ``None`` if it equals the
+        variant's.
+        """
         weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))
         looks = table.get("looks", self.budget.rounds)

@@ -185,8 +185,11 @@ class Region(NamedTuple):
 
 
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
-    """Intervals that divide all estimates by a look's verdict; ``reach`` is the half width of the confidence
-    interval."""
+    """Intervals that divide all estimates by a look's verdict.
+
+    ``reach`` is the half width of the confidence interval, in standard errors at the planned end; ``unit`` is that
+    standard error.
+    """
     if math.isinf(reach):
         return [Region(-math.inf, math.inf, OPEN)]
     margin = rule.margin / unit
@@ -215,7 +218,7 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
 
 
 def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
-    """The regions, with each open one divided into open and futile parts."""
+    """The regions, with each open one divided into open and futile parts; ``final`` are the last look's regions."""
     found = []
     for region in regions:
         if region.verdict != OPEN:
@@ -319,7 +322,8 @@ class _Outcomes:
         return [(region.low, region.high)]
 
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Quadrature points and weights between two estimates, as sums of observations at the time ``fraction``."""
+        """Quadrature points, which are sums of observations at the time ``fraction``, and their weights, for the
+        estimates from ``low`` to ``high``."""
         centre, reach = self._drift * fraction, REACH * math.sqrt(fraction)
         start, end = max(low * fraction, centre - reach), min(high * fraction, centre + reach)
         if end <= start:

@@ -62,7 +62,11 @@ class SuiteSearches(PositionSearches):
     def search(
         self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None = None
     ) -> list[Searched] | None:
-        """Search each position; ``None`` if the stop flag was set before all searches were done or read."""
+        """Search each position to ``limits``, or read the result from the store; ``None`` if the stop flag was set
+        before the end.
+
+        ``values`` are the engine's parameters. ``counted`` is what to count in the searches; ``None`` counts nothing.
+        """
         asked = None if counted is None else [counted.of, counted.bound]
         rows = self.kept(
             "searches of positions", [dict(values), str(limits), asked], positions, values,
@@ -280,7 +284,11 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 
 
 def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> SearchEstimate:
-    """Mean logarithm of the ratios of the variant's costs to the reference's, position by position."""
+    """Mean logarithm of the ratios of the variant's costs to the reference's, position by position.
+
+    ``costs`` has the cost of the variant and of the reference for each position, ``games`` the number of each
+    position's game.
+    """
     return _mean([math.log(max(one, 1) / max(other, 1)) for one, other in costs], games)
 
 
@@ -288,7 +296,8 @@ def log_ratio_of_ratios(costs: Sequence[Sequence[float]], games: Sequence[int]) 
     """Mean log of the first factor's cost ratio with the second factor high, divided by its cost ratio with it low.
 
     A cost ratio is the cost with the factor high divided by the cost with it low. ``costs`` has one row per
-    combination, in the order of ``Cell.combinations``, and one column per position.
+    combination, in the order of ``Cell.combinations``, and one column per position. ``games`` has the number of each
+    position's game.
     """
     return _mean(
         [
@@ -306,7 +315,8 @@ def _mean(logs: Sequence[float], games: Sequence[int]) -> SearchEstimate:
 
 
 def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """The ratio called ``name`` from counted searches, in percent unless ``RATIO_UNITS`` lists it."""
+    """The ratio called ``name`` from counted searches, in percent unless ``RATIO_UNITS`` lists it; ``games`` has the
+    number of each position's game."""
     hits, cases, parts = _counted(searches)
     if not cases:
         return NOTHING_SEARCHED
@@ -323,7 +333,8 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> SearchEstimate:
-    """The variant's share minus the reference's on the same positions, in percentage points."""
+    """The variant's share minus the reference's on the same positions, in percentage points; ``games`` has the number
+    of each position's game."""
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
         return NOTHING_SEARCHED
@@ -358,7 +369,8 @@ def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
 
 
 def differing(variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """Percentage of positions at which variant and reference need different numbers of nodes to the same depth."""
+    """Percentage of positions at which variant and reference need different numbers of nodes to the same depth;
+    ``games`` has the number of each position's game."""
     counted = [
         replace(one, hits=int(one.nodes != other.nodes), cases=1) for one, other in zip(variant, reference, strict=True)
     ]

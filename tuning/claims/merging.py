@@ -126,7 +126,7 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
 
 
 def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
-    """The ended cells in a folder's tables, by part."""
+    """The ended cells of the parts ``names`` in a folder's tables, by part; parts without ended cells are left out."""
     claims, cells, amendments = (_lines(folder / f"{table}.csv") for table in TABLES)
     found = {}
     for line in (one for one in claims if one["part"] in names):
@@ -145,7 +145,7 @@ def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
 
 
 def _lines(path: Path) -> list[dict[str, str]]:
-    """A table's lines by column. Raises ``ValueError`` if the file is truncated."""
+    """The lines of a CSV file as dictionaries by column. Raises ``ValueError`` if the file is truncated."""
     text = path.read_text("utf-8")
     reader, lines = csv.DictReader(io.StringIO(text, newline="")), []
     for line in reader:

@@ -29,8 +29,8 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""Name of the store's metadata with the number of positions searched for each part. The two names above it are those of
-registered rules and of amendments."""
+"""Name of the store's metadata with the number of positions searched for each part. ``REGISTERED`` names the metadata
+with the registered rules, ``AMENDMENTS`` the one with their amendments."""
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
@@ -59,7 +59,8 @@ class Amendment:
 
     @classmethod
     def from_plain(cls, entry: Mapping[str, Any]) -> Amendment:
-        """Read an amendment from a store or a table. Raises ``KeyError`` or ``ValueError``."""
+        """Convert a line of a store or a table to an amendment. Raises ``KeyError`` for a missing value, ``ValueError``
+        for a wrong one."""
         changes = tuple((path, old, new) for path, old, new in entry["changes"])
         counts = {"games": int(entry["games"]), "positions": int(entry["positions"])}
         return cls(**{name: entry[name] for name in AMENDMENT_COLUMNS} | {"changes": changes} | counts)
@@ -96,7 +97,8 @@ class Registration:
 
 
 def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
-    """Surroundings by part: the suite's openings and every parameter of its bases, which determine its games."""
+    """Surroundings by part: the digest of the suite's openings, and every parameter of the presets in which the part is
+    measured."""
     openings = load_suite(spec.conditions.openings, spec.game).digest
     return {
         part.id: plain(
@@ -187,7 +189,8 @@ def refuse_changes(
     store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, KnownElsewhere],
     surroundings: Mapping[str, Any],
 ) -> None:  # fmt: skip
-    """Raise ``RunError`` if a registered rule changed or is gone; arguments as for ``register``."""
+    """Raise ``RunError`` if the specification departs from the rules registered in the store; arguments as for
+    ``register``."""
     found = _departures(store, spec, elsewhere, surroundings)
     if not found:
         return
