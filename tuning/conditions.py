@@ -33,7 +33,7 @@ from elolab.tuning.external_engine import (
 )
 
 EMPTY = '""'
-"""How an empty text is displayed."""
+"""Displayed form of an empty text value: a pair of quotation marks."""
 
 DIGEST_DIGITS = 8
 """Hexadecimal digits of the digest that ends a shortened name."""
@@ -52,21 +52,24 @@ CONDITIONS = schema.declare(
     engine=schema.table(ENGINE),
     builds=schema.table(BUILDS, example={"old": "./mine-1.0", "new": "./mine-1.1"}),
 )  # fmt: skip
-"""The keys that studies and ablations have in common."""
+"""Declared TOML keys that the files of tuning studies and of ablations have in common."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Conditions(RunSpec):
-    """Game, base, limits, rules and openings of a run."""
+    """Game, base settings, default search limits, rules and openings of a run."""
 
     base_name: str
-    """Name of the preset that is the base."""
+    """Displayed name of the base settings: a preset and its changes, or the external engine or build."""
     base: tuple[tuple[str, Value], ...]
-    """Every parameter of the base, in the order of the parameter table; for an external engine, the settings given."""
+    """Base settings as pairs of name and value: every engine parameter in the order of the parameter table.
+
+    For an external engine, these are only the settings that the file gives.
+    """
     limits: Limits
     """Search limits of players that have no limits of their own."""
     external: ExternalEngine | None = None
-    """The engine whose settings vary; ``None`` for the built-in one."""
+    """The external engine whose settings vary; ``None`` if the built-in engine plays."""
 
     @property
     def base_values(self) -> dict[str, Value]:
@@ -84,9 +87,10 @@ class Conditions(RunSpec):
         return {name: value for name, value in values.items() if name not in base or value != base[name]}
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
-        """The player with these values (the base's values for others), named by its differences from the base.
+        """Make the player with the settings ``values``; all other settings have the base's values.
 
-        Equal sets get equal names, so that they share games.
+        Its name lists the differences from the base. Equal settings get equal names, so that they share stored games.
+        ``limits`` replaces the limits of the conditions.
         """
         changed = self.differences(values)
         complete = self.base_values | dict(values)
@@ -97,11 +101,14 @@ class Conditions(RunSpec):
 
     @property
     def own_level(self) -> bool:
-        """Whether players accept ``limit = "own"``: to play at their own level."""
+        """Whether the players can play at their own level, without a search limit: ``limit = "own"``."""
         return self.external is not None and self.external.has_own_level
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """The external engine's name if the duration of games at these limits depends on its speed; otherwise empty."""
+        """The external engine's name, if the duration of games at one of these limits depends on its speed.
+
+        Otherwise the tuple is empty.
+        """
         return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 
     def check_limits(self, limits: Limits, where: str) -> None:
@@ -110,7 +117,7 @@ class Conditions(RunSpec):
             check_player(self.player({}, limits), self.game, where)
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the games, as plain data by the file's keys."""
+        """Everything that determines the games, as plain data; the names are the keys of the file."""
         return {
             "game": self.game,
             **({} if self.external is None else {"engine": self.external.content()}),
@@ -123,7 +130,7 @@ class Conditions(RunSpec):
 
 
 def describe(overrides: Mapping[str, Value]) -> str:
-    """Parameters and values as text, such as ``null_depth 4, history off``."""
+    """Settings as text, such as ``null_depth 4, history off``."""
     return ", ".join(f"{name} {value_text(value)}" for name, value in overrides.items())
 
 
@@ -133,19 +140,22 @@ def value_text(value: Value) -> str:
 
 
 def short_name(text: str) -> str:
-    """A player's name made from a text; a long text is truncated and ends in a digest of the whole."""
+    """Make a player's name from a text; a long name is truncated and ends in a digest of the whole text."""
     return shortened(text, MAX_NAME_LENGTH)
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of at most ``longest`` characters; a longer one is truncated and ends in a digest of the whole."""
+    """Shorten a text to at most ``longest`` characters; a truncated text ends in a digest of the whole text."""
     if len(text) <= longest:
         return text
     return f"{text[: longest - DIGEST_DIGITS - 2]}… {digest_of(text)[:DIGEST_DIGITS]}"
 
 
 def read_conditions(table: Table, default_name: str) -> Conditions:
-    """Read the common keys of a specification. Raises ``UserError`` with one line for the first mistake."""
+    """Read the keys ``CONDITIONS`` of a specification; ``default_name`` names the run if the file does not.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
     game = table["game"]
     if is_external(table):
         limits = read_limits(table, own_level=protocol_of(table).has_own_level)
@@ -167,7 +177,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
 
 
 def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
-    """Name and parameters of the base, from ``base`` and ``[set]``."""
+    """Name and parameter values of the base: the preset ``base``, changed by the table ``[set]``."""
     base_name = table["base"]
     try:
         overrides = load_preset(base_name, game, Path(table.where).parent)
@@ -180,7 +190,7 @@ def _builtin_base(table: Table, game: str) -> tuple[str, dict[str, Value]]:
 
 
 def _external_base(table: Table, game: str, limits: Limits) -> tuple[ExternalEngine, str, dict[str, Value]]:
-    """The engine from ``[engine]`` and ``[builds]``, and the base's name and settings."""
+    """Read the engine from ``[engine]`` and ``[builds]``; return it, the base's name and the base's settings."""
     if "base" in table:
         raise ConfigurationError(
             f"{table.where}: base names a preset of the built-in engine; remove it: an external engine starts from the "

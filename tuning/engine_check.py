@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 
 
 class EngineCheck:
-    """Starts the programs of a run and caches their options. Raises ``ConfigurationError`` and ``PlayerError``."""
+    """Starts the external engine with the settings to check, and caches the options that it announces.
+
+    Methods raise ``ConfigurationError`` for settings that the engine rejects, ``PlayerError`` if it does not start.
+    """
 
     def __init__(self, conditions: Conditions) -> None:
         assert conditions.external is not None
@@ -39,7 +42,10 @@ class EngineCheck:
         self._announced: dict[PlayerSpec, Mapping[str, AnnouncedOption] | None] = {}
 
     def compare_builds(self, stream: TextIO) -> None:
-        """Refuse builds that are the same program; report copies on ``stream``."""
+        """Raise ``ConfigurationError`` if two builds run one program file with equal arguments and options.
+
+        Print a note on ``stream`` for two builds whose program files are copies of each other.
+        """
         programs = {name: self._program(name, player) for name, player in self._engine.builds}
         for (one, first), (other, second) in combinations(self._engine.builds, 2):
             if (first.command[1:], first.directory, first.options, first.protocol_keys) != (
@@ -62,9 +68,13 @@ class EngineCheck:
             raise PlayerError(f"{self._place(name)}: {fault.text}") from None
 
     def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
-        """The settings of a set that are known to affect play: the value of every option, and the commands.
+        """All settings with which the engine plays if it gets ``values``, as canonical texts by name.
 
-        Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept.
+        They are its build, its placeholders, and its options in lower case; announced options that ``values`` lacks
+        have their defaults. Equal results mean equal play.
+
+        Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept;
+        ``where`` begins the message.
         """
         where = where or self._place(str(values.get(BUILD, "")))
         announced = self._ask(values)
@@ -90,7 +100,7 @@ class EngineCheck:
             raise ConfigurationError(f"{where}: {fault.text}") from None
 
     def _ask(self, values: Mapping[str, Value]) -> Mapping[str, AnnouncedOption] | None:
-        """The options of the engine that plays with these values, started with the base's options."""
+        """The options that the engine announces with the build and placeholders of ``values``; ``None`` if unknown."""
         plain = {name: value for name, value in values.items() if not self._engine.is_option(name)}
         conditions, build = self._conditions, str(values.get(BUILD, ""))
         name = build if build and self._engine.has_builds else self._engine.name
@@ -112,7 +122,10 @@ class EngineCheck:
 
 
 async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] | None:
-    """The options that a player's engine announces; the engine is started and then quits."""
+    """Start a player's engine, read the options that it announces, and quit it.
+
+    The options are keyed by name in lower case; ``None`` if the engine's protocol does not announce options.
+    """
     player = make_player(spec, game)
     assert isinstance(player, ExternalPlayer)
     try:

@@ -25,7 +25,7 @@ from elolab.engine.settings.schema import COMPUTED, Table
 from elolab.engine.settings.toml_values import format_toml
 
 BUILD = "build"
-"""The setting that selects one of several builds."""
+"""Name of the setting that selects one of several builds."""
 MAX_BUILD_NAME = 40
 DEFAULT_PROTOCOL = "uci"
 EXTERNAL_PROTOCOLS = tuple(name for name in PROTOCOLS if protocol_named(name).is_external)
@@ -34,7 +34,7 @@ CATALOGUE = "elolab.tuning.keys"
 BUILD_PROGRAM = schema.declare(
     CATALOGUE, "engine", "build", PROGRAM, *(protocol_named(name).keys for name in EXTERNAL_PROTOCOLS)
 )
-"""Keys for running a program over any protocol; ``read_player`` checks which keys apply to which protocol."""
+"""Declared keys of an external program, for all protocols; ``read_player`` rejects those of other protocols."""
 _NAMED = schema.declare(
     CATALOGUE, "engine", "engine",
     name=schema.text(default=COMPUTED, example="mine"),
@@ -52,19 +52,22 @@ _PLACEHOLDER = re.compile(r"\{\{(\w+)\}\}|\{([A-Za-z_]\w*)\}")
 
 @dataclass(frozen=True)
 class ExternalEngine:
-    """An external engine before its settings are applied."""
+    """An external engine to tune or compare, before its settings are applied."""
 
     name: str
     """Name of the program, or the common name of its builds."""
     builds: tuple[tuple[str, PlayerSpec], ...]
-    """Programs by name, the base first, with their own options and unfilled placeholders. Without builds in
-    the specification, this is a single unnamed program."""
+    """Pairs of a build's name and its program, the base's build first.
+
+    Programs have their own options and unfilled placeholders. Without ``[builds]`` there is one program with an empty
+    name.
+    """
     options: tuple[tuple[str, Value], ...]
-    """Options sent to all builds, unless a setting overrides them."""
+    """Pairs of name and value: options that every build gets, unless a setting overrides them."""
 
     @property
     def has_builds(self) -> bool:
-        """Whether ``build`` is a setting."""
+        """Whether there are several builds, so that ``build`` is a setting."""
         return bool(self.builds[0][0])
 
     @property
@@ -79,15 +82,15 @@ class ExternalEngine:
 
     @cached_property
     def placeholders(self) -> frozenset[str]:
-        """Names of the placeholders in all commands."""
+        """Names of the placeholders in the commands of all builds and in the lines sent to them."""
         return frozenset(name for _, player in self.builds for name in placeholders_of(player))
 
     def build(self, values: Mapping[str, Value]) -> PlayerSpec:
-        """The program that plays with these values."""
+        """The program that the setting ``build`` selects; the first one if ``values`` lacks it."""
         return dict(self.builds)[str(values.get(BUILD, self.builds[0][0]))]
 
     def player(self, values: Mapping[str, Value], name: str, limits: Limits) -> PlayerSpec:
-        """The player with these values, which include all placeholders of its command."""
+        """Make the player with these settings; ``values`` must contain every placeholder of its command."""
         build = self.build(values)
         texts = {setting: setting_text(value) for setting, value in values.items()}
         options = tuple((setting, text) for setting, text in texts.items() if self.is_option(setting))
@@ -108,14 +111,16 @@ class ExternalEngine:
         return setting not in self.placeholders and not (self.has_builds and setting == BUILD)
 
     def own_name(self, word: str) -> str:
-        """The name under which a setting is kept; an option keeps the spelling of its first mention."""
+        """The setting's own name: for an option in ``[engine]``, its spelling there; otherwise ``word`` itself."""
         if not self.is_option(word):
             return word
         return next((name for name, _ in self.options if name.lower() == word.lower()), word)
 
     def check(self, name: str, value: object, where: str) -> Value:
-        """Validate a setting's value. Raises ``ConfigurationError`` for one that the commands or the protocol
-        exclude."""
+        """Validate a setting and return its value; a float becomes a text.
+
+        Raises ``ConfigurationError`` if the value or the setting is not allowed; ``where`` begins the message.
+        """
         if isinstance(value, float):
             value = str(value)
         if not isinstance(value, bool | int | str) or "\n" in f"{name}{value}":
@@ -145,8 +150,10 @@ class ExternalEngine:
                 )
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Validate a table of settings; the result is keyed by the settings' own names. Raises
-        ``ConfigurationError``."""
+        """Validate a table of settings; return the values by the settings' own names (``own_name``).
+
+        Raises ``ConfigurationError`` for the first mistake.
+        """
         found: dict[str, Value] = {}
         for word, value in given.items():
             name = self.own_name(word)
@@ -169,7 +176,7 @@ class ExternalEngine:
                 )
 
     def content(self) -> dict[str, Any]:
-        """Everything except the settings that determines the engine's games, as plain data."""
+        """Everything that determines the engine's games apart from its settings, as plain data by build."""
         parts = {build or "engine": player.content() for build, player in self.builds}
         return {
             name: {key: value for key, value in part.items() if key not in ("name", "limits")}
@@ -178,13 +185,13 @@ class ExternalEngine:
 
 
 def placeholders_of(player: PlayerSpec) -> tuple[str, ...]:
-    """Distinct names in braces in a player's command and in the lines sent to it."""
+    """Names of the placeholders in a player's command and in the lines sent to it, each once."""
     texts = [*player.command, *(line for key in _line_keys(player) for line in player.protocol_key(key, ()))]
     return tuple(dict.fromkeys(match[2] for text in texts for match in _PLACEHOLDER.finditer(text) if match[2]))
 
 
 def setting_text(value: Value) -> str:
-    """The text of a setting's value that an engine receives."""
+    """A setting's value as the text that an engine receives, such as ``true`` for a bool."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -201,19 +208,22 @@ def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
 
 
 def is_external(table: Table) -> bool:
-    """Whether a specification has an external engine."""
+    """Whether a specification is about an external engine instead of the built-in one."""
     return "engine" in table or "builds" in table
 
 
 def protocol_of(table: Table) -> Protocol:
-    """The protocol named in a specification's ``[engine]``."""
+    """The protocol that a specification's ``[engine]`` names, or the default."""
     own = table.table("engine")
     own.get("name")
     return protocol_named(own["protocol"])
 
 
 def read_external(table: Table, game: str, limits: Limits) -> ExternalEngine:
-    """Read the tables ``[engine]`` and ``[builds]``. Raises ``UserError`` with one line for the first mistake."""
+    """Read the tables ``[engine]`` and ``[builds]``; ``limits`` are the search limits of the programs.
+
+    Raises ``UserError`` with one line for the first mistake.
+    """
     protocol = protocol_of(table)
     common: dict[str, Any] = {**table.data.get("engine", {}), "protocol": protocol.name}
     options = common.pop("options", {}) if protocol.has_options else {}
@@ -250,14 +260,14 @@ def _build_entries(table: Table) -> list[tuple[str, Any]]:
 
 
 def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limits: Limits) -> PlayerSpec:
-    """One entry of ``[builds]``: a command, or a table of differences from ``[engine]``."""
+    """Read one entry of ``[builds]``: a command, or a table whose keys replace those of ``[engine]``."""
     own = dict(entry) if isinstance(entry, Mapping) else {"command": entry}
     Table(own, where, BUILD_PROGRAM)
     return read_player({**common, **own}, where, game, limits)
 
 
 def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
-    """The base's settings: the build, the options of ``[engine]``, and ``[set]``."""
+    """Read the base's settings, by name: the first build, the options in ``[engine]``, and the table ``[set]``."""
     build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
     given = engine.read(table["set"], f"{table.where}: [set]")
     known = {name.lower() for name, _ in engine.options}

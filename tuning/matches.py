@@ -18,7 +18,7 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.tuning.conditions import Conditions
 
 REFERENCE, VARIANT = 0, 1
-"""Indices of the two players of a match in each stored game's pairing."""
+"""Indices of reference and variant in the ``Pairing`` of each stored game of a match."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Match:
     round: int = 0
     """The round of the tuning study that the match belongs to; 0 outside rounds."""
     detail: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Data to store with each game."""
+    """Plain data to store with each game, by name."""
 
     @property
     def pairs(self) -> int:
@@ -108,11 +108,14 @@ class MatchTable:
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
 
     def counts(self, match: Match) -> Pentanomial:
-        """The outcomes of the match's complete pairs from the variant's view."""
+        """Outcomes of the match's complete pairs from the variant's view."""
         return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
 
     def results(self, match: Match) -> list[tuple[float, float] | None]:
-        """The variant's score in both games of each pair; ``None`` for an incomplete pair."""
+        """The variant's scores in both games of each pair, 0 to 1; ``None`` for an incomplete pair.
+
+        In the first game of a pair the variant moves first.
+        """
         scores = self._run.scores
         pairs: list[tuple[float, float] | None] = []
         for as_first, as_second in self.jobs(match):

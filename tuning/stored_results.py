@@ -21,7 +21,7 @@ from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
 KEPT_FILES = ("weights-*.toml", "positions-*.npz")
-"""Names of the files in a run's folder, besides the games, that reading its result needs."""
+"""Patterns of the names of the files, besides the games, that reading a run's result needs."""
 
 
 def result_in(directory: Path) -> Any:

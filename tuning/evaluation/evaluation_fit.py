@@ -71,7 +71,7 @@ class FitSpec:
 
     game: str
     start: str
-    """The weights that play the first iteration's games: a shipped name or a file."""
+    """Weights that play the first iteration's games: the name of shipped weights, or the path of a file."""
     games: int
     """Number of self-play games per iteration."""
     limits: Limits
@@ -88,10 +88,12 @@ class FitSpec:
     match_pairs: int
     """Number of pairs in each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
-    """Limits of the matches; one match per limit."""
+    """Search limits of the matches: one match per limit and opponent."""
     score_limits: Limits | None = None
-    """Limits of searches whose scores are the targets of a linear regression, for positions that are not solved
-    exactly; ``None`` takes the games' results."""
+    """Limits of the searches whose scores are the targets of a linear regression for unsolved positions.
+
+    With ``None``, their targets are the results of the games.
+    """
 
     def content(self, start: Weights) -> dict[str, Any]:
         """Everything that determines the run, as plain data for its folder."""
@@ -109,7 +111,7 @@ class FitSpec:
         return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
-        """The command that reproduces an iteration's weights, without output options."""
+        """The shell command that reproduces the weights after ``iterations`` iterations, without output options."""
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
@@ -127,7 +129,7 @@ class FitSpec:
 
 
 def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
-    """The specification from the data of ``FitSpec.as_asked``."""
+    """Make a specification from the data that ``FitSpec.as_asked`` returns."""
     match_limits = tuple(map(Limits.parse, data["match_limits"]))
     scores = None if data["score_limits"] is None else Limits.parse(data["score_limits"])
     limits = {"limits": Limits.parse(data["limits"]), "match_limits": match_limits, "score_limits": scores}
@@ -155,21 +157,21 @@ class FitIteration:
     """Number of games in the fit, including held-out games and games of earlier iterations."""
     fit: Fit
     error_before: float
-    """Held-out error of the previous weights, which played the iteration's games."""
+    """Held-out error of the weights that played the iteration's games, in the unit of ``Fit.held_out_error``."""
     error_before_scaled: float
-    """``error_before`` after scaling the previous weights by the best factor."""
+    """``error_before`` after multiplying these weights by the factor that minimises it."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The iteration's matches; incomplete if the run was stopped during them."""
 
     @property
     def gained(self) -> bool:
-        """Whether the first match shows with 95 % confidence that the weights beat the previous ones."""
+        """Whether the match with the previous weights at the first limit shows a gain with 95 % confidence."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_low > 0
 
     @property
     def lost(self) -> bool:
-        """Whether the first match shows with 95 % confidence that the weights are weaker than the previous ones."""
+        """Whether the match with the previous weights at the first limit shows a loss with 95 % confidence."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_high < 0
 
 
@@ -182,7 +184,7 @@ class FitResult:
     regression: str
     """Kind of regression: ``linear`` or ``logistic``."""
     unit: int
-    """Evaluation points per point of the game's own score; 1 for a logistic regression."""
+    """Evaluation points per point of the game's own score, by which reports divide errors; 1 if logistic."""
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
     """The path of a second copy of the kept weights; ``None`` without one."""
@@ -190,20 +192,23 @@ class FitResult:
     unfinished: FitIteration | None = None
     """The iteration during whose matches the run was stopped, or ``None``; ``iterations`` does not include it."""
     games: tuple[int, int] = (0, 0)
-    """Stored and planned self-play games of the iteration in which the run was stopped."""
+    """Numbers of stored and of planned self-play games of the last iteration begun."""
     digest: str = ""
-    """Digest of all games."""
+    """Digest of all stored games; equal digests mean equal games."""
     engine: str = ""
     """Identity of the engine, or of several engines, as given by ``arena.run.engines_of``."""
 
     @property
     def kept(self) -> Path | None:
-        """The file of the last weights; with ``until_no_gain`` of the last that gained, or ``None`` if none did."""
+        """The file of the last finished iteration's weights; with ``until_no_gain``, of the last one that gained.
+
+        ``None`` without such an iteration.
+        """
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
 
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
-        """A copy with its files in another folder, and another specification."""
+        """A copy whose paths lie in ``directory``, with the specification ``spec``."""
 
         def at_home(done: FitIteration) -> FitIteration:
             return replace(done, weights=directory / done.weights.name)
@@ -214,9 +219,9 @@ class FitResult:
 
 
 ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
-"""For each regression, the error that it minimises, and the hyperparameter chosen on held-out games."""
+"""Name of the minimised error, and of the hyperparameter chosen on held-out games, by kind of regression."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
-"""The opponents of new weights in matches: the previous iteration's weights, and the weights of the start."""
+"""Names of the opponents in matches: the previous iteration's weights, and the weights of the start."""
 
 
 class Interrupted(Exception):
@@ -280,7 +285,7 @@ def check_fit(spec: FitSpec) -> EvaluationFitting:
 def fit_evaluation(
     spec: FitSpec, directory: Path, *, output: Path | None = None, **options: Unpack[RunOptions]
 ) -> FitResult:
-    """Run or resume a fit in its folder; the last weights are also written to ``output``.
+    """Run or resume a fit in its folder; a finished fit also writes its kept weights to ``output``.
 
     Raises ``UserError`` if the folder belongs to another run or engine, or the disk is full.
     """
@@ -316,16 +321,17 @@ def fit_evaluation(
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
-    """The purpose with which the run opens its folder: a fit from ``start``, in which only the fields ``LENGTHS`` may
-    change."""
+    """The run's purpose: a fit from ``start``; a resumed run may change only the fields ``LENGTHS``."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     sides = (PlayerLoad("--limit", spec.limits), *(PlayerLoad("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """The stages of a run in that folder, alternately games and matches; ``store`` is the run's store if already
-    open."""
+    """The stages of a run in ``directory``: for each iteration, its self-play games and then its matches.
+
+    ``store`` is the run's store if it is already open.
+    """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored)
@@ -349,7 +355,7 @@ def _stage_name(kind: str, number: int) -> str:
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """The opponents of an iteration's new weights: by name, the number of the iteration whose weights they use."""
+    """For each opponent of iteration ``number``, by name, the iteration that fitted its weights; 0 is the start."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
@@ -359,7 +365,10 @@ def _match_games(spec: FitSpec, number: int) -> int:
 
 
 def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tuple[int, ...]]:
-    """Conditions, suite and openings of all matches of a run; raises ``RunError`` if the suite has too few openings."""
+    """Game conditions, opening suite, and indices of the openings, for all matches of a run.
+
+    Raises ``RunError`` if the suite has too few openings.
+    """
     conditions = Conditions(
         name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
         seed=spec.seed, rules=Rules(), adjudication=game.adjudication, source="fit-evaluation",
@@ -404,7 +413,10 @@ class _Iterations:
         return done
 
     def _fitted(self, positions: ScoredPositions) -> tuple[Fit, tuple[float, float]]:
-        """The fit, and the held-out error of the previous weights: as they are, and scaled by the best factor."""
+        """Fit weights to ``positions``; return the fit, and two held-out errors of the previous weights.
+
+        They are the error of the unchanged weights, and the least error of the weights times a factor.
+        """
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
         if self._fitting.regression == "logistic":
@@ -431,7 +443,7 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Held-out error of weights in a linear regression: as they are, and scaled by the best factor."""
+        """Two held-out errors of ``weights`` in a linear regression: unchanged, and times the best factor."""
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))
@@ -448,7 +460,7 @@ class _Iterations:
         return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
-        """The engine with the weights of iteration ``number``, named by their digest.
+        """The built-in engine with the weights of iteration ``number`` and ``settings``, named by the weights' digest.
 
         A game's key includes all settings of its players. So the setting holds only the name of the weights' file, and
         the same fit has the same games in every folder.
@@ -558,7 +570,7 @@ def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
 
 
 def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
-    """Weights with a row for each fitted phase; a single row is repeated."""
+    """Weights with one row for each of ``phases`` phases; a single row is repeated."""
     return np.repeat(rows, phases, axis=0) if len(rows) == 1 else rows
 
 
@@ -579,5 +591,5 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
 
 
 def strengths_text(found: Fit) -> str:
-    """The chosen strengths of the prior, as text."""
+    """The chosen strengths of the prior as text, separated by commas."""
     return ", ".join(f"{strength:g}" for strength in found.strengths)

@@ -1,4 +1,4 @@
-"""Regression with held-out games, which choose the strength of the prior and give the learning curve."""
+"""Regression with held-out games: their error selects the strength of the prior, and gives the learning curve."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from elolab.engine.errors import UserError
 HELD_OUT_EVERY = 10
 """One game in this many is held out."""
 CURVE = (16, 8, 4, 2, 1)
-"""Divisors of the number of training games, one for each point of the learning curve."""
+"""Divisors of the number of training games, one for each point of the learning curve; the last uses all games."""
 
 
 class FitError(UserError):
@@ -25,43 +25,46 @@ class Columns:
     """Arrays with one row per position, in the order of their games."""
 
     games: np.ndarray
-    """int64, shape (n,): numbers of the games, ascending."""
+    """int64, shape (n,): number of each position's game, ascending."""
 
     def __len__(self) -> int:
         return len(self.games)
 
     def part(self, chosen: np.ndarray | slice) -> Self:
-        """A subset of the positions."""
+        """The positions that a mask or a slice selects."""
         return type(self)(**{field.name: getattr(self, field.name)[chosen] for field in fields(self)})
 
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted weights and their errors, in the evaluation's points or as logistic losses."""
+    """Fitted weights and their errors: root mean squares in evaluation points, or logistic losses."""
 
     weights: np.ndarray
-    """Weights of the features: integers, int64, shape (phases, features)."""
+    """Weights of the features, rounded: int64, shape (phases, features)."""
     strengths: tuple[float, ...]
     """Chosen strengths of the prior: one for all phases, or one per phase."""
     training_error: float
     held_out_error: float
     training: int
-    """Number of positions in the fit."""
+    """Number of training positions, from the games that are not held out."""
     held_out: int
     """Number of held-out positions."""
     curve: tuple[tuple[int, float, float], ...]
-    """Number of training games, training error and held-out error of fits to fewer games, ascending."""
+    """The learning curve: number of training games, training error and held-out error of each point.
+
+    Points have rising numbers of games; the last point is this fit.
+    """
     patterns: np.ndarray | None = None
     """Weights of the patterns, int16, shape (phases, weights of a phase); ``None`` if none were fitted."""
 
 
 Input = TypeVar("Input", bound=Columns)
 Solver = Callable[[float], np.ndarray]
-"""A function that finds the weights for a given strength of the prior."""
+"""A function from a strength of the prior to the fitted weights, float64 of shape (phases, features)."""
 
 
 def is_held_out(games: np.ndarray) -> np.ndarray:
-    """A mask of the positions in held-out games; ``games`` holds the number of each position's game."""
+    """Boolean mask of the positions that belong to held-out games; ``games`` has the number of each position's game."""
     return games % HELD_OUT_EVERY == HELD_OUT_EVERY - 1
 
 
@@ -71,8 +74,8 @@ def fit_with_held_out(
 ) -> Fit:  # fmt: skip
     """Fit to the games that are not held out; the strength is the candidate with the smallest held-out error.
 
-    Weights are rounded and clipped to ``largest`` in size. Points of the learning curve with too few positions are left
-    out.
+    ``solver_of`` makes the solver for a sample; ``error`` measures weights on a sample. Weights are rounded and clipped
+    to the range from ``-largest`` to ``largest``. The learning curve omits points with too few positions.
     """
     held_out = is_held_out(sample.games)
     training, kept = sample.part(~held_out), sample.part(held_out)

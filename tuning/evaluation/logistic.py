@@ -1,9 +1,9 @@
 """Logistic regression of game outcomes on features ("Texel tuning"), with held-out games.
 
-The weights have two or more rows, which the game blends. From given weights, the fit maximises the likelihood of the
-targets minus a penalty on each weight's change: a normal prior around the start. The features of a group share a
-further change with a wider prior, so that a piece's value can change as a whole, without a penalty for every square.
-Newton's method finds the maximum. An approximate Hessian suffices, and is reused while the steps shrink.
+The evaluation of a position blends two or more rows of weights. The fit starts from given weights. It maximises the log
+likelihood of the targets minus a penalty on each weight's change: a normal prior around the start. The features of a
+group share a further change with a wider prior, so that a piece's value can change as a whole, without a penalty for
+every square. Newton's method finds the maximum; an approximate Hessian suffices, and several steps reuse it.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_hel
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Candidate standard deviations of the prior, in the evaluation's points."""
 GROUP_DEVIATION = 4.0
-"""Factor by which the prior's standard deviation is larger for the shared change of a group."""
+"""Standard deviation of the prior of a group's shared change, as a multiple of that of one feature's change."""
 ALONE_DEVIATION = 2.0
-"""Factor by which the prior's standard deviation is larger for a feature without a group."""
+"""Standard deviation of the prior of an ungrouped feature's change, as a multiple of that of a grouped feature."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
 """Size of a Newton step, in points of the evaluation, below which the method ends."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 MAX_EXPONENT = 700.0
-"""Largest exponent that does not overflow."""
+"""Bound on the argument of ``exp``, which overflows for larger numbers."""
 LARGEST_FACTOR = 20.0
-"""Maximum factor by which weights are scaled, to measure their error apart from their size."""
+"""Maximum absolute factor by which ``losses_of`` scales weights."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,13 @@ class WinSample(Columns):
     shares: np.ndarray
     """float64, shape (n, rows): share of each row of weights in a position's evaluation."""
     outcomes: np.ndarray
-    """float64, shape (n,): the result of the position's game for the side to move: 1, 1/2 or 0."""
+    """float64, shape (n,): the result of the position's game from the view of the side to move: 1, 1/2 or 0."""
     targets: np.ndarray
     """float64, shape (n,): targets of the regression: the outcomes, or weighted means of outcomes and search scores."""
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
-    """Expected points from evaluations; ``scale`` is the evaluation at which the odds of winning are e to 1."""
+    """Expected points, 0 to 1, of evaluations; at the evaluation ``scale`` the odds of winning are e to 1."""
     found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
@@ -64,7 +64,7 @@ def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> float:
-    """Mean negative log-likelihood of the targets; 0 if there are none."""
+    """Mean negative log likelihood of the targets, given the evaluations ``values``; 0 without positions."""
     if not len(values):
         return 0.0
     odds = values / scale
@@ -72,10 +72,10 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 
 
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
-    """Logistic loss of the outcomes under given weights: as they are, and scaled by the best factor.
+    """Two logistic losses of the outcomes: with ``weights``, and with ``weights`` times the factor of least loss.
 
-    The factor is at most ``LARGEST_FACTOR`` in size: if the weights favour the winner of every position, there is no
-    best factor.
+    The factor is at most ``LARGEST_FACTOR`` in size: if the weights favour the winner of every position, the loss has
+    no minimum.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR
@@ -99,7 +99,8 @@ def fit_wins(
 ) -> Fit:  # fmt: skip
     """Fit to the games that are not held out; errors are logistic losses of the outcomes, without the tempo bonus.
 
-    ``start`` are the initial weights, shape (rows, features). The prior's standard deviation is the one with the
+    ``start`` contains the initial weights, shape (rows, features); ``groups`` lists the features of each group;
+    ``scale`` is that of ``expected_score``. The prior's standard deviation is the one of ``deviations`` with the
     smallest held-out error.
     """
 
@@ -158,13 +159,13 @@ class _Newton:
         return found
 
     def _parts(self) -> Iterator[tuple[WinSample, np.ndarray]]:
-        """The sample in chunks, with the expected scores."""
+        """The sample in chunks, each with the expected scores of its positions by the current weights."""
         for start in range(0, len(self._sample), CHUNK):
             part = self._sample.part(slice(start, start + CHUNK))
             yield part, expected_score(values_of(part, self._weights()) + self._found[-1], self._scale)
 
     def _gradient(self) -> np.ndarray:
-        """Gradient of the log-likelihood, in double precision, because it alone determines the solution."""
+        """Gradient of the log likelihood by the unknowns, in double precision, because it determines the solution."""
         rows, features = self._start.shape
         by_row = np.zeros((rows, features))
         tempo = 0.0
@@ -175,7 +176,7 @@ class _Newton:
         return np.concatenate([np.concatenate([by_row, by_row @ self._shared], axis=1).reshape(-1), [tempo]])
 
     def _curvature(self) -> np.ndarray:
-        """Hessian of the negative log-likelihood; single precision suffices, because it only steers the steps."""
+        """Hessian of the negative log likelihood; single precision suffices, because it only steers the steps."""
         found = np.zeros((self._unknowns, self._unknowns))
         shared = self._shared.astype(np.float32)
         for part, expected in self._parts():

@@ -1,8 +1,9 @@
 """Ridge regression of results on features and patterns together: a hundred thousand weights per phase.
 
 A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of squared pattern
-weights. Conjugate gradients solve it without the matrix, because each pattern has one occupation per position. A phase
-also learns from positions a few steps before and after it. The strength is the one with the smallest held-out error.
+weights. Conjugate gradients find them without the normal matrix, because each pattern instance selects one weight per
+position. A phase also learns from positions a few steps before and after it. The chosen strength has the smallest
+held-out error.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FEATURE_STRENGTH = 1e-3
 ROUNDS = 30
 """Iterations of conjugate gradients; the held-out error converges well before the last."""
 OVERLAP = 3
-"""Number of the game's steps before and after a phase whose positions the phase also uses."""
+"""Number of steps of the game before and after a phase whose positions also train the phase."""
 CURVE = (4, 2)
 """Divisors of the number of training games in the learning curve; its last point uses all of them."""
 
@@ -43,19 +44,22 @@ class PatternSample(Columns):
     steps: np.ndarray
     """int64, shape (n,): each position's step of the game, 0 to ``STEPS`` - 1."""
     numbers: np.ndarray
-    """Indices of each position's pattern weights, shape (n, instances)."""
+    """Index of the weight that each pattern instance selects in each position, shape (n, instances)."""
     results: np.ndarray
     """float64, shape (n,): target of each position's weighted sum, in points of the evaluation."""
 
 
 Best = dict[int, tuple[float, np.ndarray]]
-"""Strength and weights (patterns, then features) by phase; only phases with enough positions are present."""
+"""Chosen strength and fitted weights of each phase, by phase; phases with too few positions are missing.
+
+The weights are one vector: first the patterns, then the features.
+"""
 
 
 def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
     """Fit features and patterns to the games that are not held out.
 
-    ``size`` is the number of pattern weights. Raises ``FitError`` if there are too few positions.
+    ``size`` is the number of pattern weights of a phase. Raises ``FitError`` if there are too few positions.
     """
     held_out = is_held_out(sample.games)
     games = np.unique(sample.games[~held_out])
@@ -87,8 +91,11 @@ def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
 def best_of_phases(
     sample: PatternSample, size: int, strengths: Mapping[int, Sequence[float]], training: np.ndarray
 ) -> Best:
-    """Fit each phase to the positions ``training``, with its candidate in ``strengths`` of the smallest held-out
-    error."""
+    """Fit each phase to its positions within the mask ``training``.
+
+    ``strengths`` lists the candidate strengths of each phase; the one with the smallest held-out error is chosen.
+    ``size`` is the number of pattern weights of a phase.
+    """
     best: Best = {}
     length, phases = STEPS // len(strengths), phases_of(sample.steps, len(strengths))
     for phase, candidates in strengths.items():
@@ -107,19 +114,19 @@ def best_of_phases(
 
 
 def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights of features and of patterns, with one row for each of ``phases``."""
+    """Two arrays, the weights of features and the weights of patterns, with one row for each of ``phases``."""
     weights = np.stack([best[phase][1] for phase in phases])
     return weights[:, size:], weights[:, :size]
 
 
 def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Evaluations of positions by weights (patterns, then features)."""
+    """Evaluations of positions; ``weights`` contains ``size`` pattern weights, then the features' weights."""
     values: np.ndarray = weights[:size][numbers].sum(axis=1) + features @ weights[size:]
     return values
 
 
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
-    """Solve for the weights by conjugate gradients, with each unknown scaled by its frequency."""
+    """Find the weights (patterns, then features) by conjugate gradients, preconditioned with their frequencies."""
     places = numbers.reshape(-1)
     instances = numbers.shape[1]
 
@@ -148,7 +155,7 @@ def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size
 
 
 def _errors(sample: PatternSample, features: np.ndarray, patterns: np.ndarray) -> np.ndarray:
-    """Error of the evaluation at each position, with the weights of the position's phase."""
+    """Evaluation minus result of each position, by the weights of its phase."""
     phases = phases_of(sample.steps, len(features))
     values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
     for phase in range(len(patterns)):

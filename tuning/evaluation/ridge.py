@@ -34,12 +34,15 @@ class Sample(Columns):
 
 
 def phases_of(steps: np.ndarray, phases: int) -> np.ndarray:
-    """The phase (row of weights) for each step of the game."""
+    """The phase (row of weights, from 0) of each step of a game that has ``phases`` phases."""
     return steps * phases // STEPS
 
 
 def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> Fit:
-    """Fit the weights to the games that are not held out; ``sample`` includes held-out ones."""
+    """Fit the weights to the games of ``sample`` that are not held out.
+
+    The strength is the candidate of ``strengths`` with the smallest held-out error.
+    """
     return fit_with_held_out(sample, strengths, lambda part: _solver(part, phases), root_mean_square, MAX_WEIGHT)
 
 
@@ -60,7 +63,10 @@ def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
 
 
 def _solver(sample: Sample, phases: int) -> Solver:
-    """A function that finds the weights of every phase, float64 of shape (phases, features). Raises ``FitError``."""
+    """Make the function that finds the weights of every phase for a strength.
+
+    Raises ``FitError`` if no phase has enough positions.
+    """
     size = sample.features.shape[1]
     moments = {}
     for phase in range(phases):

@@ -1,8 +1,9 @@
 """Positions of games with their results, as data for fitting evaluations.
 
-One of every two positions of a game is taken at random. In games with a score, a position near the end is solved; the
-others get the score of perfect play from the game's first solved position, or optionally the score of a search. In
-games without a score, the result is the game's points; the score of the game's search is kept too.
+One of every two consecutive positions of a game is selected at random. In a game with a score of its own, such as
+Othello, positions near the end are solved. Earlier ones get the score of perfect play from the first solved position,
+or optionally the score of a search. In other games, such as Xiangqi, the result is the points won: 1, 1/2 or 0. The
+score of the search that chose the move is also kept.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ SEARCHING = {"hash_mb": 1}
 
 @dataclass(frozen=True)
 class Scoring:
-    """Search limits and settings for positions whose results are search scores."""
+    """Limits and settings of the searches whose scores are the results of unsolved positions."""
 
     limits: Limits
     settings: Mapping[str, Value]
-    """Overrides of the engine's settings."""
+    """Engine parameters that differ from ``SEARCHING``, by name."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,15 @@ class ScoredPositions(Columns):
     rows: np.ndarray
     """uint64, shape (n, words): the positions, encoded as ``EvaluationFitting`` describes."""
     results: np.ndarray
-    """float64, shape (n,): points of the game's own score, or points won (1, 1/2, 0), from the view of the side to
-    move."""
+    """float64, shape (n,): the result from the view of the side to move.
+
+    It is in points of the game's own score, or in points won: 1, 1/2 or 0.
+    """
     scores: np.ndarray
-    """float64, shape (n,): score of the search during the game, from the view of the side to move."""
+    """float64, shape (n,): the game's own search score, in evaluation points, from the view of the side to move.
+
+    0 if the game did not record one, and in games with a score of their own.
+    """
 
 
 def joined(parts: Sequence[ScoredPositions]) -> ScoredPositions:
@@ -72,8 +78,9 @@ def positions_of(
 ) -> ScoredPositions | None:  # fmt: skip
     """Select positions from finished games; ``None`` if the stop flag was set.
 
-    Only time depends on ``concurrency``. ``finished`` is called after each game. In games with a score, ``scoring``
-    gives results to unsolved positions; without it they get the game's result.
+    ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game. In
+    games with a score of their own, searches by ``scoring`` give unsolved positions their results. Without it, these
+    get the score of the game's first solved position.
     """
     fitting = game.fitting
     assert fitting is not None
@@ -108,8 +115,10 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
 
 
 def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
-    """A function that searches an encoded position; its score is in points of the game's own score, for the side to
-    move."""
+    """Make a function that searches an encoded position and returns the score for the side to move.
+
+    The score is in points of the game's own score.
+    """
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 
     def score(row: np.ndarray) -> float:
@@ -120,7 +129,7 @@ def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: Stop
 
 
 def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) -> tuple[np.ndarray, list[int]]:
-    """All encoded positions of a game, and the plies of the selected ones."""
+    """All encoded positions of a game, one row per ply, and the plies of the selected positions."""
     before = len(record.opening.moves)
     rows = fitting.rows_of_game(record.opening.position, [*record.opening.moves, *(move.move for move in record.moves)])
     usable = fitting.usable(rows)
@@ -131,7 +140,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Selected positions of a game without a score, except those whose search found a forced end."""
+    """Selected positions with points won as results, except positions whose search found a forced end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
@@ -154,7 +163,7 @@ def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
 ) -> ScoredPositions:  # fmt: skip
-    """Selected positions of a game with a score, solved near the end; ``score`` evaluates the others."""
+    """Selected positions with the game's own score as results, solved near the end; ``score`` evaluates the others."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     steps, _ = fitting.survey(rows)

@@ -36,7 +36,7 @@ def series_of_iteration(iteration: int) -> str:
 
 @dataclass(frozen=True)
 class SelfPlay:
-    """The games of one iteration."""
+    """The plan of one iteration's self-play games."""
 
     game: str
     iteration: int
@@ -54,7 +54,7 @@ class SelfPlay:
         return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
-        """The random opening of game ``index`` (from 0); it does not end the game."""
+        """The random opening of game ``index`` (from 0); the side to move after it has a legal move."""
         chance = random.Random(f"opening {self.seed} {self.iteration} {index}")
         position = game.position()
         for _ in range(chance.randint(*self.opening_plies)):
@@ -71,21 +71,21 @@ class SelfPlay:
 
 
 def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
-    """Play the games that the run lacks; return ``False`` if some remain unplayed."""
+    """Play the iteration's missing games; return ``False`` if the run stopped before the end."""
     stored = stored_games(plan, run.store)
     return run.play(plan.job(game, index) for index in range(plan.games) if index not in stored)
 
 
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
-    """Indices (from 0) of the games in the store.
+    """Indices (from 0) of the iteration's games in the store.
 
-    Games of other players are left out: their weights changed when an earlier iteration got more games.
+    Games that other weights played are excluded. They are obsolete since an earlier iteration got more games.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 
 
 def games_of(plan: SelfPlay, store: Store) -> Iterator[GameRecord]:
-    """The iteration's games in schedule order."""
+    """The iteration's stored games in schedule order."""
     stored = stored_games(plan, store)
     return (
         record

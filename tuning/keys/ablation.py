@@ -19,7 +19,7 @@ from elolab.tuning.study.space import SCALES
 MAX_ROUNDS = 100
 MAX_MARGIN = 100
 BARE = "plain-alpha-beta"
-"""The default preset to which ``add_one_in`` adds features."""
+"""Default of the key ``bare``: the preset to which ``add_one_in`` adds features."""
 
 _question = functools.partial(schema.declare, CATALOGUE, "question")
 
@@ -79,7 +79,7 @@ INTERACTIONS = _question("interactions", features=_FEATURES, **_COMMON)
 
 @dataclass(frozen=True)
 class NodesToDepth:
-    """How the cost of a fixed depth is measured."""
+    """Settings for measuring how many nodes searches to a fixed depth need."""
 
     depth: int = schema.whole(0, 64, default=6, example=8, unit="plies")
     """Depth of the searches in plies; 0 disables the measurement."""
@@ -96,8 +96,10 @@ QUESTIONS: dict[str, Schema] = {
     "factorial": FACTORIAL,
     "interactions": INTERACTIONS,
 }
-"""Declared keys of the tables that ask an ablation's questions, by the table's name. ``tuning.ablation.settings``
-checks which keys of [[values]] apply to the engine."""
+"""Declared keys of the tables that ask an ablation's questions, by the table's name.
+
+``tuning.ablation.settings`` checks which keys of ``[[values]]`` apply to the engine.
+"""
 ABLATION = schema.declare(
     CATALOGUE,
     "ablation",
@@ -114,4 +116,4 @@ ABLATION = schema.declare(
 )
 
 BUILD_COMPARISON = _question("builds", limit=_LIMIT, pairs=_PAIRS)
-"""The keys of a comparison between builds. No file has this table: all builds are compared with the defaults."""
+"""Declared keys of a comparison between builds. No file has this table: builds are compared with the defaults."""

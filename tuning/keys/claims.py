@@ -19,10 +19,16 @@ from elolab.tuning.keys.ablation import FACTORS
 
 BUDGETS = ("quick", "full")
 BASES = {"c": "claimed", "i": "implied", "o": "own"}
-"""Origins of a claim: the source states it, the source's design implies it, or the question is our own."""
+"""Origin of a claim by its letter in the file.
+
+The source states it (``c``), the source's design implies it (``i``), or the question is our own (``o``).
+"""
 THEN, NOW = "then", "now"
 ENGINES = (THEN, NOW)
-"""The two engines of every part: the engine of the text that makes the claim, and this program's best."""
+"""Names of the two engines that every part tests.
+
+They are the engine of the text that makes the claim (``then``), and this program's best preset (``now``).
+"""
 NOW_PRESET = DEFAULT_PRESET
 EXPECTED = {
     "elo": ("better", "worse", "equivalent", "not_worse"),
@@ -42,13 +48,16 @@ MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.
 """Default margins by kind of measure: Elo for games, percent for nodes, percentage points for shares, otherwise
 percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
-"""Names or texts of the default limits by kind of measure; ``SEARCH_LIMITS`` for all other kinds."""
+"""Default search limits of a part by kind of measure; ``SEARCH_LIMITS`` for all other kinds.
+
+Each is the name of a limit in the budget, or the text of a limit.
+"""
 SEARCH_LIMITS = ("shallow", "deep")
 TIME_LIMIT = "time"
-"""Name of the budget's limit under which both sides have equal processor time."""
+"""Name of the limit in the budget that gives both sides equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
-"""Sources of positions from self-play: whole games, their last plies, or last plies followed by a pass."""
+"""Kinds of test positions from self-play: from whole games, from last plies, or from last plies before a pass."""
 GAMES_WITH_PASSES = ("othello",)
 
 _claims, _budget, _claim, _part = (
@@ -84,7 +93,7 @@ def _translated(name: str, example: str, default: Default = REQUIRED) -> dict[st
 
 
 def _settings(name: str, example: dict[str, Any]) -> dict[str, Any]:
-    """Declarations of three tables of settings: for both engines, and for each engine alone."""
+    """Declarations of three tables of settings: ``name`` for both engines, ``<name>_<engine>`` for one engine."""
     own = {f"{name}_{engine}": schema.table(SETTINGS, example={"killers": 0}) for engine in ENGINES}
     return {name: schema.table(SETTINGS, example=example), **own}
 

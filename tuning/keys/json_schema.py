@@ -1,6 +1,6 @@
 """JSON schemas of TOML files, generated from the declarations of their keys.
 
-The schemas are draft 7 restricted to features of draft 4, because taplo, the TOML server of editors, supports those.
+The schemas are draft 7 restricted to features of draft 4, because taplo, the language server for TOML, supports those.
 """
 
 from __future__ import annotations

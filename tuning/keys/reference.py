@@ -20,7 +20,7 @@ from elolab.tuning import TUNING_FILES
 from elolab.tuning.keys.json_schema import schema_text
 
 KINDS = tuple(kind for kind in (*ARENA_FILES, *TUNING_FILES, *ENGINE_FILES) if kind.name)
-"""Every kind of TOML file."""
+"""The kinds of TOML file that the reference describes."""
 NAME = "NAME"
 """Placeholder for a name that the user chooses, as in ``builds.NAME``."""
 PAGES = {"keys.md": "en", "keys.zh-CN.md": "zh"}
@@ -74,23 +74,23 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table; if it allows names that the user chooses, the last entry stands for them."""
+    """The keys of a table; if users may choose further names, the last entry, called ``NAME``, describes them."""
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
 class Wording:
-    """Texts about keys in one language: meaning, type and default."""
+    """Makes the texts about keys in one language: meaning, type and default."""
 
     def __init__(self, language: str) -> None:
         self.say = Catalogue("elolab.tuning.keys", language)
         self._language = language
 
     def meaning(self, key: Field) -> str:
-        """The description of a key's meaning."""
+        """A key's meaning, as a sentence."""
         return Catalogue(key.catalogue, self._language)(f"{key.topic}.{key.message}")
 
     def of_table(self, schema: Schema) -> str:
-        """The description of a table."""
+        """A table's description, as a sentence."""
         return Catalogue(schema.catalogue, self._language)(f"{schema.topic}.{schema.name}")
 
     def default(self, key: Field) -> str:

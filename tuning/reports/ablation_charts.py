@@ -59,7 +59,7 @@ SAME = SERIES[2]
 """Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""Share of the colour scale's largest value above which a cell of the heat map gets light text."""
+"""A cell of the heat map gets light text if its absolute value exceeds this share of the colour scale's end."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Maximum width of a row label in columns; it is wrapped into two or three lines."""
@@ -89,9 +89,9 @@ def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
 
 
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
-    """Forest plot: each comparison's Elo with its own and its simultaneous interval.
+    """Forest plot: each comparison's Elo with its own 95 % interval and its simultaneous interval.
 
-    If nodes to a fixed depth are known, a second panel shows their ratio.
+    If nodes to a fixed depth are known, a second panel shows their ratio, variant to reference.
 
     ``margin`` is half the width of the equivalence band, in Elo. Arrowheads mark intervals that leave the axis. A point
     beyond the axis is drawn at its edge, with Elo and interval as text.
@@ -135,7 +135,11 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """Draw a comparison: Elo in the mark of its verdict, its own interval (thick) and the judged one (thin)."""
+    """Draw a comparison: Elo in the mark of its verdict, its own interval (thick) and ``judged_interval`` (thin).
+
+    ``place`` is its position on the other axis, ``bounds`` are the limits of the Elo axis, and ``upright`` makes that
+    axis vertical.
+    """
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
     draw_interval(axes, place, judged, bounds, color, upright=upright, linewidth=1.0)
@@ -147,7 +151,7 @@ def _draw_comparison(
 
 
 def _explain_verdicts(figure: Figure, rows: Sequence[AblationRow], words: Catalogue) -> None:
-    """Explain the shapes and colours of the verdicts above the figure."""
+    """Draw the legend of the verdicts' shapes and colours above the figure."""
     verdicts = {row.verdict for row in rows}
     explain_marks(figure, {words(f"verdict.{verdict}"): (*mark, verdict == UNDECIDED)
                            for verdict, mark in VERDICT_MARKS.items() if verdict in verdicts})  # fmt: skip
@@ -170,7 +174,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
 
 
 def _layout(rows: Sequence[AblationRow]) -> list[float]:
-    """Vertical position of each row, with a gap between groups."""
+    """Vertical position of each row, in row heights from the top, with a gap between groups."""
     places: list[float] = []
     place = 0.0
     for number, row in enumerate(rows):
@@ -208,7 +212,10 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
 
 
 def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, list[Axes]]:
-    """A new figure with ``count`` panels in two columns: the figure, its grid of axes, and the used axes."""
+    """Make a figure with ``count`` panels in two columns; return the figure, its grid of axes, and the used axes.
+
+    Its height is ``inches`` plus ``row_inches`` per row of panels.
+    """
     columns = min(2, count)
     rows = math.ceil(count / columns)
     figure, grid = new_figure(inches + row_inches * rows, rows, columns)
@@ -251,8 +258,8 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
     """Positions of levels on the axis.
 
-    A level without a value lies to the left of the smallest value. Their distance is the smallest step between values;
-    on a logarithmic axis, the smallest factor.
+    A level without a value, which switches the parameter off, lies to the left of the smallest value. The distance
+    between them is the smallest step between values, or the smallest factor on a logarithmic axis.
     """
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:
@@ -330,7 +337,10 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """A line for each setting: nodes to each depth relative to the first setting of ``rows``, logarithmic."""
+    """A line for each setting: nodes to each depth, divided by those of the first setting in ``rows``.
+
+    The axis of the ratios is logarithmic.
+    """
     settings = list(dict.fromkeys(row.setting for row in rows))
     reference = {row.depth: row.nodes for row in rows if row.setting == settings[0]}
     names = [wrapped(name) for name in shorten_unique(settings, LABEL_COLUMNS)]

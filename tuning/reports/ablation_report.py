@@ -76,7 +76,7 @@ def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUA
 
 
 def ablation_document(result: AblationResult, language: str) -> Document:
-    """The report as a document, without the games that the page can replay."""
+    """The report as a document; ``write_ablation_report`` adds the games for replay on the page."""
     message = Catalogue(MESSAGES, language)
     result = in_language(result, message)
     spec = result.spec
@@ -316,7 +316,7 @@ def _ratio_text(ratio: float | None) -> str:
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
-    """The quantity that the cost column shows: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
+    """Name of the quantity in the cost column: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
     if not speeds:
         return "nodes"
     return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
@@ -363,8 +363,9 @@ def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTabl
 
 
 def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
-    """The matches that an effect is computed from, as text: weight and pairs of each; only their number if there are
-    many.
+    """Weight and game pairs of each match from which an effect is computed, as text.
+
+    For more than ``MOST_TERMS`` matches, the text gives their number, and the smallest and largest number of pairs.
     """
     terms = row.rests_on.split(" + ")
     if len(terms) <= MOST_TERMS:
@@ -374,7 +375,7 @@ def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
 
 
 def _sides_table(rows: Sequence[AblationRow], message: Catalogue) -> TextTable:
-    """A table of the settings in which variant and reference of each comparison differ from the base."""
+    """A table of comparisons: how variant and reference differ from the base, and the search limit."""
     base = message("ablation.the_base")
     cells = tuple(
         (row.label, row.variant or base, row.reference or base, limit_text(row.limit, message)) for row in rows
@@ -401,7 +402,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 
 MOST_TERMS = 4
-"""Maximum number of matches behind an effect that the table lists one by one; more are only counted."""
+"""Maximum number of an effect's matches that the table lists one by one; more matches are only counted."""
 COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
 EFFECT_COLUMNS = (52, -7, -5, 10)
 

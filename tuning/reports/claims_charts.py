@@ -56,9 +56,9 @@ MOST_IN_ONE = 40
 """Maximum parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 FINER = 4.0
-"""Ratio of the logarithms of two factors above which they get separate panels.
+"""Two ratios get separate panels if one has a logarithm this many times as large as the other's.
 
-On a common axis the factor near 1 would not be visible.
+On a common axis, the difference between 1 and the ratio near it would not be visible.
 """
 SEEN_OF_ENDLESS = 0.15
 """Minimum share of the panel's width that an interval with an infinite end occupies."""
@@ -67,7 +67,7 @@ SEEN_OF_ENDLESS = 0.15
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
     """The figure of one claim: effect and simultaneous interval of every cell, with a panel for each measured quantity.
 
-    Effects in games are median-unbiased estimates if known. A band shows the margin of equivalence, an upright line the
+    Effects in games are median-unbiased estimates if known. A band shows the margin of equivalence, a vertical line the
     threshold of a share. Returns ``None`` if nothing has been measured yet.
     """
     panels = _panels([row for result in results for row in result.rows if row.cases])
@@ -88,7 +88,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
-    """Divide rows into panels, each with one unit and quantity; ratios also by their distance from 1."""
+    """Divide rows into panels with one unit and quantity each, and ratios also by their distance from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
     for row in rows:
         by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)
@@ -176,7 +176,7 @@ def _margin_ends(row: CellRow) -> tuple[float, float]:
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
-    """Draw the equivalence band behind one row, and an upright line at the threshold of a share."""
+    """Draw the equivalence band behind one row, and a vertical line at the threshold of a share."""
     low, high = _margin_ends(row)
     if row.margin:
         axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)
@@ -228,7 +228,7 @@ For each engine there are cells at the first search limit, at the other limits, 
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The cells of a part that belong in one of ``COLUMNS``."""
+    """The cells of a part that belong in ``column``, one of ``COLUMNS`` after the first."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]

@@ -135,9 +135,9 @@ def _limit_of_engines(by_engine: Any) -> str:
 def claims_command(
     spec: ClaimsSpec, directory: Path | None, language: str = DEFAULT_LANGUAGE, only: Sequence[str] | None = None
 ) -> str:
-    """The command that resumes a run; in another folder it repeats the run.
+    """The shell command that resumes the run in ``directory``; with another folder it repeats the run.
 
-    ``only`` replaces the run's selection of claims and parts.
+    With ``None``, the command names no folder. ``only`` replaces the run's selection of claims and parts.
     """
     from elolab.engine.settings.configuration import specification_word
 
@@ -305,7 +305,7 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
 
 
 def rule_text(part: Part, message: Catalogue) -> str:
-    """The rule that decides a cell of the part, as a sentence."""
+    """The rule by which a cell of the part gets its verdict, as a sentence."""
     rule = _rule_of_cells(part, message)
     return in_one((rule, message("claims.fixed_length")), message) if part.has_fixed_length else rule
 
@@ -407,7 +407,7 @@ def quoted_effect(row: CellRow, message: Catalogue) -> str:
 
 
 def _share_text(value: str, unit: str, message: Catalogue) -> str:
-    """A ratio of counts as text with its unit: passes, ``×`` or ``%``."""
+    """``value``, a ratio of counts, followed by its unit: passes, ``×`` or ``%``."""
     if unit == "passes":
         return message("claims.passes", passes=value)
     return f"{value}×" if unit == "×" else f"{value} %"
@@ -467,7 +467,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _first_of_engines(result: PartResult) -> list[CellRow]:
-    """The first cell of each engine."""
+    """Each engine's first cell in a part's result."""
     found: dict[str, CellRow] = {}
     for row in result.rows:
         found.setdefault(row.engine, row)

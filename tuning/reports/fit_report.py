@@ -40,7 +40,7 @@ def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
 
 
 def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
-    """Warnings about iterations whose kept weights play significantly worse than the previous weights."""
+    """A warning if the kept weights play significantly worse than the previous iteration's; otherwise empty."""
     weaker = [done.number for done in fitted.iterations if done.weights == fitted.kept and done.lost]
     return [message("fit.weaker", number=number) for number in weaker]
 
@@ -152,7 +152,7 @@ def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) 
 
 
 def _line(indent: str, label: str, figures: Sequence[str]) -> str:
-    """A label and its figures in aligned columns."""
+    """One line of a table: an indented label, then its figures, in aligned columns."""
     cells = [indent + padded(label, LABEL_WIDTH + 4 - len(indent))]
     return " ".join([*cells, *(padded(figure, FIGURE_WIDTH, right=True) for figure in figures)])
 

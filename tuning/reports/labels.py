@@ -46,7 +46,10 @@ def comparison_label(comparison: Comparison, conditions: Conditions, message: Ca
 
 
 def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
-    """A label such as ``Hash 1 instead of 16``; the value ``None`` stands for the engine's default."""
+    """A label for a setting with ``value`` instead of ``other``, such as ``Hash 1 instead of 16``.
+
+    ``None`` stands for the engine's default.
+    """
     if value is None:
         return message("label.default", feature=name)
     if other is None:

@@ -1,4 +1,4 @@
-"""Parts that several reports share: a run's conditions, speeds of both sides, the command that repeats the run."""
+"""Parts of several reports: a run's conditions, the speeds of both sides, the command that repeats the run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def speeds_table(head: str, speeds: Sequence[SpeedRow], message: Catalogue) -> T
 
 
 def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The conditions that all games of a run share, as pairs of label and text."""
+    """The conditions that all games of a run share, as pairs of label and text.
+
+    ``engine`` is the identity of the built-in engine.
+    """
     from elolab.engine.games import game_named
 
     title = game_words(conditions.game, message.language).title
@@ -76,8 +79,9 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
 
 
 def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The tested engine as pairs of label and text: the built-in engine's identity, or the commands of an external
-    engine.
+    """The tested engine as pairs of label and text.
+
+    They give the built-in engine's identity, ``engine``, or the commands and settings of an external engine.
     """
     external = conditions.external
     if external is None:
@@ -125,7 +129,10 @@ def _changed(value: Rules | Adjudication, standard: Rules | Adjudication) -> str
 
 
 def repeat_command(command: str, conditions: Conditions, directory: Path, language: str = DEFAULT_LANGUAGE) -> str:
-    """The shell command that resumes a run; with another folder after ``--out`` it repeats the run."""
+    """The shell command that resumes the run in ``directory``; with another folder it repeats the run.
+
+    ``command`` is ``tune`` or ``ablate``.
+    """
     source = specification_word(SPECIFICATIONS[command], conditions.source)
     return shlex.join(["elolab", command, source, "--out", str(directory), *language_words(language)])
 
@@ -136,10 +143,11 @@ def language_words(language: str) -> list[str]:
 
 
 def games_of_run(directory: Path, folder: Path, game: str, event: str, language: str) -> GamesOnPage | None:
-    """Write all games of a run to games.pgn in ``folder`` and return them for the page; ``None`` without games.
+    """Write all games of a run to games.pgn in ``folder``; return them for replay on the report's page.
 
-    If the page cannot hold all games, the remaining ones are written to further files in ``folder``. Raises
-    ``FileError`` if a file cannot be written, ``StoreError`` if the games cannot be read.
+    If the page cannot hold all games, the remaining ones are written to further files in ``folder``. ``event`` is the
+    event's name in the PGN file. Returns ``None`` without games. Raises ``FileError`` if a file cannot be written,
+    ``StoreError`` if the games cannot be read.
     """
     if not (directory / STORE_NAME).is_file():
         return None

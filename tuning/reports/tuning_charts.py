@@ -47,7 +47,7 @@ MAX_ARROWHEADS = 8
 """Maximum arrowheads along the axis edge where a band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Elo below the recommendation for which contour lines may be drawn."""
+"""Distances below the recommendation's Elo at which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 NAME_COLUMNS = 28
@@ -68,10 +68,10 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's settings over the rounds: by the model after that round with its 90 % band, and by the last
-    model.
+    """Elo of every round's set over the number of games, by two models, and the final intervals.
 
-    Arrowheads mark intervals and points that leave the axis.
+    One model is that after the round, with its 90 % interval; the other one is the last model. For samplers other than
+    ``duel``, the trial's observed Elo replaces the first. Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -111,19 +111,19 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
-    """The 90 % interval of a round's Elo by the model after that round; zero width if the deviation is unknown."""
+    """The 90 % interval of a round's Elo by the model after that round, of zero width if the deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
-"""Markers of the first, second, ... validation."""
+"""Marker shapes of the validations, in their order."""
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
-    """Elo, interval, colour, marker and label of the recommendation and each validation.
+    """Elo, 90 or 95 % interval, colour, marker and label of the recommendation and of each validation.
 
-    If the base is recommended, the best other set replaces it.
+    If the base is recommended, the best other set takes the recommendation's place.
     """
     decision = result.decision
     assert decision is not None
@@ -141,7 +141,7 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
 
 
 def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """A panel for each dimension: the model's Elo on a line through the recommendation, and the density of games.
+    """A panel for each dimension: Elo if only this value of the recommendation changes, and the density of games.
 
     The axes contain every expected value; arrowheads mark bands that leave the axis.
     """
@@ -175,8 +175,9 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Elo bounds of the axis: they contain all mean curves, with space of the same height above and below for the
-    bands.
+    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half-width of its band.
+
+    The bounds contain all mean curves. Above and below them there is at most the same height for the bands.
     """
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
@@ -258,7 +259,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
 
 
 def _contour_levels(depth: float) -> list[float]:
-    """Elo of the contours, negative and rising, down to ``depth`` below the recommendation."""
+    """Elo of the contours relative to the recommendation, negative and rising, down to ``-depth``."""
     steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
     return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
 

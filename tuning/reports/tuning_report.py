@@ -62,9 +62,10 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     - a column for each dimension: the value at the centre when the round began, or the trial's value
     - ``elo``: Elo over the base, of the centre by the model at that time, or of the trial as observed
     - ``deviation``: standard deviation of ``elo``; NaN for a trial
-    - ``pairs``; ``LL``, ``LD``, ``even``, ``WD``, ``WW``: game pairs of the round, by outcome for the first set
-    - ``total_pairs``: game pairs of the study so far
-    - ``final_elo``, ``final_deviation``: the same set by the model of all games
+    - ``pairs``: game pairs of the round
+    - ``LL``, ``LD``, ``even``, ``WD``, ``WW``: number of these pairs by outcome, from the first set's view
+    - ``total_pairs``: game pairs of the study up to this round
+    - ``final_elo``, ``final_deviation``: like ``elo`` and ``deviation``, but by the model of all games
     """
     import pandas
 
@@ -95,7 +96,7 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
 
 
 def tuning_document(result: StudyResult, language: str) -> Document:
-    """The report as a document, without the games that the page can replay."""
+    """The report as a document; ``write_tuning_report`` adds the games for replay on the page."""
     spec, message = result.spec, Catalogue(MESSAGES, language)
     command = repeat_command("tune", spec.conditions, result.directory, language)
     preset = message("study.no_preset")
@@ -187,11 +188,10 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
 
 
 def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
-    """A sentence with the game pairs that an undecided test probably needs, and how to allow them; empty for other
-    verdicts.
+    """A sentence with the game pairs that an undecided test probably needs, and how to allow them.
 
-    ``length`` is the key or option that sets the maximum, with ``{pairs}`` for the number. ``where`` is the file of the
-    key.
+    It is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` for the
+    number. ``where`` is the file with the key, or empty for an option.
     """
     if verdict.test is None or verdict.unfinished_of is not None:
         return ""
@@ -256,10 +256,13 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 
 
 def optimism(result: StudyResult) -> dict[str, float] | None:
-    """The winner's curse in Elo: ``observed``, ``expected`` by the model of all games, and their difference.
+    """The winner's curse: number of the best round, and its Elo as ``observed`` and as ``expected`` from all games.
 
-    ``observed`` is the best trial's result, infinite if it won every pair. The sampler ``duel`` has no trials:
-    its ``observed`` is the highest estimate of a round's centre by the model at that time.
+    The keys are ``round`` (from 1), ``observed``, ``expected`` and ``optimism``, the difference of the two.
+    ``observed`` is the best trial's result, infinite if it won every pair. The sampler ``duel`` has no trials: its
+    ``observed`` is the highest estimate of a round's centre by the model at that time.
+
+    Returns ``None`` without a model.
     """
     if result.model is None or not result.rounds:
         return None
@@ -269,7 +272,7 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Sentences on the recommendation and on the optimism of the best trial (the winner's curse), in Elo."""
+    """Sentences on the recommendation, the playoff, and the optimism of the best trial (the winner's curse)."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None

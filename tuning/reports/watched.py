@@ -16,7 +16,7 @@ from elolab.arena.reports.document import Document, html_sections
 from elolab.engine.errors import UserError
 
 LEFT_OUT = ("conditions", "repeat", "verdicts")
-"""Sections that ``watch`` omits, because they do not change while games are played."""
+"""Names of the report's sections that ``watch`` omits, because they do not change while games are played."""
 
 
 def watched_data(directory: Path, language: str) -> dict[str, Any]:

@@ -11,12 +11,12 @@ from elolab.tuning.study.validation.validation_games import Verdict
 
 
 def validation_name(number: int) -> str:
-    """The display name of a validation."""
+    """The displayed name of a validation: number 0 is the first one, other numbers are slow ones."""
     return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def round_words(state: StudyState, rounds: int, columns: int) -> str:
-    """Progress-line text of a study: the current round, and the gain that the model expects."""
+    """Progress-line text of a study in ``columns`` columns: the current round, and the gain that the model expects."""
     message, model, best, base = (
         console("elolab.tuning"),
         state.model,
@@ -36,7 +36,7 @@ def round_words(state: StudyState, rounds: int, columns: int) -> str:
 
 
 def validation_words(verdict: Verdict, columns: int) -> str:
-    """Progress-line text of a validation: its result so far."""
+    """Progress-line text of a validation in ``columns`` columns: its result so far."""
     message, elo, test = console("elolab.tuning"), signed(verdict.elo), verdict.test
     if test is None:
         return message("progress.validation_match", elo=elo, error=error_text(verdict.estimate.elo_error))

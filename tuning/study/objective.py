@@ -34,8 +34,9 @@ TRIALS_NAME = "trials.json"
 PAIRS_SAMPLER = "duel"
 """The sampler that needs games between pairs of settings, so that it cannot maximise a function."""
 ANY_LIMITS = Limits(clock_ms=1000)
-"""Search limits with a clock; with them, time-management parameters also have an effect, as a function may measure
-anything.
+"""Search limits with a clock, under which time-management parameters count as effective.
+
+The function may measure anything, so they may matter to it.
 """
 
 
@@ -46,7 +47,7 @@ class ObjectiveSpec:
     game: str
     space: Space
     fixed: tuple[tuple[str, Value], ...]
-    """The base's values that differ from the defaults, by parameter; tuned parameters may be among them."""
+    """Parameters that the base's preset or ``set`` gives, with their values; tuned parameters may be among them."""
     sampler: str
     """The sampler that suggests trials: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRS_SAMPLER``."""
     startup_trials: int
@@ -76,7 +77,7 @@ class Trial:
     number: int
     """Number of the trial, from 0; trial 0 is the base if the space contains it."""
     suggested: Mapping[str, Value]
-    """Suggested values by dimension's name, including values that have no effect."""
+    """Suggested value of every dimension, by name, including values that have no effect."""
     settings: Mapping[str, Value]
     """The settings passed to the function, by parameter."""
     value: float
@@ -116,12 +117,11 @@ def search(
     directory: Path | None,
     finished: Callable[[Trial], None] = lambda trial: None,
 ) -> list[Trial]:
-    """Evaluate the function until there are ``trials`` trials; returns all of them.
+    """Evaluate the function ``objective`` until there are ``trials`` trials; return all trials.
 
-    Trials stored in ``directory`` count; ``None`` stores nothing.
-
-    ``finished`` is called with each new trial. Raises ``UserError`` if the folder holds other trials or is in use, or
-    if the function's value is not finite. Exceptions of the function propagate; earlier trials stay.
+    Trials stored in ``directory`` count, and new ones are added there; with ``None`` nothing is stored. ``finished`` is
+    called with each new trial. Raises ``UserError`` if the folder holds trials of another search or is in use, or if
+    the function's value is not finite. Exceptions of the function propagate; earlier trials remain stored.
     """
     from elolab.tuning.study.sampler import suggest
 

@@ -1,4 +1,4 @@
-"""The plan of a study's run, and checks that this machine can play it."""
+"""The plan of a study's run, and checks that its openings, sampler and engine are usable."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ class TuningPlan:
     """Indices in the opening suite of the validations' openings: the reserved half."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
-        """Stages with their maximum games: the tuning with ``games`` games, then the validating matches."""
+        """Stages of the run with their maximum games: the tuning with ``games`` games, then each validation.
+
+        ``store`` gives the games already played; ``None`` before the run begins.
+        """
         spec, say = self.spec, console("elolab.tuning")
         stored = _stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
@@ -89,9 +92,9 @@ def length_of(kind: str, number: int) -> str:
 
 
 def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
-    """The gain that a sequential validation can detect; empty for a fixed length.
+    """The gain that a sequential validation can detect with its maximum pairs; empty for a fixed length.
 
-    ``length`` is the TOML text or option that sets its maximum pairs.
+    ``length`` is the TOML text or option that sets this maximum, with ``{pairs}`` for the number.
     """
     if planned.kind == "fixed":
         return ()
@@ -155,7 +158,7 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The run's purpose, by which a resumed run is compared: only ``LENGTHS`` and keys without effect may differ."""
+    """The run's purpose; a resumed run may change only the keys ``LENGTHS`` and keys without effect."""
     spec = plan.spec
     source = spec.conditions.source
     content = {**spec.content(), "openings_digest": plan.suite.digest}

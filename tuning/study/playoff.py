@@ -27,9 +27,9 @@ MIN_DEVIATIONS = 0.5
 In simulations, values from 0.3 to 1 protect a base that is best equally well; larger values miss more real gains.
 """
 MIN_SLOPE = 1e-3
-"""Minimum derivative of the expected score by the strength difference (natural logistic units).
+"""Minimum assumed derivative of the expected score by the strength difference, in natural logistic units.
 
-Below it, games carry almost no information.
+Smaller derivatives are raised to it, because games then carry almost no information.
 """
 
 
@@ -57,8 +57,9 @@ class Decision:
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
-        """Lower and upper bound of the gain in Elo, ``deviations`` standard deviations from it; by default a 90 %
-        interval.
+        """Lower and upper bound of the gain, in Elo: ``gain`` minus and plus ``deviations`` standard deviations.
+
+        The default is a 90 % interval.
         """
         return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
@@ -67,7 +68,7 @@ def decide(
     model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5,
     region: tuple[Array, Array] | None = None,
 ) -> Decision:  # fmt: skip
-    """Choose between the model's maximum and the base, given the maximum's mean score in the playoff.
+    """Choose between the model's maximum ``best`` and the base, given the maximum's mean score in the playoff.
 
     The model's belief about the difference is a normal prior, which the playoff's score updates. The base stays
     recommended unless the gain is clear. If the base is the model's maximum, the remaining gain is estimated within

@@ -78,7 +78,7 @@ class StudyResult:
     waiting_for: tuple[int, ...] = ()
     """Numbers of the rounds that other workers of a shared study are still playing."""
     stopped_early: bool = False
-    """Whether the study ended before its budget because little was left to gain."""
+    """Whether the rounds ended before the budget, because the expected remaining gain was small."""
     decision: Decision | None = None
     model: ResponseModel | None = None
     observations: Observations | None = None
@@ -114,7 +114,7 @@ class StudyResult:
 
     @property
     def confirmed(self) -> bool:
-        """Whether every validation passed."""
+        """Whether the study has ended and its recommendation passed every validation."""
         return not self.interrupted and bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
 
     @property

@@ -93,8 +93,9 @@ class WholeSetSampler(BaseSampler):
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Suggest one dimension, as Optuna's interface requires; ``sample_relative`` already covers all dimensions of
-        the study.
+        """Suggest one dimension, as Optuna's interface requires.
+
+        Optuna does not need it for the study's own dimensions, because ``sample_relative`` covers all of them.
         """
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 

@@ -39,7 +39,7 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""The keys that a file may give for a built-in parameter's dimension; its default comes from the base."""
+"""Declared keys of a built-in parameter's dimension; its default is the base's value and not among them."""
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
     default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),
@@ -64,7 +64,10 @@ class Dimension:
     choices: tuple[Value, ...] = ()
 
     def coordinate(self, value: Value) -> float:
-        """A value's coordinate: 0 and 1 are the ends of the range; for choices, the index in the list."""
+        """A value's coordinate: 0 and 1 are the ends of the range.
+
+        For choices it is the index in the list, or -1 for a value that is not in it.
+        """
         if self.choices:
             return float(self.choices.index(value)) if value in self.choices else -1.0
         number, low, high = float(value), float(self.low), float(self.high)
@@ -119,7 +122,7 @@ class Space:
 
     @cached_property
     def default_values(self) -> tuple[Value, ...]:
-        """The base's values in the order of the dimensions."""
+        """The base's values of the tuned parameters, in the order of the dimensions."""
         return tuple(self.default.values())
 
     @cached_property
@@ -136,7 +139,7 @@ class Space:
         }
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """The values of ``effective`` for values in the order of the dimensions, in the same order."""
+        """Like ``effective``, but argument and result are values in the order of the dimensions."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
@@ -260,7 +263,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_what_has_no_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """Raise an error for a dimension without effect under the base, unless another dimension may enable it."""
+    """Raise ``ConfigurationError`` for a dimension without effect in the base, unless another one may enable it."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

@@ -26,7 +26,7 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """Number of openings for the tuning; game pairs repeat them in order."""
+    """Number of openings for the tuning; game pairs use them in order, again and again."""
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` means the target limit for all."""
     sampler: str = "duel"
@@ -39,12 +39,15 @@ class StudyState:
     fitted_results: int = 0
     """Number of results to which the model was last fitted."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
-    """Both sets, first opening and log limit of each observed settings pair; a repetition would be the same games."""
+    """Both sets, index of the first opening, and log limit of each observed settings pair.
+
+    A settings pair with an equal entry plays the same games, so it adds no observation.
+    """
 
     def add(self, result: RoundResult, rounds: Sequence[Round]) -> None:
-        """Add a finished round.
+        """Add a finished round; ``rounds`` is the schedule.
 
-        The model ignores a round beyond the schedule's ``rounds``.
+        A round beyond the schedule adds no observations to the model.
         """
         self.results[result.number] = result
         for one in rounds[result.number : result.number + 1]:

@@ -48,8 +48,9 @@ class StudyFailure(UserError):
 
 
 class RoundTrials:
-    """The trials of Optuna's study; trial ``n`` is round ``n``. Failures of the storage raise errors with a message of
-    one line.
+    """The trials of Optuna's study; trial ``n`` is round ``n``.
+
+    Failures of the storage raise ``StudyFailure`` with a message of one line.
     """
 
     def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
@@ -175,7 +176,7 @@ class RoundTrials:
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Convert exceptions of Optuna and its database into errors with one line that names the storage."""
+        """Convert exceptions of Optuna and its database into ``StudyFailure`` with one line that names the storage."""
         try:
             yield
         except (UserError, KeyboardInterrupt):

@@ -123,8 +123,9 @@ class Validation:
         return pairs_to_accept(test, target_of(test))
 
     def pairs_of_slow_match(self, games: int) -> int:
-        """Maximum game pairs of the second match, whose games take ``SLOW_FACTOR`` times as long; ``games`` as in
-        ``pairs``.
+        """Maximum game pairs of the second match after a tuning of ``games`` games.
+
+        Its games take ``SLOW_FACTOR`` times as long as those of the first match.
 
         By default a non-regression test has as many pairs as the first match, because small differences need equally
         many games at any limit.
@@ -303,7 +304,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Make a specification from plain data, but accept keys without effect, as older versions did."""
+    """Make a specification from plain data; unlike ``tuning_from_mapping``, accept keys without effect."""
     table = Table(data, where, STUDY, kind="tuning")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
@@ -409,7 +410,7 @@ OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""For each key of ``[validation]`` about the second match, the only kind of second match that allows it."""
+"""The kind of second match that each of these keys of ``[validation]`` requires."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
@@ -440,8 +441,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 
 def _kind_of_slow_match(table: Table, limits: Limits) -> str:
-    """Kind of the second match if the file names none: ``off``, ``fixed`` if it gives a length, else
-    ``non_regression``.
+    """Default kind of the second match.
+
+    It is ``off`` without a search limit, ``fixed`` if the file gives ``slow_pairs``, otherwise ``non_regression``.
     """
     if limits == Limits():
         return "off"

@@ -69,7 +69,10 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
 
 
 def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) -> None:
-    """Raise ``UserError`` as ``tune`` does if the folder belongs to another run or engine; nothing is written."""
+    """Raise ``UserError`` if the folder belongs to another run or engine, as ``tune`` does; nothing is written.
+
+    ``accepts_changes`` allows another engine.
+    """
     check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
@@ -147,8 +150,9 @@ def _best_so_far(state: StudyState) -> Decision | None:
 
 
 def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run) -> tuple[Decision, bool]:
-    """Play the playoff between the model's maximum and the base; returns the decision, and whether all games were
-    played.
+    """Play the playoff between the model's maximum and the base.
+
+    Returns the decision, and whether all games of the playoff were played.
     """
     model, best, base, progress = state.model, state.best, state.observations.space.default_values, run.progress
     assert model is not None

@@ -1,6 +1,6 @@
-"""A hill: Elo as a function of a set, with one maximum over the ranges and an effect of every choice.
+"""A hill: Elo as a function of a set of values, with one maximum over the ranges and an effect of every choice.
 
-The module has its terms (the model's coefficients), their prior, and the derivatives.
+The module defines the hill's terms (the model's coefficients), their prior, and the derivatives of Elo by the terms.
 
 Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Otherwise the few
 results from far down would make all slopes too gentle, because each of their small scores weighs heavily.
@@ -26,7 +26,10 @@ PLACE_MEAN, PLACE_DEVIATION, CLOSE_DEVIATION = 0.5, 0.5, 0.2
 The smaller deviation applies to ranges chosen around their maxima.
 """
 NEAR_BASE_DEVIATION = 0.05
-"""Prior standard deviation of a maximum's coordinate around the base's, in the model with a maximum near the base."""
+"""Prior standard deviation of a maximum's coordinate around the base's coordinate.
+
+It applies in the model with a maximum near the base.
+"""
 MAX_INTERACTING = 16
 """Maximum number of ranges for which the model has interactions; with more ranges, games determine them poorly."""
 LOG_CURVATURE = math.log(400.0)
@@ -43,18 +46,17 @@ and shrunk on the other.
 SKEW_WIDTH = 0.3
 """Distance from the maximum at which a skew takes effect, as a fraction of the range."""
 LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
-"""Prior mean and standard deviation of the logarithm of the largest loss: the Elo below the summit where a hill is
-flat.
+"""Prior mean and standard deviation of the logarithm of the largest loss.
+
+The largest loss is the Elo that a hill loses infinitely far from its summit.
 """
 MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS = LOG_LARGEST_LOSS - 3.0, LOG_LARGEST_LOSS + 4.0
 CHOICE_DEVIATION = 40.0
 """Prior standard deviation of the effect of a choice, in Elo."""
 MOVEMENT_DEVIATION = 0.05
-"""Prior standard deviation of a maximum's movement if the search limit is e times as large, as a fraction of the range.
-"""
+"""Prior standard deviation of a maximum's movement, as a fraction of the range, per factor e of the search limit."""
 SHRINKAGE_DEVIATION = 0.2
-"""Prior standard deviation of the logarithm of the factor by which Elo changes if the search limit is e times as large.
-"""
+"""Prior standard deviation of the log factor by which Elo shrinks or grows per factor e of the search limit."""
 HEIGHT_DEVIATION = 20.0
 """Prior standard deviation of the height difference between two summits, in Elo."""
 CONTRAST_DEVIATION = 0.4
@@ -66,7 +68,7 @@ NO_SUMMIT = -1e6
 
 
 class Hill:
-    """Elo as a function of a set, and the positions of the model's terms in one vector.
+    """Elo as a function of a set of values, and the positions of the model's terms in one vector.
 
     The terms are maxima, logarithms of curvatures, interactions, skews, the logarithm of the largest loss, and effects
     of choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
@@ -95,15 +97,16 @@ class Hill:
         self.terms = self.height + 1 if is_double else end
 
     def effects_of(self, place: int) -> slice:
-        """The slice of the effects that belongs to the choices of dimension ``place``."""
+        """The slice, within the effects, of the choices of dimension ``place``."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
     def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
-        """Mean vector and precision matrix of the prior.
+        """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
 
-        ``is_near_base`` selects the prior of a maximum near the base.
+        ``deviation_of_places`` is the standard deviation of the maxima's coordinates. ``is_near_base`` selects the
+        prior of a maximum near the base.
         """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, deviation_of_places
@@ -122,7 +125,7 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """Curvatures (diagonal) and mixed derivatives of a hill, shape (..., ranges, ranges).
+        """Matrix of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives beside it.
 
         ``second`` selects the second hill.
         """
@@ -139,14 +142,14 @@ class Hill:
         return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
-        """Indicators of choices, shape (points, effects): 1 if the point has the choice, else 0."""
+        """Matrix of shape (points, effects): 1 if the point has the choice to which the effect belongs, otherwise 0."""
         columns = [
             points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
         ]
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points by these terms, shape (points,)."""
+        """Elo of the points (rows of coordinates) by these terms, shape (points,)."""
         _, _, _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
@@ -200,7 +203,7 @@ class Hill:
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
-        """The terms with the two hills exchanged."""
+        """Terms of the same model in which first and second hill have changed places."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
             terms[..., self.second_maxima],
@@ -221,7 +224,9 @@ class HillOverLimits(Hill):
     """
 
     def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
-        """``log_limits`` are the log limits of the points that ``elo_with_slopes`` gets, relative to the target; shape
+        """Make a hill for the points with these limits: ``elo_with_slopes`` expects exactly these points.
+
+        ``log_limits`` contains the natural logarithm of each point's search limit over the target limit, shape
         (points,).
         """
         super().__init__(space, is_double=is_double)
@@ -253,15 +258,12 @@ class HillOverLimits(Hill):
         return scale[:, 0] * elo, scale * slopes
 
     def at_target(self, terms: Array) -> Array:
-        """The terms of ``Hill`` at the target limit, without the further terms."""
+        """The terms of ``Hill`` at the target limit, without movements and shrinkage."""
         return np.asarray(terms[..., : self._at_target.terms], float)
 
 
 def _highest(elo: Array) -> Array:
-    """Elo of the higher hill at every point, as a smooth maximum; shape (points,).
-
-    ``elo`` has the shape (hills, points).
-    """
+    """Smooth maximum of both hills' Elo at every point, shape (points,); ``elo`` has the shape (hills, points)."""
     if len(elo) == 1:
         return np.asarray(elo[0], float)
     apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH

@@ -22,7 +22,9 @@ FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 
 @one_thread()
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
-    """The share of each parameter in the variance of the model over a region, by functional ANOVA, largest first.
+    """Each parameter's share of the variance of the model's Elo over a region, by functional ANOVA, largest first.
+
+    ``region`` is the pair of lower and upper bounds of the coordinates.
 
     With scikit-learn installed, Optuna's fANOVA evaluator estimates it from a sample of the model's predictions.
     Otherwise a share is the variance of the parameter's main effect in that sample.

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 
 SYMBOL = "scipy_openblas_{}_num_threads64_"
-"""Pattern for the names of OpenBLAS's functions that get and set the number of threads, as numpy's packages name them.
-"""
+"""Name of the OpenBLAS function in numpy's packages that gets or sets the number of threads: ``{}`` is get or set."""
 
 
 @contextmanager

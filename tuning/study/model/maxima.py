@@ -28,9 +28,11 @@ MAX_CANDIDATES = 41
 
 @one_thread()
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
-    """The best set by the most probable model inside a region of coordinates; all choices are allowed.
+    """The set with the highest Elo by the most probable model, within ``region``; all choices are allowed.
 
-    The search starts from each of ``starts`` and improves one dimension at a time until no change helps.
+    ``region`` is the pair of lower and upper bounds of the coordinates. The search starts from each of ``starts`` and
+    improves one dimension at a time until no change helps. If two hills are possible but less probable than one, both
+    models decide; see ``_weighed``.
     """
     space = model.space
     candidates = [_candidates(space, place, region) for place in range(len(space.dimensions))]
@@ -47,11 +49,11 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 def _weighed(
     model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
 ) -> Values:
-    """The best of one hill's maximum ``best`` and two hills' summits, by Elo averaged over both models.
+    """Choose between ``best``, the maximum of one hill, and both summits of the model with two hills.
 
-    The average is weighted with the models' probabilities.
-
-    A set between two summits may be the best for one hill and bad for two hills, while the summits are good for both.
+    The choice has the highest Elo averaged over both models, weighted with their probabilities. A set between two
+    summits may be the best for one hill and bad for two hills, while the summits are good for both. Without two hills,
+    or if they are the more probable model, ``best`` is returned.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:
@@ -62,16 +64,15 @@ def _weighed(
 
 
 def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], best: Values) -> float:
-    """Mean Elo that perfect knowledge of the model's terms would gain over ``best``."""
+    """Posterior mean of ``remaining_gains``: the Elo that perfect knowledge would gain over ``best``."""
     return float(remaining_gains(model, region, best).mean())
 
 
 @one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
-    """By every draw of the posterior, the Elo of the region's best set minus the Elo of ``best``, at least 0; shape
-    (draws,).
+    """Elo of the best set in ``region`` minus Elo of ``best``, by every draw of the posterior; shape (draws,).
 
-    The region is sampled with a fixed seed, so that the same model gives the same number.
+    Gains are at least 0. The region is sampled with a fixed seed, so that equal models give equal numbers.
     """
     generator = np.random.Generator(np.random.PCG64(0))
     low, high = region
@@ -113,8 +114,9 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """Sets with every combination of choices and the base's values in ranges; only the base above ``most``
-    combinations.
+    """Sets with every combination of choices, and the base's values in ranges.
+
+    If there are more than ``most`` combinations, only the base is returned.
     """
     lists = [
         dimension.choices or (value,) for dimension, value in zip(space.dimensions, space.default_values, strict=True)

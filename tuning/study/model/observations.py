@@ -11,8 +11,7 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 TRUST_QUANTILE = 0.02
-"""Lower quantile of the sampled coordinates at which the trust region begins; it ends at the opposite upper quantile.
-"""
+"""Quantile of the sampled coordinates at which the trust region begins; it ends at 1 minus this quantile."""
 
 
 class Observations:
@@ -40,13 +39,16 @@ class Observations:
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a result; one without game pairs, or of a set against itself, is ignored."""
+        """Add a match result, from the view of ``first``; ignore it without game pairs or if both sets are equal.
+
+        ``log_limit`` is the natural logarithm of the search limit over the target limit.
+        """
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
             self.add_score(first, second, counts.pairs, score, log_limit)
 
     def add_score(self, first: Values, second: Values, pairs: int, score: float, log_limit: float = 0.0) -> None:
-        """Add a result: the first set's mean score, 0 to 1, over a number of pairs."""
+        """Add a match result: ``score`` is the mean score of ``first`` over ``pairs`` game pairs, 0 to 1."""
         self._first.append(self.space.coordinates(first))
         self._second.append(self.space.coordinates(second))
         self._pairs.append(pairs)
@@ -54,8 +56,9 @@ class Observations:
         self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Four arrays: coordinates of the first sets and of the second sets, shape (results, dimensions); pairs;
-        scores.
+        """Four arrays: coordinates of the first sets, and of the second sets; numbers of game pairs; mean scores.
+
+        The first two have the shape (results, dimensions), the others the shape (results,).
         """
         shape = (len(self), len(self.space.dimensions))
         return (
@@ -66,7 +69,7 @@ class Observations:
         )
 
     def trust_region(self) -> tuple[Array, Array]:
-        """Lower and upper bounds of the trust region in every dimension: quantiles of the sampled coordinates."""
+        """Lower and upper bounds of the trust region, shape (dimensions,): quantiles of the sampled coordinates."""
         first, second, _, _ = self.arrays()
         default = np.array(self.space.coordinates(self.space.default_values))
         if not len(self):

@@ -41,7 +41,7 @@ CLIMBS = ((12, 3), (4, 8))
 LAST_CLIMBS, LAST_STEPS = 2, 4
 """Last stage of the search: number of starts, and steps with all results, before the best start is fully optimised."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""Log ratios of the curvatures of two hills to the curvatures of one hill, for the starting points."""
+"""Starting points multiply one hill's curvatures by one of these factors (as logarithms), chosen at random."""
 TYPICAL_DISPERSION = 0.3
 """Prior dispersion: the variance of a pair's score over p (1 - p), with p the expected score.
 
@@ -50,7 +50,7 @@ It is 1 for single games without draws.
 DISPERSION_WEIGHT = 50.0
 """Weight of the prior dispersion, in pairs."""
 DRAWS = 256
-"""Number of draws from the posterior; even, because every draw has a mirror image."""
+"""Number of draws from the posterior; even, because every draw has a mirror image about the mode."""
 LAST_SPREAD = 1.4
 """Factor on the spread of the draws in a study's last model; it allows for errors in the assumed shape of the hill.
 
@@ -77,7 +77,7 @@ class ObservedResults:
     """Natural logarithm of each result's search limit relative to the target limit."""
 
     def every(self, step: int) -> ObservedResults:
-        """A sample of the results: every ``step``-th one."""
+        """Every ``step``-th result, beginning with the first."""
         points = np.concatenate([half[::step] for half in np.split(self.points, 2)])
         return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
@@ -94,7 +94,7 @@ class Mode:
 
     terms: Array
     information: Array
-    """Negated second derivatives of the posterior's logarithm, shape (terms, terms)."""
+    """Negated second derivatives of the log posterior at the mode, shape (terms, terms)."""
     expected: Array
     """Expected score of every result's first set, 0 to 1."""
 
@@ -197,7 +197,10 @@ class Explanation:
     """Logarithm of the model's probability, up to a constant common to all candidates."""
 
     def at_target(self, terms: Array, *, is_double: bool) -> Array:
-        """Terms for ``ResponseModel``, shape (..., terms), with a second summit if ``is_double``."""
+        """Terms for ``ResponseModel``, shape (..., terms).
+
+        With ``is_double``, a single hill gets the terms of a second hill at the height ``NO_SUMMIT``.
+        """
         hill = self.posterior.hill
         terms = hill.at_target(terms)
         if hill.is_double or not is_double:
@@ -310,7 +313,10 @@ def _described(double: Explanation, log_odds: float) -> TwoHills:
 def _averaged(
     best: Explanation, others: Sequence[Explanation], two_hills: TwoHills | None, spread: float
 ) -> ResponseModel:
-    """The response model of ``best``, with draws from all candidates in proportion to their probabilities."""
+    """The response model of ``best``, with draws from all candidates in proportion to their probabilities.
+
+    ``spread`` multiplies the draws' distances from their modes.
+    """
     hill, dispersion = best.posterior.hill, best.posterior.dispersion
     is_double = any(one.posterior.hill.is_double for one in (best, *others))
     draws = best.at_target(best.posterior.draws(best.mode, spread), is_double=is_double)

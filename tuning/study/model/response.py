@@ -52,7 +52,7 @@ class Summit:
 
 @dataclass(frozen=True)
 class TwoHills:
-    """The most probable model with two hills; one hill may be more probable."""
+    """The most probable model with two hills, and its probability; a model with one hill may be more probable."""
 
     summits: tuple[Summit, Summit]
     """Both summits, the higher one first."""
@@ -75,11 +75,11 @@ class ResponseModel:
     ) -> None:
         self.space = space
         self.mode = mode or self
-        """The response model with only the most probable terms instead of draws."""
+        """The response model whose only draw is the most probable terms."""
         self.dispersion = dispersion
         """Variance of a pair's score over p (1 - p), with p the expected score."""
         self.two_hills = two_hills
-        """The most probable two hills; ``None`` for few results or many ranges."""
+        """The most probable model with two hills; ``None`` for few results or many ranges."""
         self._hill = Hill(space, is_double=is_double)
         self._maxima = terms[:, None, self._hill.maxima]
         self._skews = terms[:, None, self._hill.skews]
@@ -130,8 +130,9 @@ class ResponseModel:
         return float(mean[0]), float(deviation[0])
 
     def curvatures(self, values: Values) -> Array:
-        """Curvature of each range on the hill that the set lies on, by the most probable terms, in Elo over range
-        squared.
+        """Curvature of each range on the set's hill, in Elo over range squared, shape (ranges,).
+
+        The most probable terms determine the curvatures, and the hill that is higher at the set.
         """
         mode, second = self.mode, False
         if mode._hill.is_double:
@@ -141,11 +142,10 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array] | None = None) -> list[Values]:
-        """Sets at the summits of two hills, the higher one first; empty if the model has no two hills.
+        """The sets nearest to both summits of two hills, the higher one first; empty without two hills.
 
-        Choices are those of ``values``.
-
-        The sets lie within the ranges and, if given, within a region of coordinates.
+        Their choices are those of ``values``. They lie within the ranges and, if given, within ``region``: the pair of
+        lower and upper bounds of the coordinates.
         """
         found = []
         for summit in () if self.two_hills is None else self.two_hills.summits:
@@ -159,11 +159,12 @@ class ResponseModel:
         return found
 
     def rival(self, best: Values) -> tuple[Values, Array, float] | None:
-        """The summit that the set ``best`` does not lie on, its curvatures, and the probability that it is the higher
-        summit.
+        """The set at another summit than ``best``, its curvatures, and the probability that it is better than ``best``.
 
-        It is the higher summit of two hills, or the other one if ``best`` lies on the higher one. The probability of
-        two hills is taken as at least ``LOOKED_INTO``.
+        It is the higher summit of two hills, or the other one if ``best`` lies on the higher one. The probability is
+        that of two hills, at least ``LOOKED_INTO``, times that of a higher Elo under two hills.
+
+        Returns ``None`` without two hills, or without a summit away from ``best``.
         """
         if self.two_hills is None:
             return None

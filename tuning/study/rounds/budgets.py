@@ -16,7 +16,7 @@ from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
 from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
 
 PLAYOFF_SERIES = "playoff"
-"""Name of the series of the playoff's games."""
+"""Name of the series that contains the first playoff's games; those of later playoffs add a number."""
 PERIODS_METADATA = "tuning budgets"
 """Name of the metadata with the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
@@ -30,7 +30,7 @@ PLAYOFF_METADATA = "tuning playoff"
 class BudgetPeriod:
     """A period of a study under one budget; a new estimate of the games in a time budget also begins a period.
 
-    Rounds of earlier periods stay.
+    Rounds begun in earlier periods stay in the schedule.
     """
 
     games: int
@@ -40,8 +40,7 @@ class BudgetPeriod:
     rounds: int = 0
     """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Number of settings pairs to which the change of budget shortened the last earlier round; ``None`` if it is whole.
-    """
+    """Number of settings pairs in the last earlier round, if the change of budget shortened it; otherwise ``None``."""
     playoffs: int = 0
     """Number of playoffs under earlier, smaller budgets; they no longer determine the recommendation."""
 
@@ -52,7 +51,7 @@ class BudgetPeriod:
 
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
-    """Number of game pairs of a budget in games, without the playoff's share."""
+    """Number of game pairs before the playoff under a budget of ``games`` games; ``share`` is the playoff's share."""
     return games // 2 - int(games // 2 * share)
 
 
@@ -92,14 +91,17 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Number of game pairs per trial for samplers other than ``duel``."""
+    """Number of game pairs per trial for samplers other than ``duel``; ``pairs`` is the total before the playoff."""
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return max(1, pairs // spec.trials)
 
 
 def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -> int:
-    """Estimated number of games that fit in ``seconds``; one game takes ``seconds_per_game``."""
+    """Estimated number of games that fit in ``seconds``, at least 2.
+
+    A game takes ``seconds_per_game``, and ``concurrency`` games run at once.
+    """
     return max(2, math.floor(seconds * concurrency / max(seconds_per_game, 1e-6)))
 
 
@@ -158,9 +160,9 @@ class BudgetSchedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """Recompute the rounds of a budget in time after the first round; ``seconds`` is the measured time per game.
+        """After the first round, recompute the rounds of a budget in time from ``seconds``, the measured time per game.
 
-        Rounds that may already be in progress stay. Returns whether the budget was replanned.
+        Rounds that may already be in progress stay. Returns whether the rounds were recomputed.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -229,30 +231,29 @@ class BudgetSchedule:
         return pairs_before_playoff(games, self._spec.limit_shares.playoff_share(SHARE))
 
     def _spent(self) -> float:
-        """Seconds spent by this and earlier runs."""
+        """Seconds for which this and earlier runs of the study have played."""
         return self._seconds_before + time.monotonic() - self._started
 
     def record_spent(self) -> None:
-        """Record the time spent."""
+        """Record the time spent (``_spent``) in the store."""
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
 
     def record_ended(self, rounds: int) -> None:
         """Record the number of finished rounds and the time spent.
 
-        A smaller number than the recorded one, as after a restart, leaves that one unchanged.
+        The recorded number never falls, although a restarted run counts its rounds from 0.
         """
         ended = max(rounds, int(self._store.metadata(ENDED_METADATA) or 0))
         self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
-    """Number of begun rounds that stay after a change of budget, and the length of the last one.
+    """Number of begun rounds that stay after a change of budget, and the length of the last one in settings pairs.
 
-    The new budget has ``pairs`` game pairs before its playoff.
-
-    The length is in settings pairs; ``None`` means the whole round. A begun round stays whole if there is room for it.
-    Otherwise it is shortened to its stored games or to the budget, whichever is longer. The first ``ended`` rounds
-    always stay. Stored games cannot identify them, because settings that are equal or have already met play no games.
+    The length is ``None`` if the last round stays whole. ``pairs`` is the number of game pairs before the playoff under
+    the new budget. A begun round stays whole if it fits in the budget. Otherwise it is shortened to its stored games or
+    to the budget, whichever is longer. The first ``ended`` rounds, which are finished, always stay. Stored games cannot
+    identify them, because settings that are equal or have already met play no games.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:

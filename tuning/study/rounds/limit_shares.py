@@ -24,8 +24,9 @@ class LimitShares:
     """Share of the games at each of ``limits``; the sum is 1."""
 
     def of_settings_pair(self, number: int) -> Limits:
-        """The search limit of settings pair ``number``; limits alternate so that every run of numbers keeps the shares
-        closely.
+        """The search limit of settings pair ``number``.
+
+        Limits alternate, so that consecutive numbers keep the shares closely.
         """
         drawn = (number * GOLDEN_RATIO) % 1.0
         for limits, share in zip(self.limits, self.shares, strict=True):
@@ -45,8 +46,9 @@ class LimitShares:
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """The playoff's share of the games that takes ``share`` of the total processor time; it is played at the
-        target.
+        """The share of the games with which the playoff takes ``share`` of the total processor time.
+
+        The playoff is played at the target limit.
         """
         if self.limits == (self.target,):
             return share
@@ -54,7 +56,7 @@ class LimitShares:
         return odds / (1 + odds)
 
     def content(self) -> dict[str, list[str] | list[float]]:
-        """Plain data that determines the games; empty if the target is the only limit."""
+        """Limits and shares as plain data; empty if the target is the only limit."""
         if self.limits == (self.target,):
             return {}
         return {"limits": [str(limits) for limits in self.limits], "limit_shares": list(self.shares)}
@@ -66,7 +68,7 @@ def target_alone(target: Limits) -> LimitShares:
 
 
 def equal_cost(limits: Sequence[Limits]) -> tuple[float, ...]:
-    """Shares of the games by which each limit gets equal processor time."""
+    """Shares of the games with which all limits get equal processor time; their sum is 1."""
     return normalised([1 / _cost(one) for one in limits])
 
 

@@ -95,13 +95,13 @@ Meetings = tuple[tuple[tuple[float, ...], ...], ...]
 
 
 class SetPlace(Enum):
-    """Region in which one set of a settings pair is drawn."""
+    """Region from which one set of a settings pair is drawn."""
 
     CENTRE = auto()
     RIVAL = auto()
-    """Around the other summit of two hills."""
+    """Near the other summit of two hills."""
     ANYWHERE = auto()
-    """The whole ranges."""
+    """Anywhere in the ranges."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ class RoundDesign:
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the design before any model, with a wider spread."""
+        """Whether this is the design of rounds before the first fitted model, with a wider spread."""
         return not self.curvatures
 
     def plain(self) -> list[object]:
@@ -224,10 +224,10 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 
 
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """How often each two choices of a dimension play each other.
+    """Matrix of how often each two choices of a dimension play each other; the sum is 1.
 
-    It is the frequency with which one posterior draw rates a choice best and a second draw rates the other best among
-    the rest.
+    ``effects`` contains the choices' Elo by every draw, shape (draws, choices). An entry is the frequency with which
+    one draw rates a choice best and a second draw rates the other one best among the rest.
     """
     size = effects.shape[1]
     best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)
@@ -348,7 +348,11 @@ def _middle_and_width(
     dimension: Dimension, place: int, ordered: int, design: RoundDesign, side: SetPlace, pairs: int, drawn: float,
     *, is_across: bool,
 ) -> tuple[float, float]:  # fmt: skip
-    """Middle of a settings pair in one range, and distance of a set from it; both as fractions of the range."""
+    """Middle of a settings pair in one range, and distance of a set from it, as fractions of the range.
+
+    ``place`` is the dimension's index in the space, ``ordered`` its index among the ranges; ``drawn`` is a random
+    number from 0 to 1; ``is_across`` is true if the two sets come from different regions.
+    """
     if side is SetPlace.ANYWHERE:
         return drawn, 0.0
     is_rival = side is SetPlace.RIVAL

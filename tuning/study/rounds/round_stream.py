@@ -1,4 +1,4 @@
-"""The rounds of a study as one stream of games: rounds are designed, played and evaluated in order."""
+"""The rounds of a study, designed, played and evaluated in order; their games form one stream."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ class RoundStream:
 
 
 def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
-    """Mean seconds between the ends of two games.
+    """Mean seconds between the ends of two successive games.
 
     ``times`` are the start, the end of the first game, and the current time; ``each`` is the mean duration of a game. A
     delay before the first game, such as for compilation, is left out. The minimum is ``each / concurrency``.

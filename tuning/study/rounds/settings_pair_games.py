@@ -20,9 +20,9 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
-"""Name of the stored detail of a game with its search limit, in a study with several limits."""
+"""Name of the detail with a game's search limit; games store it in a study with several limits."""
 SETTINGS_DETAIL = "sets"
-"""Name of the stored detail of a game with the values of its settings pair's first and second set."""
+"""Name of the detail, stored with each game, with the first and the second set of its settings pair."""
 MAX_PLAYERS = 4096
 """Maximum number of players in the cache."""
 

@@ -67,12 +67,12 @@ class ValidationResult:
 
     @property
     def exit_code(self) -> int:
-        """Exit code of the command: 0 if the validation passed and no validation of the study rejected the
-        recommendation.
+        """Exit code of the command.
 
-        It is then 1 instead if players forfeited games of the validation by faults.
-
-        It is 3 if the recommendation was not confirmed, and 130 after an interruption.
+        - 0: the validation passed, and no validation of the study rejected the recommendation
+        - 1: as 0, but players forfeited games of the validation by faults
+        - 3: the recommendation was not confirmed
+        - 130: the validation was interrupted
         """
         if self.interrupted:
             return 130
@@ -151,7 +151,8 @@ def plan_of_validation(
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
     """The stages of a further validation of the study in a folder, and the run's purpose.
 
-    The study's games serve to estimate its duration. Raises ``UserError`` as ``validate_again``.
+    The study's stored games give the estimate of the duration. ``accepts_changes`` allows another engine. Raises
+    ``UserError`` as ``validate_again`` does.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -175,7 +176,11 @@ def further_validation(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
 ) -> PlannedValidation:  # fmt: skip
-    """Limits, kind and length of a further validation: a sequential test, or a fixed length if ``pairs`` is given."""
+    """Limits, kind and length of a further validation of the run's recommendation number ``recommendation``.
+
+    It is a sequential test, or a match of fixed length if ``pairs`` is given. Raises ``RunError`` if there are too few
+    openings.
+    """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
         if wanted is not None and wanted > len(plan.reserved):

@@ -25,8 +25,9 @@ HEADING = "# Written by elolab tune "
 
 
 def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:
-    """Write a recommendation to the run's folder, and return the file's path; ``verdict`` is the sequential test that
-    accepted it.
+    """Write a recommendation to the run's folder, and return the file's path.
+
+    ``verdict`` is the result of the sequential test that accepted it; ``engine`` is the identity of the engine.
 
     Values of the built-in engine become a preset; every command accepts its path. Options of an external engine become
     a tournament player. If the folder has a file of the same name that no study wrote, it stays unchanged, and the new
@@ -42,9 +43,7 @@ def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
-    """Path of the file that the study in a folder has written for its recommendation; ``None`` if there is no such
-    file.
-    """
+    """Path of the file that the study in a folder has written for its recommendation; ``None`` if none exists."""
     with Store(directory, read_only=True) as store:
         recorded = store.metadata(PRESET_METADATA)
     path = Path(recorded) if recorded else directory / f"{spec.validation.preset}.toml"
@@ -57,8 +56,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
-    """TOML text of the file: comments on the validation and ``engine``, then all settings that differ from the
-    defaults.
+    """TOML text of the file: comments on the validation and ``engine``, then the settings.
+
+    A preset has the settings that differ from the engine's defaults; a tournament player has all of them.
     """
     low, high = map(signed, verdict.interval)
     gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"

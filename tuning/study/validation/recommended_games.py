@@ -1,4 +1,4 @@
-"""The validations of a run's recommendation: functions that list, play and read them."""
+"""Lists, plays and reads the validations of a run's recommendation."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ from elolab.tuning.study.validation.validation_games import (
 )
 
 VALIDATIONS_METADATA = "tuning validations"
-"""Name of the metadata with limit and kind of each further validation, in the order of their numbers."""
+"""Name of the metadata with the search limit and kind of each further validation, in the order of their numbers."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""Name of the metadata with the last requested game pairs of each further validation, by its number."""
+"""Name of the metadata with the number of game pairs last requested for each further validation, by its number."""
 DECIDED_METADATA = "tuning decided"
 """Name of the metadata with the number of game pairs after which each sequential test was decided, by series."""
 
 
 class RecommendedGames:
-    """The validations of the recommendation ``values`` of a run."""
+    """The validations of a run's recommendation; ``values`` are the recommended values by name."""
 
     def __init__(self, plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> None:
         self._plan, self._run, self._values = plan, run, values
@@ -125,12 +125,18 @@ def games_to_validate(spec: TuningSpec, store: Store) -> int:
 
 
 def recommendation_number(store: Store, values: Mapping[str, Value], *, records: bool) -> int:
-    """The number, from 0, of the recommendation ``values`` among those of the run; ``records`` stores a new one."""
+    """The index, from 0, of the recommendation ``values`` among those of the run.
+
+    A new recommendation comes last; with ``records`` it is stored.
+    """
     return _number_in(store, VALIDATED_METADATA, list(values.values()), records=records)
 
 
 def validation_number(store: Store, planned: PlannedValidation, *, records: bool) -> int:
-    """The number of a further validation in the run, after those of the study itself; ``records`` stores a new one."""
+    """The number of a further validation in the run; numbers below ``MAX_OWN_VALIDATIONS`` are the study's own.
+
+    A new validation comes last; with ``records`` it is stored.
+    """
     number = _number_in(store, VALIDATIONS_METADATA, [str(planned.limits), planned.kind], records=records)
     number += MAX_OWN_VALIDATIONS
     if records:
@@ -140,9 +146,9 @@ def validation_number(store: Store, planned: PlannedValidation, *, records: bool
 
 
 def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> int:
-    """The index of an entry in a list in the run's metadata.
+    """The index of ``entry`` in the list ``name`` of the run's metadata.
 
-    A new entry comes at the end, and ``records`` stores it.
+    A new entry comes last; with ``records`` it is stored.
     """
     known = store.metadata(name) or []
     if entry not in known:
@@ -161,7 +167,7 @@ def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
 
 
 def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | None:
-    """Play a validation and show its progress.
+    """Play a validation, show its progress as the stage ``name``, and return its verdict.
 
     If the run is stopped, the verdict is unfinished, or ``None`` without a complete game pair.
     """
@@ -191,7 +197,7 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
 
 
 def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
-    """The verdict, with depth, nodes and time of both sides in the counted games."""
+    """A copy of the verdict that contains depth, nodes and time of both sides in the counted games."""
     match = games.match(range(verdict.counts.pairs))
     spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))

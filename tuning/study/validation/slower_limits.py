@@ -27,8 +27,9 @@ def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
 
 
 def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """Convert limits to processor time, about ``factor`` times as much, so that settings with slower nodes search
-    fewer.
+    """Convert limits to a processor clock with about ``factor`` times as much time.
+
+    With this clock, settings that make each node slower search fewer nodes.
 
     A game clock stays a game clock. Nodes and depths become a time per move at an assumed speed of the built-in engine;
     a measured speed would change when a run resumes.

@@ -19,9 +19,9 @@ from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, Validation
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of validations that a study plays by itself; ``elolab validate`` numbers its own from there."""
+"""Maximum number of validations that a study plays by itself; ``elolab validate`` numbers further ones from it."""
 VALIDATED_METADATA = "tuning validated"
-"""Name of the metadata with the run's recommendations that were validated, in order; a larger budget may add one."""
+"""Name of the metadata with the run's validated recommendations, in order; a larger budget may add one."""
 VALIDATION = "validation"
 """Prefix of the names of the series of validation games."""
 
@@ -104,7 +104,7 @@ def planned_validations(validation: Validation, games: int, openings: int) -> li
 
 @dataclass(frozen=True)
 class ValidationGames:
-    """The games of a validation: its recommendation, limits and place in the run."""
+    """The games of a validation: recommended values against the base, at one search limit, in one series of the run."""
 
     spec: TuningSpec
     table: MatchTable
@@ -146,7 +146,7 @@ class ValidationGames:
     def stored_pairs(self) -> int:
         """Number of complete stored game pairs before the first incomplete one, determined at the first access.
 
-        All of them count, even above the maximum.
+        All of them count, even if they exceed the planned maximum.
         """
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
@@ -181,7 +181,7 @@ class InterimAnalyses:
         decided_after: int | None = None,
         show: Callable[[Verdict], None] = lambda verdict: None,
     ) -> None:
-        """``decided_after`` is the number of game pairs after which the test was decided in an earlier run, if it was.
+        """``decided_after`` is the number of game pairs after which an earlier run decided the test, or ``None``.
 
         ``show`` is called with the verdict of every analysis.
         """
@@ -219,10 +219,9 @@ class InterimAnalyses:
             self._show(self._verdict)
 
     def verdict(self, *, is_complete: bool) -> Verdict | None:
-        """The verdict of the last analysis if ``is_complete``, otherwise an unfinished verdict on all complete game
-        pairs.
+        """The verdict of the last analysis if all games were played (``is_complete``).
 
-        It is ``None`` without a complete game pair.
+        Otherwise it is an unfinished verdict on all complete game pairs, or ``None`` without one.
         """
         if is_complete:
             return self._verdict
@@ -243,5 +242,5 @@ def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomia
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:
-    """Name of the series of a validation's games; both numbers, of validation and recommendation, begin at 0."""
+    """Name of the series with a validation's games; the numbers of validation and recommendation begin at 0."""
     return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")
