@@ -45,7 +45,7 @@ MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, othe
 OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
-"""Separator between the identities of several engines that played a folder's games."""
+"""Separator in the text with the identities of all engines that played a folder's games."""
 KIND = "run kind"
 """Name of the metadata entry with the kind of the folder's run."""
 
@@ -60,29 +60,29 @@ class RunOptions(TypedDict, total=False):
     concurrency: int
     """Number of games played at the same time (default 1).
 
-    With a cluster, whose workers determine that number: threads of this process.
+    With a Dask cluster, whose workers determine that number, it is the number of threads of this process.
     """
     cluster: str | Executor | None
     """Address of a Dask scheduler, or an executor, that plays the games (default: this process)."""
     wall_clock_on_cluster: bool
     """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
     affinity: str
-    """Processors for games: ``off`` (default), ``auto``, or a list such as ``0-3,8``."""
+    """Processors reserved for each game: ``off`` (default, none), ``auto``, or a list to divide, such as ``0-3,8``."""
     accept_engine_change: bool
     """Whether to continue a run whose stored games come from another engine or another build of a player's files."""
     stream: TextIO | None
     """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
-    """Flag that stops the run when set, as signals do."""
+    """Flag that stops the run when set. Ctrl-C, SIGTERM and SIGHUP also set it."""
     log: str | None
     """Folder for logs of the complete dialogues with external players; ``None`` writes no logs."""
     files: Mapping[str, str]
-    """Files (name: content) written into the folder once it belongs to the run."""
+    """Text of each additional file, by file name; they are written once the folder belongs to the run."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The specification to which a folder's games belong, and how it may change on resuming."""
+    """The specification that a folder's games follow, and how it may change when the run is resumed."""
 
     kind: str
     """Kind of run, in messages and in ``live.json``."""
@@ -93,30 +93,34 @@ class Purpose:
     growing: tuple[str, ...] = ()
     """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """Paths of values that only bound the run's length, so that they may change on resuming.
+    """Paths in ``content``, such as ``sprt.pairs``, of values that only limit the run's length.
 
-    Games played under a larger bound are kept.
+    They may change when the run is resumed. Games played under a larger limit are kept.
     """
     check: Callable[[Store, Any], None] | None = None
-    """Function that raises ``RunError`` unless the recorded content is this run or a shorter one.
+    """Function of the store and of the content recorded in it; ``None`` compares the recorded content with ``content``.
 
-    It replaces ``growing`` and ``lengths``.
+    It raises ``RunError`` if the recorded content belongs to another run. With it, ``growing`` and ``lengths`` have no
+    effect.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """Function that computes the places of stored games in the schedule after ``content`` has changed."""
+    """Function that is called if ``content`` has changed; it returns the new places of stored games in the schedule.
+
+    Each place is a pair of the game's key and its pairing.
+    """
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further metadata to record in the folder."""
     sides: tuple[PlayerLoad, ...] = ()
-    """Players that take part in the run."""
+    """Search limit, threads and pondering of each player that takes part in the run."""
     key: str = ""
-    """Name of ``content`` in the store (default: ``kind``)."""
+    """Name under which the store records ``content``; if empty, it is ``kind``."""
 
 
 class Run:
     """A folder to which games are added; use it as a context manager.
 
     Entering claims the folder: raises ``UserError`` if it belongs to another run or engine, or is in use. Leaving ends
-    the players' processes and publishes how the run ended.
+    the players' processes and records in live.json how the run ended.
     """
 
     def __init__(
@@ -138,7 +142,10 @@ class Run:
 
         self.directory, self.purpose = directory, purpose
         self.threads, self._affinity = concurrency, affinity
-        """Number of threads of this process and their processors, also used by computations between games."""
+        """The arguments ``concurrency`` and ``affinity``.
+
+        Computations between games also use that number of threads and these processors.
+        """
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
@@ -228,8 +235,8 @@ class Run:
         """Play and store all games that are not stored yet; returns False if some remain unplayed.
 
         ``jobs`` is read slightly ahead of the games. It yields ``None`` while the next game is unknown; it is then read
-        again after another game has ended. ``finished`` is called with each game that ends. Once ``enough()`` is
-        true, no further game begins.
+        again after another game has ended. ``finished`` is called with the outcome of each game once it is stored. Once
+        ``enough()`` is true, no further game begins.
         """
         missing: dict[str, GameJob] = {}
 
@@ -291,7 +298,7 @@ class Run:
         check_store(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
-        """The recorded specification; ``None`` in a new folder."""
+        """The specification that the folder contained on entering; ``None`` in a new folder."""
         self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
         content = {key: dict(purpose.content), KIND: purpose.kind, **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
@@ -315,9 +322,9 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 
 
 def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool) -> None:
-    """Raise ``RunError`` if a cluster would play games with time limits that other load disturbs.
+    """Raise ``RunError`` if a cluster would play games on clocks that other load on its machines disturbs.
 
-    ``wall_clock_on_cluster`` permits them.
+    ``wall_clock_on_cluster`` permits such games.
     """
     if cluster is None or wall_clock_on_cluster:
         return
@@ -355,7 +362,7 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise ``RunError`` if a folder has another purpose, or its games come from other players or engines.
 
-    ``accepts_changes`` permits mixing engines and builds.
+    ``accepts_changes`` permits games from different engines and builds in one folder.
     """
     recorded = store.metadata(purpose.key or purpose.kind)
     if recorded is not None:
@@ -449,7 +456,11 @@ def told_setting(value: Any) -> str:
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Differences between two pieces of plain data: for each, the path of keys, the earlier and the present value."""
+    """Differences between two pieces of plain data: for each, its path, the earlier and the present value.
+
+    A path joins the keys with dots and has numbers, from 1, for entries of lists, such as ``players 2.limit``. A
+    missing value is ``None``.
+    """
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         found = []
         for key in [*before, *(key for key in now if key not in before)]:

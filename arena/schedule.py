@@ -1,6 +1,6 @@
 """The schedule of a tournament: its format, its games and their order, and its progress from batch to batch.
 
-A format is a class in ``arena.formats`` and its line in ``FORMATS``. It returns its schedule in batches, each a pure
+A format is a class in ``arena.formats`` and an entry of ``FORMATS``. It returns its schedule in batches, each a pure
 function of the specification and the results before it (``arena.formats.tournament_format``).
 """
 
@@ -44,12 +44,12 @@ def format_of(spec: TournamentSpec) -> Format:
 
 
 def is_match(spec: TournamentSpec) -> bool:
-    """Whether the tournament's format is for two players; false for a report over several tournaments."""
+    """Whether the tournament's format is for two players; false for a joint report on several tournaments."""
     return spec.format in FORMATS and format_of(spec).players == 2
 
 
 def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
-    """The players of a gauntlet that meet the others but not each other; empty in other formats.
+    """Names of the players of a gauntlet that meet the others but not each other; empty in other formats.
 
     Only players who met the same opponents can be compared by score.
     """
@@ -65,7 +65,7 @@ def planned_games(spec: TournamentSpec) -> int:
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """A player that was withdrawn because it could not be started and later games depend on its results."""
+    """The withdrawal of a player that could not be started, in a format whose later games depend on results."""
 
     player: str
     round: int
@@ -81,7 +81,8 @@ class ScheduleState:
     ) -> None:
         """Start before the first batch.
 
-        ``order`` gives the opening of each pair; without it the openings in ``batch`` are meaningless.
+        ``order`` has the index of each pair's opening in the suite; without it, the opening indices of games in
+        ``batch`` are meaningless. ``withdrawals`` are withdrawals made earlier.
         """
         self.spec = spec
         self.results: list[Outcome] = []
@@ -98,7 +99,7 @@ class ScheduleState:
     def over(
         cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
     ) -> ScheduleState:
-        """The state after the games ``outcomes``, which are matched to the schedule by number."""
+        """The state of the schedule after games with these outcomes, which may be in any order."""
         state = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
         while state.batch and state.advance(played):
@@ -115,7 +116,7 @@ class ScheduleState:
         return tuple(self._out.values())
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
-        """Indices of the pairing's players that were withdrawn before this game."""
+        """Indices of the players of a pairing that were withdrawn before this game."""
         if not self._out:
             return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
@@ -173,10 +174,11 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 
 
 def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
-    """Number of games, from the start of the schedule, that belong to the tournament, given the results so far.
+    """Number of games at the start of the schedule that belong to the tournament, given the results so far.
 
-    After the decision of a sequential test, these are the games up to that decision. If later games depend on results,
-    it is the largest number still possible. Otherwise it is all planned games and those played under a longer plan.
+    After the decision of a sequential test, these are the games up to that decision. In formats whose later games
+    depend on results, it is the largest number still possible. Otherwise the games are all planned ones and those
+    played under an earlier, longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games
@@ -188,16 +190,17 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
 
 
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
-    """Number of games expected among the first ``count`` of the schedule (``games_that_count``), played or not.
+    """Number of games, played or not, that the plan requires among the first ``count`` of the schedule.
 
-    Games beyond a plan that was shortened count only if they were played.
+    ``count`` is the result of ``games_that_count``. Games after the end of a shortened plan are included only if they
+    were played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
-    """The index of each pair's opening. Raises ``ScheduleError`` if a pairing would play one opening twice.
+    """Index in the suite of each pair's opening. Raises ``ScheduleError`` if a pairing would play one opening twice.
 
     Built-in players at fixed nodes or depth would repeat the same game, which adds no evidence.
     """

@@ -50,10 +50,13 @@ PLAUSIBLE_ELO = 50.0
 TYPICAL_DEVIATION = 0.3
 """Standard deviation of a pair's mean score (0 to 1) that is assumed before any game is played."""
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
-"""Probabilities of a pair's five outcomes, LL to WW, between equal players; they have ``TYPICAL_DEVIATION``."""
+"""Probabilities of a pair's five outcomes, from two losses to two wins, between equal players.
+
+Their standard deviation is ``TYPICAL_DEVIATION``.
+"""
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Number of pairs so large that one more pair changes the log-likelihood ratio by its derivative."""
+"""Number of pairs at which ``_step`` takes the derivatives of the log-likelihood ratio as differences for one pair."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
 """Maximum length of a test, in pairs, that planning considers; longer tests are treated as endless."""
@@ -64,9 +67,9 @@ class SequentialSettings:
     """The hypotheses of a sequential test of player 1 against player 2, and its interim analyses."""
 
     elo0: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=-3, unit="Elo")
-    """Hypothesis H0, in the unit of ``model``."""
+    """Hypothesis H0: the Elo of player 1 relative to player 2, on the scale of ``model``."""
     elo1: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
-    """Hypothesis H1, above H0."""
+    """Hypothesis H1, on the same scale as ``elo0`` and above it."""
     alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     """Probability of accepting H1 although H0 is true."""
     beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
@@ -77,11 +80,11 @@ class SequentialSettings:
     """Number of pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
-        """The state of the test after pairs with these counts."""
+        """The state of the test after pairs or games with these counts, from the view of player 1."""
         return _tested(self, counts)
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
-        """The median-unbiased estimate of strength after pairs with these counts."""
+        """The median-unbiased estimate of player 1's Elo after pairs or games with these counts, from its view."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 
@@ -108,18 +111,21 @@ class SequentialRun:
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Outcomes of the pairs that count, from the view of player 1: those before the first missing game."""
+        """Outcomes, from the view of player 1, of the pairs that the test counts.
+
+        These are the complete pairs before the first missing game, up to the decision.
+        """
         self.history: list[Pentanomial] = []
         """The outcome of each pair in ``counts``, in schedule order."""
         self.games_seen = 0
-        """Number of games in the pairs evaluated so far."""
+        """Number of games in the evaluated pairs, including pairs with a game that has no result."""
         self.stopped_after: int | None = None
         """Number of games after which a hypothesis was accepted; ``None`` if the test is undecided."""
         self._waiting: dict[int, float | None] = {}
 
     @classmethod
     def over(cls, settings: SequentialSettings, pairs: int, outcomes: Iterable[Outcome]) -> SequentialRun:
-        """The test after the games ``outcomes``."""
+        """The test after games with these outcomes."""
         run = cls(settings, pairs)
         for outcome in outcomes:
             run.add(outcome)
@@ -143,7 +149,7 @@ class SequentialRun:
         return "H1 accepted" if self.state.log_likelihood_ratio > 0 else "H0 accepted"
 
     def words(self, columns: int) -> str:
-        """The log-likelihood ratio and its bounds as text, for the progress display."""
+        """The log-likelihood ratio and its bounds as text of at most ``columns`` characters, for the progress line."""
         test = self.state
         ratio, low, high = (
             signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
@@ -191,17 +197,26 @@ class Reach:
     """The effect to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
     pairs: int
     least_pairs: int
-    """Smallest number of pairs that can show the effect: if all are won, or all level for an equivalence."""
+    """Smallest number of pairs that can show the effect.
+
+    All of them must be won, or for an equivalence must have an even score.
+    """
     elo: float
-    """The smallest gain or difference shown with probability ``POWER``; for an equivalence, the smallest margin."""
+    """The smallest gain or difference, in logistic Elo, that the test shows with probability ``POWER``.
+
+    For an equivalence, the smallest margin. Infinite if there is none.
+    """
     target_elo: float
-    """The effect that the test should detect: ``PLAUSIBLE_ELO``, H1 if that is larger, or the margin."""
+    """The effect that the test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger.
+
+    For an equivalence, its margin.
+    """
     target_pairs: int
     """Number of pairs needed to show ``target_elo`` with probability ``POWER``."""
     where: str
-    """The file or command that sets the length."""
+    """The file or command that sets ``pairs``."""
     length: str
-    """How that file or command sets the length, with ``{pairs}`` for the number, such as ``--pairs {pairs}``."""
+    """Text on how to set ``pairs`` there, with a placeholder for the number, such as ``--pairs {pairs}``."""
     easier: str
     """The key or option whose increase lowers the number of pairs needed, such as ``--elo1``."""
     openings: int | None = None
@@ -214,12 +229,15 @@ class Reach:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether no outcome can show the effect, so that a run is pointless; always false for ablation comparisons."""
+        """Whether no outcome can show the gain, or that there is no regression, so that a run is pointless.
+
+        Always false for a ``difference`` or an ``equivalence``.
+        """
         return not self.is_possible and self.kind in ("gain", "no_regression")
 
     @property
     def is_likely(self) -> bool:
-        """Whether the target effect is shown with probability ``POWER``."""
+        """Whether the test shows ``target_elo`` with at least the probability ``POWER``."""
         return self.elo <= self.target_elo
 
     def data(self) -> dict[str, Any]:
@@ -253,7 +271,7 @@ def reach_of_test(
     settings: SequentialSettings, pairs: int, kind: str, where: str, length: str, easier: str,
     openings: int | None = None,
 ) -> Reach:  # fmt: skip
-    """The power of a sequential test with at most ``pairs`` pairs."""
+    """The power of a sequential test with at most ``pairs`` pairs; the other arguments are fields of ``Reach``."""
     target = target_of(settings)
     return Reach(
         kind, pairs, least_pairs(settings), detectable_gain(settings, pairs), target,
@@ -271,7 +289,7 @@ def target_of(settings: SequentialSettings) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def least_pairs(settings: SequentialSettings) -> int:
-    """Smallest number of pairs after which H1 can be accepted: if all are won."""
+    """Smallest number of pairs after which H1 can be accepted, which happens if player 1 wins all their games."""
     return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
 
 
@@ -289,7 +307,7 @@ def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int)
 def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
     """Mean and variance of one pair's contribution to the log-likelihood ratio at a true gain of ``elo``.
 
-    The ratio is homogeneous in the counts: each outcome contributes its partial derivative.
+    The ratio is a homogeneous function of the counts. So each outcome contributes the partial derivative by its count.
     """
     outcomes = typical_outcomes(elo)
     counts = LARGE_SAMPLE * outcomes
@@ -301,7 +319,10 @@ def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
 
 
 def typical_outcomes(elo: float) -> Array:
-    """Probabilities of a pair's five outcomes at a gain of ``elo``: ``TYPICAL_OUTCOMES`` tilted to that mean score."""
+    """Probabilities of a pair's five outcomes, from two losses to two wins, at a true gain of ``elo`` (logistic Elo).
+
+    They are ``TYPICAL_OUTCOMES``, exponentially tilted to the mean score that corresponds to ``elo``.
+    """
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):
@@ -313,7 +334,10 @@ def typical_outcomes(elo: float) -> Array:
 
 
 def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
-    """The logistic Elo gain accepted within ``pairs`` pairs with probability ``POWER``; infinite if none is."""
+    """The smallest logistic Elo gain for which H1 is accepted within ``pairs`` pairs with probability ``POWER``.
+
+    Infinite if there is none.
+    """
     low, high = -MOST_ELO, MOST_ELO
     if acceptance_probability(settings, high, pairs) < POWER:
         return math.inf
@@ -325,7 +349,10 @@ def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
-    """Number of pairs within which a gain of ``elo`` (logistic Elo) is accepted with probability ``POWER``."""
+    """Smallest number of pairs within which H1 is accepted with probability ``POWER`` if the true gain is ``elo``.
+
+    ``elo`` is in logistic Elo; the result is at most ``MOST_PAIRS``.
+    """
     return first_pairs(lambda pairs: acceptance_probability(settings, elo, pairs) >= POWER)
 
 
@@ -343,7 +370,7 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """Smallest number of pairs for which ``holds`` is true; ``MOST_PAIRS`` if there is none below that."""
+    """Smallest number of pairs from which on ``holds`` is true; ``MOST_PAIRS`` if there is none below that."""
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

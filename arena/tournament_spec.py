@@ -22,7 +22,7 @@ from elolab.engine.settings.whole_numbers import MAX_SEED
 
 OPENING_PARTS = ("tournament", "validation", "all")
 OPENING_ORDERS = ("random", "sequential")
-"""Orders in which a tournament plays openings: a permutation by the random seed, or the order of the suite's file."""
+"""Orders in which a tournament plays openings: at random, as its random seed determines, or as in the suite's file."""
 SEEDINGS = ("order", "random")
 """Ways to seed players: in the order of the file, or in an order drawn from the tournament's random seed."""
 TIEBREAKS = ("seed", "coin")
@@ -79,7 +79,7 @@ class TournamentSpec(RunSpec):
     ponder: ClassVar[bool] = schema.switch()
     engines: ClassVar[str] = schema.text(default=COMPUTED, example="engines.toml", expected="the file of your engines")
     opening_start: int = schema.whole(0, MAX_PAIRS, default=0, example=100)
-    """Index of the first pair's opening in the suite, after the suite has been put into ``opening_order``."""
+    """Index, from 0, of the first pair's opening in the suite, counted after ``opening_order`` was applied."""
     opening_part: str = schema.choice(OPENING_PARTS, default=COMPUTED, value="all", example="all")
     """Part of the suite to use: ``tournament`` or ``validation``, which are two fixed halves, or ``all``."""
     opening_order: str = schema.choice(OPENING_ORDERS, default=OPENING_ORDERS[0], example="sequential")
@@ -90,7 +90,7 @@ class TournamentSpec(RunSpec):
     seeding: str = schema.choice(SEEDINGS, default=SEEDINGS[0], example="random")
     """Swiss and knockout: how players are seeded, as an entry of ``SEEDINGS``."""
     repeats: bool = schema.switch()
-    """Swiss: whether players may meet again if it is unavoidable, which allows any number of rounds."""
+    """Swiss: whether players may meet again if it is unavoidable; the number of rounds is then unlimited."""
     tiebreak_pairs: int = schema.whole(0, MAX_PAIRS, default=3, example=5, unit="pairs")
     """Knockout: maximum number of sudden-death pairs of a tied encounter; 0 in other formats."""
     tiebreak: str = schema.choice(TIEBREAKS, default=TIEBREAKS[0], example="coin")

@@ -41,8 +41,8 @@ class PlayedAblation(PlayedGames):
     stored: int
     """Number of games played."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the tables then cover the games so far. The same call with the same ``folder``
-    resumes it."""
+    """Whether Ctrl-C ended the ablation early; the tables then cover the games so far. The same call with the same
+    ``folder`` resumes it."""
     margin: float
     """Equivalence margin in Elo: effects inside it are ``equivalent``."""
     rows: DataFrame = field(repr=False)
@@ -50,7 +50,7 @@ class PlayedAblation(PlayedGames):
     say how each side differs from the base. ``elo`` has the error ``elo_error``, the 95 % interval ``elo_low`` to
     ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided`` or empty.
     ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo that is valid for all questions and analyses
-    together; it is ``critical_value`` standard deviations wide each way, where the 95 % interval has 1.96.
+    together; it extends ``critical_value`` standard errors to each side, where the 95 % interval extends 1.96.
     ``games_needed`` is the number of games that an undecided question still needs. ``pairs`` is the number of pairs
     played, ``planned_pairs`` the maximum; ``ended`` says why play stopped. After ``games`` come the numbers of pairs by
     outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's number of nodes to

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from elolab.arena.statistics.standings import Tables
 
 PLOT_FOLDER = "plots"
-"""The folder of a report's figures."""
+"""Name of the folder, inside a report's folder, that contains the report's figures."""
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,21 @@ class Plot:
     """One figure of a report."""
 
     name: str
-    """File name without ending, and prefix of the ids in the page."""
+    """Name of the figure's file without extension, and prefix of the element ids of its SVG in the page."""
     title: str
     caption: str
-    """An explanation for the reader."""
+    """Text below the figure that explains it."""
     figure: Figure
 
 
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of a tournament; ``records`` are the games that count, ``run`` is its sequential test, if any."""
+    """The figures of a tournament's report.
+
+    ``records`` are the games that ``tables`` count. ``run`` is the sequential test, ``None`` for a tournament without
+    one. ``game`` is the game's name.
+    """
     from elolab.arena.reports import tournament_charts as charts
     from elolab.engine.games import game_named
 
@@ -62,7 +66,7 @@ def plots_of(
 
 
 def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
-    """The figure of ratings after growing numbers of pairs, or of the Elo difference if there are two players."""
+    """The figure of the ratings, or for two players of their Elo difference, by number of pairs played."""
     from elolab.arena.reports import tournament_charts as charts
 
     if len(tables.counter.players) != 2:
@@ -73,7 +77,7 @@ def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Cat
 
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
-    """The figures of search statistics."""
+    """The figures of search statistics: mean nodes to each depth, and percentages of wrong null moves."""
     from elolab.arena.reports import tournament_charts as charts
 
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
@@ -92,7 +96,7 @@ _WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
 
 @contextmanager
 def figures_also_as(endings: Collection[str]) -> Iterator[None]:
-    """Context manager in which ``write_plots`` also writes these formats, such as ``png``."""
+    """Context manager in which ``write_plots`` also writes figures in the formats ``endings``, such as ``png``."""
     token = _WANTED.set(endings)
     try:
         yield
@@ -101,10 +105,10 @@ def figures_also_as(endings: Collection[str]) -> Iterator[None]:
 
 
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as SVG and in requested formats. Raises ``FileError``.
+    """Write every figure into ``directory/plots`` as SVG and in formats of ``figures_also_as``. Raises ``FileError``.
 
-    Formats of files already in the folder are written too, to keep these files up to date; other formats are not,
-    because drawing is slow. A figure is skipped if its SVG, which is written last, is unchanged.
+    If the folder already has files in further formats, these files are updated too. A figure is skipped if its SVG,
+    which is written last, is unchanged.
     """
     from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 

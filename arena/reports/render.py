@@ -1,7 +1,7 @@
 """Renders pages from the templates in a package's folder, ``templates/*.html.j2``, in one language.
 
 Everything that a template prints is escaped, including messages, unless it is ``markupsafe.Markup``. jinja2 is imported
-with the first page.
+when the first page is rendered.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """A function that gives a package's messages as markup; it escapes all text except fields that are markup."""
+    """A function that returns a message of a package, by its key, as markup.
+
+    It escapes the message and its fields, except fields that are already markup.
+    """
     from markupsafe import escape
 
     def message(key: str, /, **values: Any) -> Markup:
@@ -48,14 +51,17 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
 
 
 def asset(name: str) -> Markup:
-    """A style sheet or script of this package, for inclusion in a page."""
+    """The text of a style sheet or script of this package, as markup to include in a page."""
     from markupsafe import Markup
 
     return Markup((resources.files(REPORTS) / "assets" / name).read_text("utf-8"))
 
 
 def picture(figure: Any, name: str, description: Markup) -> Markup:
-    """A figure as an SVG element in the page's colours; ``description`` is for screen readers."""
+    """A figure as an SVG element in the page's colours.
+
+    ``name`` is the prefix of the ids in the element; ``description`` is for screen readers.
+    """
     from markupsafe import Markup
 
     from elolab.arena.reports.drawing.style import svg_text

@@ -27,14 +27,14 @@ from elolab.engine.language import Catalogue
 TEXT_COLUMNS = {
     "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
 }  # fmt: skip
-"""Titles of the left-aligned columns; all others contain right-aligned numbers."""
+"""Titles, as keys of the messages ``column``, of the left-aligned columns; all others contain right-aligned numbers."""
 
 
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
-    """Build a table; its column ``player``, if any, names the rows.
+    """Build a table; its column ``player``, or else its first column, names the rows.
 
     A column is ``title`` or ``title unit``. Titles are keys of the messages ``column``, units of the messages ``unit``;
-    other words are shown unchanged.
+    other words are shown unchanged. ``say`` is the message catalogue of ``arena.reports``.
     """
     parts = [column.partition(" ") for column in columns]
     heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, _, unit in parts)
@@ -47,7 +47,7 @@ def _word(say: Catalogue, table: str, word: str) -> str:
 
 
 def standings_table(contents: Contents) -> TextTable:
-    """Every player's rating, results and effort per move."""
+    """Every player's rating, results, and mean depth, nodes and time per move."""
     tables, arena = contents.tables, Catalogue(ARENA, contents.language)
     columns = (
         "#", "player", "rating Elo", "± Elo", "points", "games", "wins", "draws", "losses", "score %", "pairs pairs",
@@ -176,7 +176,7 @@ def iterations_table(contents: Contents) -> TextTable:
 
 
 def players_table(contents: Contents) -> TextTable:
-    """Players' limits and settings."""
+    """Search limit and settings of each player."""
     game, say = contents.spec.game, contents.say
     rows = [(player.name, str(player.limits), setting_text(player, game, say)) for player in contents.spec.players]
     return _table(say, ("player", "limit", "setting"), rows)

@@ -22,7 +22,7 @@ ELSEWHERE = ("ratings", "crosstable", "sequential")
 
 
 def tournament_document(contents: Contents) -> Document:
-    """Build the whole report from its input."""
+    """Build the complete report of a tournament."""
     say, spec = contents.say, contents.spec
     return Document(
         title=spec.name,

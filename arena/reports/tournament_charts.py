@@ -50,24 +50,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""Fill colour for games won by each side, the same in every theme."""
+"""Fill colour for games won by each side, by the side's English name; it is the same in the light and dark themes."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
-"""Maximum length of a name next to a chart, in character columns."""
+"""Maximum width of a player's name next to a chart, in columns of a monospaced font."""
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
-"""Maximum number of lines with which a chart has a legend."""
+"""Maximum number of lines for which a chart has a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum number of players with which the crosstable names every row; with more, it numbers every tenth row."""
+"""Maximum number of players for which the crosstable names every row; with more, it numbers every tenth row."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum number of players with which the crosstable's cells show scores; with more, it has a colour bar."""
+"""Maximum number of players for which the crosstable's cells show scores; with more, it has a colour bar."""
 DARK_SCORE = 85.0
 """Score in percent from which a cell of the crosstable is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
-"""Smallest percentage of a bar that a segment needs for its count to be shown."""
+"""Smallest share of a bar, in percent, that a segment needs for its count to be shown."""
 HALO_POINTS = 1.2
-"""Width of the outline, in the background's colour, between an interval and the bar below it."""
+"""Width, in points, of the outline in the background's colour between an interval and the bar below it."""
 
 
 def _say(language: str) -> Catalogue:
@@ -143,13 +143,19 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""Values at up to 40 moments of a run: the number of complete pairs, and a list of values, at each."""
+"""The course of values during a run: a list of numbers of complete pairs, and a list of lists of values.
+
+Both lists have the same length, at most ``CONVERGENCE_POINTS``.
+"""
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Apply ``figures`` to the results after growing numbers of games, in schedule order."""
+    """Values of ``figures`` for the results of the first games of the schedule, for growing numbers of games.
+
+    ``figures`` computes a list of values from the games counted so far.
+    """
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
     counter = PairCounter(players)
@@ -162,7 +168,7 @@ def _course(
 
 
 def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Ratings after growing numbers of games, for all players in the order of the standings."""
+    """Course of the ratings of all players, which are in the order of the standings."""
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
 
@@ -174,7 +180,10 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Elo of the first player and its 95 % bounds, which may be infinite, after growing numbers of games."""
+    """Course of the first player's Elo relative to the second player.
+
+    The three values are the Elo and the lower and upper bounds of its 95 % interval, which may be infinite.
+    """
 
     def elo(counter: PairCounter) -> list[float]:
         seen = counter.between(0, 1).pentanomial().estimate()
@@ -184,7 +193,7 @@ def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """Elo of a match's first player over the second, with 95 % intervals, by number of pairs in schedule order."""
+    """Elo of a match's first player relative to the second, with 95 % intervals, by number of pairs played."""
     pairs, course = match_course(tables, records)
     figure, axes = single_axes(3.6)
     say = _say(language)
@@ -243,7 +252,10 @@ def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
 def _draw_lines(
     axes: Axes, names: Sequence[str], curves: Sequence[tuple[Sequence[float], Sequence[float]]], **style: Any
 ) -> None:
-    """Draw a line for each player, in its own colour and style."""
+    """Draw a line for each player, in its own colour and style; ``style`` has further arguments for ``Axes.plot``.
+
+    Each curve is a pair of sequences: the x and the y coordinates of its points.
+    """
     for place, (name, curve) in enumerate(zip(shorten_unique(names, LEGEND_COLUMNS), curves, strict=True)):
         axes.plot(*curve, LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)],
                   linewidth=1.8, label=name, **style)  # fmt: skip
@@ -361,9 +373,11 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """Line chart: percentages of failed verifications and of wrong sampled null cutoffs, by the mover's material.
+    """Line chart of errors of the null move, by the mover's material.
 
-    The counts are sums over all players. Each percentage is shown with Wilson's 95 % interval and its number of cases.
+    One line is the percentage of verification searches that refuted the cutoff, the other the percentage of sampled
+    cutoffs that were wrong. The counts are sums over all players. Each percentage is shown with Wilson's 95 % interval
+    and its number of cases.
     """
     import numpy as np
 
@@ -403,7 +417,7 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
 
 def wilson_interval(found: int, cases: int) -> tuple[float, float]:
-    """Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1.
+    """Bounds of Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1.
 
     ``cases`` is at least 1.
     """

@@ -39,17 +39,17 @@ GAME_COLUMNS = (
 
 @dataclass(frozen=True)
 class Exports:
-    """The results of a tournament, and the report if it was written."""
+    """The results of a tournament, and the path of its report if one was written."""
 
     digest: str
-    """Digest of all games that count, in schedule order."""
+    """Digest of all games that belong to the result, in schedule order."""
     report: Path | None
     """Path of report.html; ``None`` if nothing was written."""
     tables: Tables
     sequential: SequentialRun | None
-    """The sequential test, if the tournament is one."""
+    """The sequential test; ``None`` for a tournament without one."""
     placing: Placing | None = None
-    """Placing in a Swiss tournament or a knockout."""
+    """Places of the players of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
 
 
@@ -68,8 +68,8 @@ def export(
 ) -> Exports:
     """Write games.pgn, games.csv, the tables and the report into a folder, by default the store's.
 
-    Games beyond the end of a sequential test are marked in the files and left out of every table. Games are read once,
-    one at a time.
+    Games after the end of a sequential test are marked in the files and left out of every table. Games are read once,
+    one at a time. Returns the results.
     """
     directory = directory or store.directory
     withdrawals = withdrawals_of(store)
@@ -100,7 +100,11 @@ def export_joint(
     notes: Sequence[str],
     language: str,
 ) -> Exports:
-    """Write all files of a joint report into a folder; ``notes`` explain how the ``runs`` were joined."""
+    """Write all files of a joint report into a folder.
+
+    ``records`` are the games of all runs under their joint numbers. ``runs`` has the folder and the specification of
+    each run; ``notes`` are explanations and warnings for the reader.
+    """
     count = len(records)
     with exported(directory, spec, records, count) as games:
         contents = _read(directory, spec, games, count, runs=runs, notes=notes, language=language)
@@ -117,7 +121,7 @@ def exported(
 ) -> Iterator[Iterator[GameRecord]]:
     """Yield an iterator over the records that also writes each record into games.pgn and games.csv.
 
-    The context's end replaces both files. Games with number ``count`` or higher are marked as not counted.
+    Leaving the context replaces both files. Games with number ``count`` or higher are marked as not counted.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
         write_row = row_writer(stream)
@@ -156,10 +160,10 @@ def write_report(
 ) -> Path:
     """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
 
-    A Swiss tournament or a knockout also has placing.csv and encounters.csv; ``withdrawals`` are its players that could
-    not be started in time. Search statistics add the tables instruments*.csv. ``records`` are in schedule order and are
-    read once. Games with number ``planned_games`` or higher ended after a sequential test was decided: the page marks
-    them, and they do not count.
+    A Swiss tournament or a knockout also has placing.csv and encounters.csv; ``withdrawals`` are its players that were
+    withdrawn because they could not be started. Search statistics add the tables instruments*.csv. ``records`` are in
+    schedule order and are read once. Games with number ``planned_games`` or higher ended after a sequential test was
+    decided: the page marks them, and they do not count.
 
     Returns the path of report.html. The files depend only on the arguments. Raises ``FileError`` if one of them cannot
     be written.
@@ -180,7 +184,7 @@ def _read(
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = (),
     language: str,
 ) -> Contents:
-    """Read the games once and return the report's input, including the packed games."""
+    """Read the games once; returns the contents of the report, including the compressed games for its page."""
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
     games: list[GameSummary] = []

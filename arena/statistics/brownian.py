@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 
 DEVIATIONS_THAT_MATTER = 9.0
-"""Distance of an image, in standard deviations, beyond which it contributes less than 1e-17."""
+"""Distance of an image of the start, in standard deviations, beyond which it contributes less than 1e-17."""
 MAX_DIRECT = 25.0
 """Standard deviations below the mean up to which ``math.erfc`` is used; beyond, an asymptotic series."""
 
@@ -40,7 +40,7 @@ def upper_bound_probability(lower: float, upper: float, drift: float, duration: 
 
 
 def _images(lower: float, upper: float, duration: float) -> range:
-    """Indices of the reflected images that contribute; the drift does not change which."""
+    """Indices of the images of the start that contribute to a probability; they do not depend on the drift."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
     return range(-furthest, furthest + 1)
 

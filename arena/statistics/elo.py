@@ -25,7 +25,10 @@ NORMALIZED_UNIT = 800 / math.log(10)
 EMPTY_COUNT = 1e-3
 """Replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Newton's method for a tilted distribution stops at steps below this share of the distance to the nearer pole."""
+"""Precision of Newton's method in ``_tilted``.
+
+It ends when a step is shorter than this share of the distance to the nearer pole.
+"""
 LEAST_NOISE = 0.2
 """Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
@@ -59,7 +62,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Pentanomial:
-    """Counts of the outcomes of pairs, from one player's view: LL, LD, WL or DD, WD, WW."""
+    """Counts of the outcomes of pairs, from one player's view, worst first: LL, LD, WL or DD, WD, WW.
+
+    L is a lost, D a drawn and W a won game.
+    """
 
     counts: tuple[int, int, int, int, int]
 
@@ -153,7 +159,10 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -> Estimate:
-    """The estimate from counts of games or pairs by score; the scores are equally spaced from 0 to 1."""
+    """The estimate from counts of games or pairs, lowest score first; their scores are equally spaced from 0 to 1.
+
+    ``games_per_item`` is 1 for games and 2 for pairs; ``ratio`` is the result's ``pairs_ratio``.
+    """
     total = sum(counts)
     if not total:
         return Estimate(0.5, math.inf, 0.0, 1.0, 0.0, math.inf, -math.inf, math.inf, 0.0, 0.5, ratio)
@@ -219,8 +228,9 @@ def log_likelihood_ratio(
 ) -> float:
     """Natural logarithm of the ratio of the likelihood under ``elo_upper`` to the likelihood under ``elo_lower``.
 
-    Each likelihood is maximized over the distributions of outcomes whose mean (logistic) or mean in standard
-    deviations (normalized) equals the hypothesis. Zero counts are replaced by ``EMPTY_COUNT``.
+    Each likelihood is the maximum over all distributions of outcomes that agree with the hypothesis. In the logistic
+    model, a hypothesis sets their mean score; in the normalized model, it sets the distance of the mean from 1/2 in
+    standard deviations. Zero counts are replaced by ``EMPTY_COUNT``.
     """
     games_per_item = 2 if isinstance(counts, Pentanomial) else 1
     rows = np.array([counts.counts], float)
@@ -251,7 +261,7 @@ def log_likelihood_ratios(
 
 
 def _distributions_with_score(observed: Array, score: float) -> Array:
-    """The most likely distribution with mean ``score`` for each row of observed frequencies, all positive."""
+    """The most likely distribution with mean ``score``, for each row of observed frequencies, which are positive."""
     return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
@@ -283,7 +293,8 @@ def _outcome_scores(observed: Array) -> Array:
 def _tilted(observed: Array, direction: Array) -> Array:
     """Each row of ``observed / (1 + theta direction)``, with theta such that the mean of ``direction`` is 0.
 
-    Between two poles the mean decreases with theta, so Newton's method with bisection as a fallback always converges.
+    The mean has a pole on each side of theta = 0, where a denominator is 0. Between them it decreases with theta, so
+    Newton's method with bisection as a fallback always converges.
     """
     low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
     theta = np.zeros_like(low)
@@ -330,11 +341,11 @@ def estimate_after_test(
     """The median-unbiased estimate from a sequential test that has stopped or is still running.
 
     The model of the log-likelihood ratio is a Brownian motion that stops at the bounds of the test. At the estimated
-    strength, the observed outcome is the median of all outcomes. At the bounds of the interval, it is the 97.5 and the
-    2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate takes the observed variance
-    of a result. Each bound takes the variance that gives the bound of a match with the same counts. So the interval
-    equals that of a match if the test never came near its bounds. ``batch`` is the number of items between interim
-    analyses.
+    strength, the observed outcome is the median of all outcomes. At the lower and the upper bound of the interval, it
+    is the 97.5 and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate uses the
+    observed variance of results. Each bound of the interval uses the variance for which a match with the same counts
+    has that bound. So the interval equals that of a match if the test never came near its bounds. ``batch`` is the
+    number of pairs (or of games, for a ``Trinomial``) between interim analyses.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
@@ -358,7 +369,7 @@ def estimate_after_test(
 def _hypotheses_as_scores(
     counts: Pentanomial | Trinomial, test: SequentialTest, variance: float
 ) -> tuple[float, float]:
-    """The mean scores to which the two hypotheses correspond if results have this variance."""
+    """Mean scores that correspond to the lower and upper hypotheses if ``variance`` is the variance of results."""
     if test.model == "logistic":
         return score_of_elo(test.elo_lower), score_of_elo(test.elo_upper)
     deviation = math.sqrt((2 if isinstance(counts, Pentanomial) else 1) * variance) / NORMALIZED_UNIT
@@ -393,10 +404,10 @@ def _worse_outcome(
 def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
     """Variance of the log-likelihood ratio, relative to its variance if the variance of results were known.
 
-    The ratio is proportional to the difference of the mean from a score, over a power (1/2 or 1) of the observed
-    variance. Rare results move both. Let d be the power times the difference in standard deviations. By the delta
-    method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). It is limited to between
-    ``LEAST_NOISE`` and 1, because the approximation is too coarse beyond.
+    The ratio is proportional to the difference between the mean and a fixed score, divided by a power (1/2 or 1) of the
+    observed variance. Rare results change both the mean and the variance. Let d be the power times the difference, in
+    standard deviations. By the delta method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). It is limited to the
+    range from ``LEAST_NOISE`` to 1, because the approximation is too coarse outside.
     """
     shares = np.array(counts.counts) / sum(counts.counts)
     scores = np.linspace(0, 1, len(shares)) - counts.score
@@ -410,7 +421,7 @@ def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> fl
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:
-    """The argument from 0 to 1 at which a decreasing function has this value; 0 or 1 if it lies outside."""
+    """Solve ``function(x) = value`` for a decreasing function and x from 0 to 1; returns 0 or 1 if x lies outside."""
     low, high = 0.0, 1.0
     if function(low) <= value:
         return low

@@ -31,7 +31,7 @@ class FaultCount:
     """Kind of fault that ended the games, as a name in ``FORFEITS``."""
     games: int
     number: int
-    """Number of the first of these games in the schedule."""
+    """Number, in the schedule, of the first of these games."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0

@@ -3,8 +3,8 @@
 ``counts`` has the number of each outcome; the scores of outcomes are spread evenly from 0 to 1. The text below is about
 lower bounds. An upper bound is the lower bound of the mirrored counts.
 
-- The *usual* bound lies z standard errors below the mean: mean - z sqrt(S) / n. S is the sum of squares about the mean,
-  and at least the square of z outcomes at the farther end of the scale.
+- The *usual* bound lies z standard errors below the mean of n outcomes: mean - z sqrt(S) / n. S is the sum of squared
+  deviations from the mean, but at least (z d)^2, where d is the distance from the mean to the farther end of the scale.
 - The *exact* bound with the error probability a is the a-quantile of sum(w_i x_i). The x_i are the scores of all
   outcomes and one more score of 0; the weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke,
   "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", 2005.
@@ -38,7 +38,7 @@ INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 LEAST_TAIL = 1e-300
 """Minimum tail probability; smaller probabilities are raised to it."""
 CONTOUR_STEP = 1 / 16
-"""Step of the trapezoid rule for the integral in ``_exact_error``; the error of the rule is below 1e-13."""
+"""Step width of the trapezoid rule for the integral in ``_exact_error``; the integral's error is below 1e-13."""
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
@@ -63,7 +63,8 @@ def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATION
 def deviations_from(counts: Sequence[int], score: float) -> float:
     """Number of standard errors by which the mean score lies above ``score``, negative if below; 0 without outcomes.
 
-    ``counts`` has the number of each outcome, worst first. The inverse of ``score_bounds``.
+    ``counts`` has the number of each outcome, worst first. It is the inverse of ``score_bounds``: with this number of
+    standard errors, ``score`` is a bound of the mean score.
     """
     items, mean, _ = _moments(counts)
     if not items or mean == score:
@@ -72,7 +73,7 @@ def deviations_from(counts: Sequence[int], score: float) -> float:
 
 
 def tolerance(items: int) -> float:
-    """Factor by which a bound's error probability may exceed its nominal value, for a number of outcomes.
+    """Factor by which a bound's error probability may exceed its nominal value; ``items`` is the number of outcomes.
 
     It rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
     """
@@ -101,7 +102,7 @@ def _lower_bound(counts: tuple[int, ...], deviations: float) -> float:
 
 
 def _deviations_above(counts: Sequence[int], score: float) -> float:
-    """Number of standard errors at which ``score``, below the mean, is the lower bound; inverse of ``_lower_bound``."""
+    """The value of ``deviations`` for which ``_lower_bound`` returns ``score``, which is below the mean."""
     items, mean, squares = _moments(counts)
     distance = items * (mean - score)
     usual = math.sqrt(distance / max(mean, 1 - mean))

@@ -21,7 +21,10 @@ LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """All statistics of a match as plain data; with ``settings``, also the statistics of a sequential test."""
+    """All statistics of a match as plain data, from the view of the player whose results ``counts`` has.
+
+    With ``settings``, also the statistics of a sequential test.
+    """
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
     figures: dict[str, Any] = {

@@ -50,7 +50,7 @@ class EncounterRow:
     reason: str
     """Reason for the result: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
 
-    In a knockout also ``sudden_death``, ``seed`` or ``coin``.
+    A tied encounter of a knockout is decided by ``sudden_death`` (extra pairs), ``seed`` or ``coin``.
     """
     for_third_place: bool = False
 
@@ -74,7 +74,10 @@ class SwissRow:
     In a round without games, the player's own points replace the opponent's.
     """
     direct_encounter: float | None
-    """Tie-break: points in encounters with the players that are still tied; ``None`` unless all of them have met."""
+    """Tie-break: points in encounters with the players that are still tied with this player.
+
+    ``None`` if there are none, or if not all of them have met.
+    """
     game_points: float
     """Total points in all games of the player."""
     rounds: tuple[str, ...]
@@ -122,7 +125,7 @@ class Placing:
     names: tuple[str, ...]
     """Players' names, by index."""
     pairs: int
-    """Pairs of games per encounter."""
+    """Number of game pairs per encounter."""
 
     def frame(self) -> DataFrame:
         """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
@@ -237,7 +240,11 @@ def _opponent(encounter: Encounter, player: int) -> int:
 
 
 def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
-    """Points of a player in encounters with the players tied with it; ``None`` unless all of them have met."""
+    """Points of a player in encounters with the players tied with it (``tied`` includes the player).
+
+    ``own`` has the encounters of each player. ``None`` if nobody is tied with the player, or if not all of them have
+    met.
+    """
     if len(tied) < 2:
         return None
     for one in tied:
@@ -283,7 +290,10 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """Rows of eliminated players and the winner; losers of the semi-finals only after an encounter for third place."""
+    """Rows of eliminated players and the winner.
+
+    If there is an encounter for third place, the losers of the semi-finals get their rows after it.
+    """
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
     for tie in decided:
@@ -336,12 +346,12 @@ def round_text(cell: str, say: Callable[..., str]) -> str:
 
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:
-    """Title for people of a value of ``KnockoutRow.reached``."""
+    """Text for people on a value of ``KnockoutRow.reached``; ``say`` is the message catalogue of ``arena``."""
     return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """Text with the number of rounds played, and a note if a Swiss tournament ended early for lack of opponents."""
+    """Text on the rounds played and planned, and on a Swiss tournament's early end for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"
@@ -349,7 +359,7 @@ def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
 
 
 def result_sentence(placing: Placing, say: Catalogue) -> str:
-    """A sentence on the winner, or on the number of rounds played before the end."""
+    """A sentence on the winner, or before the end of the tournament on the number of rounds played."""
     if not placing.is_over or not placing.rows:
         return rounds_text(placing, say)
     first = placing.rows[0]
@@ -371,7 +381,7 @@ def result_sentence(placing: Placing, say: Catalogue) -> str:
 
 
 def score_text(one: float, other: float) -> str:
-    """The score of an encounter as text, from the points of both players."""
+    """The score of an encounter as text, such as ``1½–½``, from the points of both players."""
     return f"{points_text(one)}\N{EN DASH}{points_text(other)}"
 
 
@@ -386,7 +396,7 @@ def _in_brackets(reason: str, say: Callable[..., str]) -> str:
 
 
 def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
-    """A sentence on a player that dropped out."""
+    """A sentence on a player that dropped out: its name, the round and the reason."""
     return say("placing.withdrawal", name=withdrawal.player, round=withdrawal.round + 1, reason=withdrawal.reason)
 
 

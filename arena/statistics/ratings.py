@@ -25,18 +25,18 @@ DRAW_PRIOR_DEVIATION = 3.0
 SCALE_PRECISION = 1e-10
 """Relative change of the scale (Elo per natural unit) below which the iteration for fixed ratings ends."""
 PLAIN_SCALES, MAX_SCALES = 20, 200
-"""Maximum numbers of iterations for the scale of fixed ratings: without damping, and in total."""
+"""Maximum numbers of iterations in ``_scale_of_fixed``: of the first ones, without damping, and of all."""
 NEWTON_PRECISION = 1e-12
-"""Twice the increase of the log posterior below which Newton's method ends."""
+"""Newton's method ends when twice the expected increase of the log posterior is below this value."""
 DISPERSION_PRIOR_PAIRS = 20.0
 """Weight of the prior of the dispersions, in pairs.
 
 The prior is that the games of a pair are independent and that all pairings have the same dispersion.
 """
 LEAST_SQUARES = 2.0
-"""Minimum sum of squared deviations of pair scores (0 to 2) from their expectation, for games that are all drawn.
+"""Minimum sum of squared deviations of pair scores (0 to 2) from their expectation, if all games are drawn.
 
-It equals the sum for two pairs, one with two wins and one with two losses.
+It is the sum for two pairs between equal players, one with two wins and one with two losses.
 """
 
 
@@ -92,7 +92,7 @@ class PairingTable:
 
     @classmethod
     def of(cls, pairings: Sequence[PairingCounts]) -> PairingTable:
-        """The table of a sequence of pairings."""
+        """Convert a sequence of pairings to a table."""
         return cls(
             np.array([pairing.first for pairing in pairings], np.int64),
             np.array([pairing.second for pairing in pairings], np.int64),
@@ -101,11 +101,10 @@ class PairingTable:
         )
 
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """Indices of first and second movers, shape (rows,), and outcomes for the first mover, shape (rows, 3).
+        """All games by pairing and first mover: the first movers, the second movers and the outcomes of each row.
 
-        The columns of outcomes are losses, draws and wins.
-
-        A pairing has two rows: games in which ``first`` moved first, and the others.
+        The players are indices, shape (rows,). The outcomes are numbers of losses, draws and wins of the first mover,
+        shape (rows, 3). A pairing has two rows: games in which ``first`` moved first, and the others.
         """
         firsts = np.stack([self.first, self.second], axis=1).reshape(-1)
         seconds = np.stack([self.second, self.first], axis=1).reshape(-1)
@@ -246,9 +245,10 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """Ratings to fix in the fit, by player, and the Elo to add to every player after it, shape (players,).
+    """Ratings in Elo that the fit keeps fixed, by player, and Elo to add to each fitted rating, shape (players,).
 
-    Only groups with several anchors have fixed ratings, relative to the mean of these anchors.
+    Only groups with several anchors have fixed ratings, which are relative to the mean of the group's anchors. That
+    mean is the Elo to add.
     """
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))
@@ -296,8 +296,8 @@ class _RatingFit:
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
         """Maximise the log posterior with some strengths fixed, by Newton's method with step halving.
 
-        Returns the maximum and the information there (negative Hessian of all parameters). Rounding errors of many
-        games also end the iteration.
+        Returns the parameters at the maximum and the information there (negative Hessian of all parameters). The
+        iteration also ends when rounding errors prevent further progress.
         """
         point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
@@ -378,8 +378,8 @@ def _elo_per_natural_unit(solution: Array) -> float:
 def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: float) -> float:
     """Elo per natural unit of a fit with ratings fixed in Elo.
 
-    The scale depends on the fit, and the fit on the scale; an iteration finds the scale that reproduces itself. If
-    there is none, because the games contradict the anchors, it is ``free_scale``, the scale of the fit without anchors.
+    The scale depends on the fit, and the fit on the scale; an iteration finds the scale for which both agree. If there
+    is none, because the games contradict the anchors, it is ``free_scale``, the scale of the fit without anchors.
     """
     scale = free_scale
     for step in range(MAX_SCALES):
@@ -400,7 +400,8 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
     """Dispersions: observed variance of pair scores divided by modelled variance, for all pairs and for each pairing.
 
     A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a pairing towards that of all pairs.
-    The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, because nearly all games may be drawn.
+    The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, so that it stays positive if nearly all
+    games are drawn.
     """
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     difference = solution[table.first] - solution[table.second]
@@ -436,7 +437,7 @@ def _row_weights(table: PairingTable, dispersions: Array) -> Array:
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Groups of players connected by games, largest first, then by lowest index; ``edges`` are pairs who met."""
+    """Groups of players connected by games, largest first, then by lowest index; ``edges`` are players who met."""
     parent = list(range(player_count))
 
     def root(player: int) -> int:

@@ -1,6 +1,6 @@
 """Tables of search statistics: the built-in players of a tournament, each over all its games.
 
-The tables have no external players and no players without statistics. A rate is ``None`` if its denominator is 0. The
+The tables leave out external players and players without statistics. A rate is ``None`` if its denominator is 0. The
 names of columns contain the units.
 """
 
@@ -227,7 +227,11 @@ def _frame(rows: Sequence[Row]) -> DataFrame:
 
 
 def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
-    """Columns of the report's main table: message keys of title and unit, function of a row, number of decimals."""
+    """Columns of the report's main table.
+
+    Each has the message keys of its title and its unit, a function that returns its value for a row, and the number of
+    decimals.
+    """
 
     def figure(column: str) -> Callable[[Row], float | None]:
         return lambda row: row[column]

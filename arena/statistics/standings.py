@@ -159,7 +159,10 @@ class Standing:
     rank: int
     player: str
     rating: float
-    """Elo relative to the anchors or, without one, to the mean of the player's group (joint fit of all games)."""
+    """Rating in Elo from a joint fit of all games.
+
+    It is relative to the anchors or, if the player's group has none, to the group's mean.
+    """
     rating_error: float
     """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, and infinite for a player without
     games."""
@@ -207,7 +210,10 @@ class HeadToHead:
     score: float
     """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo difference from complete pairs, or without them from single games, as are the interval and ``los``."""
+    """Elo of ``player`` relative to ``opponent``, from complete pairs, or without them from single games.
+
+    The interval and ``los`` come from the same games.
+    """
     elo_error: float
     elo_low: float
     elo_high: float
@@ -268,7 +274,11 @@ class Tables:
 
     @property
     def reference(self) -> str:
-        """Reference point of the ratings: ``mean``, ``given`` (the anchors) or ``partly`` given."""
+        """Reference point of the ratings: ``mean``, ``given`` or ``partly``.
+
+        ``mean`` is the mean of each group, ``given`` the ratings of anchors; ``partly`` means that only some groups
+        have anchors.
+        """
         if not self.referred_anchors:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
@@ -292,9 +302,9 @@ class Tables:
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Difference of the ratings of two players in Elo, and half the width of its 95 % interval.
+        """Rating of the player at index ``place`` of the standings minus that of the player at index ``other``, in Elo.
 
-        ``place`` and ``other`` are indices in the standings.
+        The second value is half the width of its 95 % interval.
         """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
@@ -568,7 +578,7 @@ def mean_score_text(row: Standing) -> str:
 
 
 def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
-    """Lines with the matrix of likelihoods of superiority; empty for two players, because the pairings show theirs."""
+    """Lines with the matrix of likelihoods of superiority; empty for two players, whose table of pairings shows it."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []

@@ -45,7 +45,8 @@ def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Spa
 _ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
 """The function that draws a game's board, by game.
 
-It takes a position's text and the names of pieces, and returns rows from the top, each with its label.
+It takes a position's text and the names of pieces by letter. It returns the rows from the top; each has its label and
+the texts of its squares.
 """
 
 

@@ -29,7 +29,9 @@ class RenewedOutput:
         self._next = 0.0
 
     def renew(self, basis: object, *, is_last: bool = False) -> None:
-        """Start the command if ``basis``, the input of its output, has changed since the last start.
+        """Start the command if ``basis`` differs from its value at the last start.
+
+        ``basis`` is a value that changes when the command may have new output.
 
         Does nothing while the command runs or the pause lasts; ``is_last`` skips the pause.
         """

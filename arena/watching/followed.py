@@ -109,7 +109,10 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest figures in a language, for a tournament its placing or crosstable; empty before the first."""
+        """The latest figures in a language, as data for the page; empty before the first.
+
+        For a tournament they are its placing or its crosstable.
+        """
         placing = self._follower.placing
         if placing is not None:
             from elolab.arena.reports.grids import placing_html
@@ -134,9 +137,10 @@ class FollowedRun:
         return game_data(record, self._state["game"], language)
 
     def games(self, first: int, player: str) -> dict[str, Any]:
-        """Finished games, newest first: ``games`` has rows from index ``first`` on, ``total`` is the number of games.
+        """Finished games, newest first, as data for the page.
 
-        ``player`` restricts the list to one player's games; an empty text lists all games.
+        ``games`` has up to ``GAMES_OF_PAGE`` rows from index ``first`` on; ``total`` is the number of all games.
+        ``player`` restricts both to one player's games; an empty text selects all games.
         """
         from elolab.arena.watching.page import row_data
 
@@ -165,7 +169,10 @@ class WatchedRuns:
     """The runs below a folder, or the single run in it. A run's name is a hash, which does not reveal its path."""
 
     def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
-        """``is_single`` means that ``root`` is the folder of one run, which may not exist yet."""
+        """``is_single`` means that ``root`` is the folder of one run, which may not exist yet.
+
+        ``figures_command`` is the command for every ``FollowedRun``.
+        """
         self.root, self.is_single = root, is_single
         self._command = figures_command
         self._runs: dict[str, FollowedRun] = {}

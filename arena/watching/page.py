@@ -79,7 +79,10 @@ def _languages(language: str) -> list[tuple[str, str]]:
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
-    """Titles of the kinds, formats and states of runs in a language, for the scripts."""
+    """Titles in a language, by name, for the pages' scripts.
+
+    ``kinds`` has the kinds of runs and the formats of tournaments, ``states`` the states of runs.
+    """
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
     states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}

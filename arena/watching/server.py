@@ -37,7 +37,7 @@ from elolab.engine.language import LANGUAGES
 GRACE_SECONDS = 1
 """Time after Ctrl-C for completing responses in progress."""
 MAX_NAME = 200
-"""Maximum length of a game's or player's name in a URL, in characters."""
+"""Maximum length of a game's or player's name in a URL, in characters; longer names are truncated."""
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
@@ -48,13 +48,16 @@ HEADERS = {
 
 
 def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
-    """The web application; ``language`` is the default language, ``host`` the host name that requests may use."""
+    """The web application; ``language`` is the default language.
+
+    ``host`` is the host name of the server's address, which requests may use besides this machine's own names.
+    """
     routes = _Routes(runs, language)
     return _Guard(Starlette(routes=routes.table(), lifespan=routes.lifespan), host)
 
 
 class _Guard:
-    """Refuses requests other than GET and HEAD, and requests to a host name that is not this machine's.
+    """Refuses requests other than GET and HEAD, and requests that name a host other than this machine.
 
     Otherwise a page of another site could map its own host name to this machine and read the runs (DNS rebinding). This
     attack is impossible with numeric addresses.
@@ -87,7 +90,7 @@ class _Guard:
 
 
 class _Routes:
-    """Handlers of all routes."""
+    """Handlers of the requests for all pages and data; ``language`` is the default language."""
 
     def __init__(self, runs: WatchedRuns, language: str) -> None:
         self._runs, self._language = runs, language
@@ -168,7 +171,7 @@ class _Routes:
         return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
 
     async def figures(self, request: Request) -> Response:
-        """The latest figures of a run; for a tournament its placing or crosstable."""
+        """The latest figures of a run as JSON; for a tournament its placing or crosstable."""
         run = await self._run_of(request)
         found = await run_in_threadpool(run.figures, self._language_of(request))
         return JSONResponse(found, headers=HEADERS)

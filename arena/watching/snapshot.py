@@ -91,7 +91,7 @@ NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
 GameFault = tuple[str, Fault | None]
-"""The player who lost a game by a fault, and the fault, which is ``None`` if only its reason is known."""
+"""Name of the player whose fault ended a game, and the fault; the fault is ``None`` if only the reason is known."""
 
 
 class FinishedGame(NamedTuple):
@@ -142,7 +142,7 @@ class RunFollower:
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
         self._faults: dict[str, GameFault] = {}
-        """Faults that lost games, by the game's key."""
+        """Faults that ended games, by the game's key."""
         self._figures: _Figures | None = None
         self._content: Any = None
         self._live_stamp: tuple[int, ...] | None = None
@@ -254,7 +254,7 @@ class RunFollower:
         state["game"] = state["game"] or told
 
     def _tell_stop(self, state: State) -> None:
-        """Remove the games in progress, the speed and the time left, which live.json of a killed run still contains."""
+        """Remove from ``state`` what live.json of a killed run still has: games in progress, speed and time left."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -381,14 +381,17 @@ def _catalogues() -> dict[str, Catalogue]:
 
 
 class _Figures:
-    """Figures of a run, updated game by game."""
+    """The results of a run, updated game by game."""
 
     def __init__(self, spec: TournamentSpec | None) -> None:
         self.spec = spec
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
         self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
-        """Faults by player and reason: place in the schedule and key of the first game, and the count of games."""
+        """Faults by player and reason, each as a tuple of three values.
+
+        These are the place (series and number) of the first such game, its key, and the count of such games.
+        """
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
@@ -402,7 +405,7 @@ class _Figures:
         self.head_to_heads: tuple[HeadToHead, ...] = ()
 
     def add(self, game: FinishedGame, fault: GameFault | None) -> None:
-        """Add a finished game to the figures; ``fault`` is the fault that ended it, if any."""
+        """Add a finished game to the results; ``fault`` is the fault that ended it, if any."""
         self._games.append(game)
         if fault is not None:
             self._add_fault(game, fault)
@@ -449,7 +452,7 @@ class _Figures:
         return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
-        """Write the figures into the sections of ``state``."""
+        """Write the results into the sections of ``state``; ``withdrawals`` are the players that had to drop out."""
         faults = sorted((found[1:] for found in self._faults.values()), key=lambda found: -found[1].games)
         state["faults"] = [_fault_entry(*found) for found in faults]
         state["warnings"] = self._warnings([count for _, count in faults])

@@ -115,7 +115,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
 
 def unit_of_scores(game: Game) -> str:
-    """Text on the unit of a game's scores, and on what scores that are not numbers mean."""
+    """Text on the unit of a game's scores, and on the meaning of scores that begin with M or R."""
     return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 

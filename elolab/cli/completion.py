@@ -21,7 +21,7 @@ SHELLS = ("bash", "zsh", "fish")
 SPECIFICATIONS = {"tournament": "tournaments", "tune": "tuning", "ablate": "ablations", "claims": "claims"}
 """Kind of configuration file for the argument ``SPEC``, by command."""
 PLAYERS = ("A", "B", "PLAYER")
-"""Metavariables of arguments that are players; the value of each may be the name of a preset."""
+"""Metavariables of arguments that describe a player; a value may be the name of a preset."""
 FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND")
 """Metavariables of arguments whose values may be files or folders."""
 
@@ -63,7 +63,7 @@ def parser_for(line: str) -> CommandParser:
 
 
 def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
-    """Give each argument a function that completes its values; ``path`` is the command's name, subcommands included."""
+    """Give each argument a function that completes its values; ``path`` is the command with its subcommand, if any."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for name, inner in action.choices.items():
@@ -72,7 +72,7 @@ def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
 
 
 def _offered(path: str, *, action: argparse.Action, prefix: str, **_: Any) -> list[str]:
-    """Values and files that complete ``prefix`` for an argument; for an option, files only if no value does."""
+    """Values and files that complete ``prefix`` for an argument; an option gets files only if no value matches."""
     found = [name for name in _values_of(action, path) if name.startswith(prefix)]
     takes_files = isinstance(action, argparse._SubParsersAction) or _may_be_file(action)
     return found + FilesCompleter()(prefix) if takes_files and not (found and action.option_strings) else found

@@ -200,9 +200,9 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
-    """A function that makes a judge, which scores openings, for each thread; and the options that describe the judges.
+    """A function that makes the judge of a thread, and the command line options that describe the judges.
 
-    Raises ``UserError`` if the judges' limit depends on the machine's speed.
+    A judge scores openings. Raises ``UserError`` if the judges' limit depends on the machine's speed.
     """
     from elolab.arena.notation.balance import EngineJudge, PlayerJudge
 
@@ -252,7 +252,10 @@ def _band_words(arguments: argparse.Namespace) -> str:
 def _hand_over(
     arguments: argparse.Namespace, game: Game, selection: Selection, command: str, lines: Sequence[str]
 ) -> int:
-    """Write or print the selected openings, report how many were discarded, and return the exit code."""
+    """Write or print the selected openings, report how many were discarded, and return the exit code.
+
+    ``lines`` are the lines of the suite's file; ``command`` is the command line for the comment above them.
+    """
     from elolab.arena.notation.openings import suite_text, write_suite
 
     say = console("elolab.arena")

@@ -25,7 +25,10 @@ LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 HEADS = ("folder", "kind", "state", "games", "date", "result")
 FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
-"""Columns of the table of runs, from all to fewest; a terminal shows the first set that leaves room for the texts."""
+"""Sets of columns for the table of runs, the largest first.
+
+A terminal shows the first set that leaves at least ``ROOM_ENOUGH`` for the columns of folders and results.
+"""
 ROOM_ENOUGH = 40
 """Width in characters that is sufficient for the columns of folders and results together."""
 LEAST_FOLDER = 8

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 DEFAULT_GAME = "xiangqi"
 NONE_LEFT = "off"
-"""Value of an option that switches a numeric rule, such as the move limit, off."""
+"""Value of an option that turns off a numeric rule, such as the move limit."""
 
 
 def add_game(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:
@@ -232,7 +232,7 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 
 class _FromEnvironment(str):
-    """A language from an environment variable; its type lets an error name the variable."""
+    """A language that an environment variable gave; an error about it names the variable."""
 
 
 def _language(text: str) -> str:

@@ -30,7 +30,7 @@ NOT_NEEDED = {
     "--recover", "--report", "--reverse", "--scoreinterval", "--show-latency", "--site", "--strict", "--tb",
     "--tbadjudicate", "--tbignore50", "--tbpieces", "--testEnv", "--wait",
 }  # fmt: skip
-"""Options of cutechess-cli and fastchess that elolab does not need: it always does this, or it does not apply."""
+"""Options of cutechess-cli and fastchess whose effect elolab always has, or which do not apply to elolab."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
 """Matches the Unicode minus sign before a number, as elolab prints it; the parser replaces it by a hyphen."""
@@ -56,7 +56,7 @@ class ParagraphFormatter(argparse.HelpFormatter):
 
 
 class CommandParser(argparse.ArgumentParser):
-    """An ``ArgumentParser`` whose errors are one line with the nearest option, and which takes no abbreviations."""
+    """An ``ArgumentParser`` that reports an error in one line with the nearest option, and allows no abbreviations."""
 
     def __init__(self, **settings: Any) -> None:
         settings.setdefault("allow_abbrev", False)

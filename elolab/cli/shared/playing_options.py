@@ -172,8 +172,10 @@ def _anchor(text: str) -> tuple[str, float]:
 
 
 def output_folder(out: str | None, name: str) -> Path:
-    """The folder of ``--out``, with ``{name}`` and ``{identity}`` replaced by the run's name and the engine's
-    identity."""
+    """The folder of ``--out``, or ``results/`` and the run's name if ``out`` is ``None``.
+
+    In ``out``, ``{name}`` stands for the run's name and ``{identity}`` for the engine's identity.
+    """
     if out is None:
         return Path("results") / name
     if "{identity}" in out:

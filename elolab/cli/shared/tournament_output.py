@@ -83,7 +83,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
 
 
 def after_outcome(failure: FileError) -> FileError:
-    """The error for a file that could not be written after the outcome was printed."""
+    """The error to raise after the outcome was printed, if a file could not be written; its remedy is to try again."""
     return FileError(f"{failure}", "fix this, then give the same command again; the games are stored")
 
 
@@ -124,9 +124,10 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """A context for writing a report, which the second Ctrl-C skips.
+    """A context for writing a report: the first Ctrl-C lets it continue, the second skips it.
 
-    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned it into another error.
+    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned it into another error. A Ctrl-C that
+    has already stopped the run counts as the first.
     """
     from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
 
@@ -244,7 +245,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print the warnings that qualify the numbers, followed by an empty line if there are any."""
+    """Print warnings on how far the results can be trusted, followed by an empty line if there are any."""
     sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:

@@ -35,7 +35,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 
 
 def add_dry_run(parser: argparse.ArgumentParser, counted: str = "the number of games") -> None:
-    """Add ``--dry-run``, which prints what is ``counted``."""
+    """Add ``--dry-run``; ``counted`` says in the help text which numbers it prints."""
     parser.add_argument("--dry-run", action="store_true", help=f"print {counted} and the expected time; play nothing")
 
 
@@ -139,7 +139,7 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
     """Print the plan of a run, for ``--dry-run``; ``figures`` has its numbers other than games, by name.
 
-    Raises ``UserError`` for invalid options, and for a test that could not accept any hypothesis.
+    Raises ``UserError`` for invalid options, and if all stages are tests that no outcome of their games can pass.
     """
     from elolab.arena.run import check_clocks, check_options, overload_warning
 
