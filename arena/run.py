@@ -93,7 +93,7 @@ class Purpose:
     growing: tuple[str, ...] = ()
     """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """Paths in ``content``, such as ``sprt.pairs``, of values that only limit the run's length.
+    """Paths in ``content``, such as ``match_pairs``, of values that only limit the run's length.
 
     They may change when the run is resumed. Games played under a larger limit are kept.
     """

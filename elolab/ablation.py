@@ -48,14 +48,14 @@ class PlayedAblation(PlayedGames):
     rows: DataFrame = field(repr=False)
     """One row per comparison, with its ``label``. ``group`` is the key that declares it; ``variant`` and ``reference``
     say how each side differs from the base. ``elo`` has the error ``elo_error``, the 95 % interval ``elo_low`` to
-    ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided`` or empty.
-    ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo that is valid for all questions and analyses
-    together; it extends ``critical_value`` standard errors to each side, where the 95 % interval extends 1.96.
-    ``games_needed`` is the number of games that an undecided question still needs. ``pairs`` is the number of pairs
-    played, ``planned_pairs`` the maximum; ``ended`` says why play stopped. After ``games`` come the numbers of pairs by
-    outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's number of nodes to
-    ``depth`` (plies) divided by the reference's, over ``positions`` positions. Its 95 % interval is ``nodes_ratio_low``
-    to ``nodes_ratio_high``."""
+    ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided``, or empty if
+    the comparison only contributes to a factorial. ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo
+    that is valid for all questions and analyses together; it extends ``critical_value`` standard errors to each side,
+    where the 95 % interval extends 1.96. ``games_needed`` is the number of games that an undecided question still
+    needs. ``pairs`` is the number of pairs played, ``planned_pairs`` the maximum; ``ended`` says why play stopped.
+    After ``games`` come the numbers of pairs by outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``.
+    ``nodes_ratio`` is the variant's number of nodes to ``depth`` (plies) divided by the reference's, over ``positions``
+    positions. Its 95 % interval is ``nodes_ratio_low`` to ``nodes_ratio_high``."""
     effects: DataFrame = field(repr=False)
     """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``elo``, and the columns of intervals,
     verdict and games as in ``rows``. ``order`` is 1 for a main effect, 2 for an interaction. ``pairs`` is the total of

@@ -144,7 +144,7 @@ def _transposed(table: TextTable, corner: str) -> TextTable:
 
 
 def search_ends_table(contents: Contents) -> TextTable:
-    """Number and mean cost of searches, by player and by the reason that ended them."""
+    """Number of searches, with their mean nodes and time, by player and by the reason that ended them."""
     columns = ("player", "ended_by", "searches", "share %", "nodes mean", "time ms_mean")
     rows = [
         (

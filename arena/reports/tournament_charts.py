@@ -262,7 +262,10 @@ def _draw_lines(
 
 
 def _name_lines(figure: Figure, axes: Axes) -> None:
-    """Widen coinciding lines and add a legend to the right, unless there are more than ``MAX_LEGEND`` lines."""
+    """Add a legend to the right, and widen lines that coincide so that all are visible.
+
+    Does neither for more than ``MAX_LEGEND`` lines.
+    """
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if len(lines) <= MAX_LEGEND:
         widen_coinciding(lines)

@@ -13,7 +13,10 @@ import math
 DEVIATIONS_THAT_MATTER = 9.0
 """Distance of an image of the start, in standard deviations, beyond which it contributes less than 1e-17."""
 MAX_DIRECT = 25.0
-"""Standard deviations below the mean up to which ``math.erfc`` is used; beyond, an asymptotic series."""
+"""Number of standard deviations below the mean down to which ``log_normal_cdf`` uses ``math.erfc``.
+
+Farther below, it uses an asymptotic series.
+"""
 
 
 def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:

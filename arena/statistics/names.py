@@ -10,7 +10,10 @@ from elolab.engine.language import columns_of, cut
 
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Share of a shortened name's columns that shows its beginning; the rest shows its end or the part that differs."""
+"""Share of a shortened name's width that shows the beginning of the name.
+
+The rest shows its end or the part that differs from similar names.
+"""
 BEFORE_DIFFERENCE = 3
 """Number of characters shown before the first character that differs from similar names."""
 

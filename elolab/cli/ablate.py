@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write an ablation's report so far, and print its tables."""
+    """Write an ablation's report so far into ``folder``, by default the run's own, and print its tables."""
     from elolab.tuning.reports.ablation_report import ablation_data, ablation_result_text, write_ablation_report
 
     with tuning_runs.report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:

@@ -214,7 +214,10 @@ def _chosen(arguments: argparse.Namespace) -> list[Check]:
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
-    """Report how many checks were not run after an early failure, and the protocol the program uses instead, if any."""
+    """Text on the number of checks that were not run after an early failure; ``failed`` has the names of failed checks.
+
+    If the program uses another protocol, the text names it.
+    """
     from elolab.arena.players.detect import spoken_instead
 
     words = say("report.untried", count=count)

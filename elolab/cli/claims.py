@@ -109,7 +109,7 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
 
 
 def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report on the claims so far, and print its table."""
+    """Write the report on the claims so far into ``folder``, by default the run's own, and print its table."""
     from elolab.tuning.reports.claims_report import claims_data, claims_text, write_claims_report
 
     with tuning_runs.report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:

@@ -139,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write a fit's report so far, and print its outcome."""
+    """Write a fit's report so far into ``folder``, by default the run's own, and print its outcome."""
     from elolab.tuning.reports.fit_report import fit_data, fit_text, write_fit_report
 
     with tuning_runs.report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:

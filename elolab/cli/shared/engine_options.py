@@ -26,13 +26,16 @@ from elolab.engine.settings.parameters import parse_assignments
 from elolab.engine.settings.presets import preset_name
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""Words that select the engine, with their keys in a table [[players]]."""
+"""Keys in a table [[players]] of the words that select the engine, by word."""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Other words with a text as value, with their keys in a table [[players]]."""
+"""Keys in a table [[players]] of other words whose value is a text, by word."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
 """Words that set a search limit; ``limit`` takes elolab's own notation, which can express all the others."""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""Words of limits that exclude each other. If other limits are combined, the first limit reached ends a search."""
+"""Words of limits that cannot be combined with a word of a limit, by that word.
+
+If other limits are combined, the first limit reached ends a search.
+"""
 RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
 
