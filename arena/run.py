@@ -440,7 +440,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Copy plain data without the values at ``paths``, which have the form that ``differences`` returns."""
+    """Copy plain data without the values at ``paths``, such as ``sprt.pairs``; ``differences`` describes paths."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)

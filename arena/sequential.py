@@ -56,7 +56,7 @@ Their standard deviation is ``TYPICAL_DEVIATION``.
 """
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Number of pairs at which ``_step`` takes the derivatives of the log-likelihood ratio as differences for one pair."""
+"""Number of pairs at which ``_step`` approximates derivatives of the log-likelihood ratio by differences."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
 """Maximum length of a test, in pairs, that planning considers; longer tests are treated as endless."""
@@ -80,11 +80,11 @@ class SequentialSettings:
     """Number of pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
-        """The state of the test after pairs or games with these counts, from the view of player 1."""
+        """The state of the test; ``counts`` are pairs or games from the view of player 1."""
         return _tested(self, counts)
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
-        """The median-unbiased estimate of player 1's Elo after pairs or games with these counts, from its view."""
+        """The median-unbiased estimate of player 1's Elo; ``counts`` are pairs or games from the view of player 1."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 

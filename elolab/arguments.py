@@ -72,9 +72,10 @@ def _without_paths(data: Any) -> Any:
 
 
 def path_text(given: object, name: str, expected: str = "a path") -> str:
-    """Validate an argument that is a path or a name. Raises ``UserError`` for any other type and for an empty text.
+    """Validate an argument that is a path or a name; returns it as a text.
 
-    An empty text would mean the current folder, which is hardly ever intended.
+    Raises ``UserError`` for any other type and for an empty text, which would mean the current folder. ``name`` is the
+    argument's name; ``expected`` describes valid values for the error.
     """
     if isinstance(given, str | os.PathLike) and os.fspath(given):
         return os.fspath(given)

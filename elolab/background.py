@@ -14,9 +14,10 @@ Found = TypeVar("Found")
 
 
 def in_background(work: Callable[[], Found]) -> Future[Found]:
-    """Run ``work`` in a daemon thread, because Python cannot handle Ctrl-C while compiled code runs in the main one.
+    """Run ``work`` in a daemon thread, so that the main thread can handle Ctrl-C.
 
-    Returns a future of the result or the exception. The program can end before the thread does.
+    Python cannot handle Ctrl-C while compiled code runs in the main thread. Returns a future of the result or the
+    exception. The program can end before the thread does.
     """
     from concurrent.futures import Future
 

@@ -63,8 +63,8 @@ def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATION
 def deviations_from(counts: Sequence[int], score: float) -> float:
     """Number of standard errors by which the mean score lies above ``score``, negative if below; 0 without outcomes.
 
-    ``counts`` has the number of each outcome, worst first. It is the inverse of ``score_bounds``: with this number of
-    standard errors, ``score`` is a bound of the mean score.
+    ``counts`` has the number of each outcome, worst first. The function is the inverse of ``score_bounds``: with this
+    number of standard errors, ``score`` is a bound of the mean score.
     """
     items, mean, _ = _moments(counts)
     if not items or mean == score:

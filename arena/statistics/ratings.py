@@ -437,7 +437,10 @@ def _row_weights(table: PairingTable, dispersions: Array) -> Array:
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Groups of players connected by games, largest first, then by lowest index; ``edges`` are players who met."""
+    """Groups of players (indices) connected by games, largest first, then by lowest index.
+
+    ``edges`` has the pairs of players who met.
+    """
     parent = list(range(player_count))
 
     def root(player: int) -> int:

@@ -32,7 +32,7 @@ class SearchStatistics:
         return bool(self.totals)
 
     def frame(self) -> DataFrame:
-        """One row per player: rates, costs and waste (``instruments.csv``)."""
+        """One row per player: mean nodes and time per search, and rates of search events (``instruments.csv``)."""
         return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
 
     def null_frame(self, by: str) -> DataFrame:

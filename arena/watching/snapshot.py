@@ -370,7 +370,7 @@ def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
 
 
 def _fault_entry(key: str, count: FaultCount) -> dict[str, Any]:
-    """An entry of ``faults`` in the state."""
+    """An entry of ``faults`` in the state; ``key`` is the key of the first game that such a fault ended."""
     sentences = {language: fault_text(count, say, language) for language, say in _catalogues().items()}
     plain = {name: getattr(count, name) for name in ("player", "reason", "games", "number")}
     return {**plain, "key": key, "sentence": sentences}
@@ -512,7 +512,7 @@ class _Figures:
 
 
 class _Curve:
-    """A curve over the pairs of a match. The stride between its points doubles at more than ``MAX_POINTS`` points."""
+    """A curve over the pairs of a match. Whenever it exceeds ``MAX_POINTS`` points, the stride between them doubles."""
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1

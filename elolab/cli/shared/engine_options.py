@@ -32,7 +32,7 @@ SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
 """Words that set a search limit; ``limit`` takes elolab's own notation, which can express all the others."""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""Words of limits that cannot be combined with a word of a limit, by that word.
+"""Words of limits that each word of a limit excludes.
 
 If other limits are combined, the first limit reached ends a search.
 """
@@ -126,7 +126,10 @@ def _known_words() -> tuple[str, ...]:
 
 
 def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, Any]:
-    """Convert a word to a key of a table [[players]] and its value."""
+    """Convert a word to a key of a table [[players]] and its value.
+
+    ``name`` and ``value`` are the parts of ``word``; the error for an invalid value quotes ``option`` and ``word``.
+    """
     if name in SAME or name in SOURCES:
         return {**SAME, **SOURCES}[name], value
     if name == "timemargin":
@@ -145,7 +148,10 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
 
 
 def _limit(name: str, value: str, word: str, option: str) -> str:
-    """Convert a word's limit to elolab's notation; an empty text for ``tc=inf``."""
+    """Convert a word's limit to elolab's notation; returns an empty text for ``tc=inf``.
+
+    ``name`` and ``value`` are the parts of ``word``; the error for an invalid value quotes ``option`` and ``word``.
+    """
     text = value
     if name == "tc":
         text = "" if value == "inf" else f"clock={_clock(value, word, option)}"
