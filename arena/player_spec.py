@@ -1,4 +1,4 @@
-"""Strict reading of players from tables [[players]], files of engines, and single words of a command line."""
+"""Strict reading of players from tables [[players]], from files of engines, and from single words of a command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
-"""Search limit of players for whom none is given, if all of them understand it."""
+"""Search limit of players without one, unless the protocol of one of them cannot express it."""
 
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
 """The kinds of players that one word of a command line may name, as messages list them."""
@@ -53,7 +53,7 @@ class PlayerReader:
     limits: Limits | None = None
     """Search limit of players whose table gives none; ``None`` if every table must give one."""
     ponder: bool = False
-    """Whether players ponder if their tables do not say."""
+    """Whether players whose tables do not contain ``ponder`` ponder."""
     folder: Path = Path()
     """Folder in which presets named by tables are looked up first."""
     engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
@@ -62,7 +62,9 @@ class PlayerReader:
     """Detects the protocol of programs whose tables give none."""
 
     def read(self, entry: object, where: str) -> PlayerSpec:
-        """Read the player that a table describes. Raises ``UserError`` with one line for the first mistake."""
+        """Read the player that a table describes; ``where`` names the table in error messages. Raises ``UserError``
+        with one line for the first mistake.
+        """
         if not isinstance(entry, Mapping):
             raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
@@ -84,7 +86,9 @@ class PlayerReader:
         return player
 
     def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
-        """Read a player as ``read`` does; a player without any limit gets the default limit of its protocol."""
+        """Read a player as ``read`` does, with presets from ``folder``. A player without any limit gets the default
+        limit of its protocol.
+        """
         reader, resolved = replace(self, folder=folder), self.resolved(entry, where)
         if self.limits is None and "limit" not in resolved:
             reader = replace(reader, limits=default_limit([self.protocol_of(resolved, where)]))
@@ -99,7 +103,7 @@ class PlayerReader:
         return merged(self.engines.entry(name, where), own)
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
-        """The protocol in a player's table or, for a program without one, the protocol found by a greeting."""
+        """The protocol that a player's table names. If a program's table names none, it is detected by a greeting."""
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table["start_timeout"]
@@ -132,7 +136,8 @@ def read_players(entries: Sequence[object], where: str, reader: PlayerReader) ->
 def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits) -> PlayerSpec:
     """Read a player from the keys of a table [[players]]; ``limits`` apply if the table gives no limit.
 
-    Raises ``UserError`` with one line for the first mistake.
+    ``where`` names the file in error messages; presets are first looked up in the folder of that file. Raises
+    ``UserError`` with one line for the first mistake.
     """
     folder = Path(where.partition(":")[0]).parent
     return PlayerReader(game, limits, folder=folder, engines=engines_file(None, folder)).read(entry, where)
@@ -152,7 +157,9 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
-    """Raise ``ConfigurationError`` if a player cannot ponder: its limit has no time, or an opponent's clock differs."""
+    """Raise ``ConfigurationError`` if a player that shall ponder cannot: its limit has no time, or an opponent plays on
+    another kind of clock.
+    """
     for player in players:
         if not player.ponder:
             continue
@@ -204,9 +211,10 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 
 
 def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
-    """Read the search limit under ``key``, which is required without a default.
+    """Read the search limit under ``key``; without a ``default`` the key is required.
 
-    ``own_level`` permits a player to play without a limit, at its own level. Raises ``ConfigurationError``.
+    ``own_level`` permits the value for a player without a limit, which plays at its own level. Raises
+    ``ConfigurationError``.
     """
     if default is not None and key not in table:
         return default
@@ -273,12 +281,12 @@ class NamedPlayer:
     """A player named by one word of a command line, not yet checked."""
 
     entry: dict[str, Any]
-    """The keys of its table [[players]]."""
+    """The contents of its table [[players]]."""
     file: Path | None = None
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check that the player can play, and return an entry that is valid in any file.
+        """Check the player of a TOML file; returns its table [[players]], which does not depend on that file's folder.
 
         Raises ``UserError`` naming the file.
         """
@@ -291,16 +299,18 @@ class NamedPlayer:
 
 
 def default_limit(protocols: Iterable[Protocol]) -> Limits:
-    """A limit that engines of all these protocols understand, for players without one: nodes, a depth or a time."""
+    """A limit that all these protocols can express, for players without one: nodes if possible, else a depth, else a
+    time.
+    """
     limits = [DEFAULT_LIMIT, *(Limits.parse(protocol.default_limit) for protocol in protocols)]
     return max(limits, key=lambda limit: (limit.is_timed, limit.depth is not None))
 
 
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
-    """Look up the player that a word of a command line names (``PLAYER_KINDS``).
+    """Look up the player that a word of a command line names; ``PLAYER_KINDS`` lists the kinds.
 
-    A TOML file is a preset (a section per game), the contents of a table [[players]], a file with one such table, or
-    bare settings. For an unknown word it raises ``UserError``, which suggests the nearest name.
+    A TOML file contains a preset with a section per game, the keys of a table [[players]], one such table, or settings
+    alone. Raises ``UserError`` for an unknown word, suggesting the nearest name.
     """
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
@@ -316,7 +326,7 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
 
 
 def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
-    """The keys of a table [[players]] for the player that a word names; raises ``UserError`` naming the file."""
+    """The contents of a table [[players]] for the player that a word names; raises ``UserError`` naming the file."""
     return player_named(word, reader.engines).check(reader)
 
 
@@ -359,7 +369,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """A hint at the likely meaning of a word that is no preset; empty if nothing is close."""
+    """Advice for a word that names no preset: the engine or program that was probably meant; empty if there is none."""
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
     if is_installed(word):
@@ -379,7 +389,9 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Make equal names of players distinct: programs get the names of their folders, other players a number."""
+    """Change equal names in tables [[players]], so that all are distinct: a program's name is preceded by its folder,
+    other names get a number.
+    """
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
@@ -401,6 +413,6 @@ def name_players(entries: Iterable[dict[str, Any]]) -> None:
 
 
 def _folder_of(entry: Mapping[str, Any]) -> str:
-    """The name of the folder in which a player's program lies; empty if it has none."""
+    """The name of the folder that contains a player's program; empty for a built-in player."""
     command = entry.get("command")
     return Path(command[0]).absolute().parent.name if isinstance(command, list) and command else ""

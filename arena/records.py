@@ -28,25 +28,26 @@ class PlayerSpec:
     """Name of its protocol in ``arena.players.registry``."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
-    """Built-in players: every parameter with its value, in the order of the parameter table (hashable)."""
+    """Built-in players: every parameter with its value, in the order of the parameter table."""
     command: tuple[str, ...] = ()
     """External players: the program and its arguments."""
     options: tuple[tuple[str, str], ...] = ()
-    """External players: options in the order in which they are sent after the handshake."""
+    """External players: pairs of option name and value, in the order in which they are sent after the handshake."""
     directory: str | None = None
     """External players: working directory of the program; ``None`` for elolab's own."""
     start_timeout_ms: int = 10_000
-    """External players: time allowed for the handshake."""
+    """External players: milliseconds allowed for the handshake."""
     margin_ms: int = MARGIN_MS
-    """Time by which a move on a clock or a time per move may be late before the player loses on time."""
+    """Milliseconds by which a move may exceed the clock or the time per move before the player loses on time."""
     watchdog_ms: int = 60_000
-    """External players: longest wait for a move under limits without time, such as depth or nodes."""
+    """External players: maximum milliseconds to wait for a move under limits without time, such as depth or nodes."""
     restart: str = "on_fault"
     """External players: when to start a new process, ``on_fault`` or ``always`` (for every game)."""
     ponder: bool = False
     """Whether the player thinks on the opponent's time, about the reply it expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
-    """External players: settings that only their protocol has. Values are hashable; lists become tuples."""
+    """External players: pairs of name and value for settings that only their protocol has; lists are stored as tuples.
+    """
 
     @property
     def is_builtin(self) -> bool:
@@ -70,13 +71,13 @@ class PlayerSpec:
         return data
 
     def stored(self) -> dict[str, Any]:
-        """The record as plain data (JSON); ``from_stored`` reads it back."""
+        """The specification as plain data (JSON); ``from_stored`` reads it back."""
         data = asdict(self)
         return data | dict(data.pop("protocol_keys"))
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any], protocol_keys: Collection[str]) -> PlayerSpec:
-        """Read back the player from ``stored``; ``protocol_keys`` are the keys of its protocol."""
+        """Read a player from the plain data of ``stored``; ``protocol_keys`` are the keys of its protocol."""
         own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
         known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
         return cls(**known | {
@@ -95,7 +96,7 @@ class PlayerSpec:
 
 @dataclass(frozen=True)
 class Opening:
-    """One line of a suite: a position and the moves played from it."""
+    """One opening of a suite: a position and the moves played from it."""
 
     position: str
     """The game's position text (FEN)."""
@@ -115,7 +116,7 @@ class Pairing:
     number: int
     """Index of the game in its series."""
     pair: int
-    """Number of the game pair among those of the two players; it selects the opening."""
+    """Index of the game pair among the pairs of its two players; it selects the opening."""
     first: int
     """Index of the player with the first move's colour (Red in Xiangqi)."""
     second: int
@@ -145,7 +146,7 @@ class GameConditions:
     search_statistics: SearchStatisticsSettings | None = None
 
     def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
-        """The game of a pairing under these conditions, between these players and from this opening."""
+        """The game to play for a pairing, under these conditions, between these players and from this opening."""
         return GameJob(
             self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
         )
@@ -153,7 +154,7 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class GameJob:
-    """The data that decides one game; ``key`` is their digest."""
+    """A game to play, with all data that decides it; ``key`` is a digest of these data."""
 
     game: str
     rules: Rules
@@ -164,7 +165,9 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """How built-in players count search events; ``None`` if they do not. It does not influence the game."""
+    """Settings by which built-in players count search events; ``None`` if they do not count. They do not influence the
+    game.
+    """
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -216,11 +219,12 @@ class MoveRecord(NamedTuple):
 
 
 MovesSoFar = tuple[list[str], list[int | None]]
-"""The moves played since the opening, and the mover's score at each, as in ``MoveRecord``."""
+"""Pair of lists: the moves played since the opening, and the score of each from its mover's view, as in ``MoveRecord``.
+"""
 
 
 def no_moves() -> MovesSoFar:
-    """The moves so far of a game whose moves are unknown: none."""
+    """Empty lists of moves and scores, for a running game whose moves are unknown."""
     return [], []
 
 
@@ -231,9 +235,9 @@ class RunningGame(NamedTuple):
     seconds: float
     """Seconds since the game began."""
     read_moves: Callable[[], MovesSoFar] = no_moves
-    """Returns the moves so far; callable on any thread without disturbing the game."""
+    """Function that returns the moves so far; callable on any thread without disturbing the game."""
     worker: str | None = None
-    """The worker that plays the game; ``None`` for this process."""
+    """Name of the worker that plays the game; ``None`` for this process."""
 
 
 @dataclass(frozen=True)
@@ -250,15 +254,20 @@ class GameRecord:
     result: str
     reason: str
     engine_identity: str
-    """Identity of the built-in engine's sources that played (also where an external engine took part)."""
+    """Identity of the sources of the built-in engine and rules with which the game was played, also if external engines
+    played.
+    """
     started_at: str = ""
     """Time at which the game began, in UTC and ISO 8601 format."""
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """Further data: a fault, the end of a dialogue, overruns, pondering, an exact score."""
+    """Further data, such as a fault, the end of a dialogue, late moves within the margin, pondering, or an exact score.
+    """
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """Search events of each side, see ``engine.search_statistics``; ``None`` if that player did not count them."""
+    """Search events of the first and of the second player, see ``engine.search_statistics``; ``None`` in place of a
+    player that did not count them, or of both.
+    """
 
     @property
     def plies(self) -> int:
@@ -267,12 +276,16 @@ class GameRecord:
 
     @property
     def ponder_hits(self) -> frozenset[int]:
-        """Indices (from 0) of moves answered by a ponder hit: the opponent made the expected move."""
+        """Indices, from 0, of the moves that a player made after a ponder hit, that is, after the expected move of its
+        opponent.
+        """
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
 
     @property
     def exact_score(self) -> int | None:
-        """Final score of a solved game in its own units (discs), from the view of ``first``; else ``None``."""
+        """Final score of a solved game in the game's units, such as discs, from the view of ``first``; ``None`` if it
+        was not solved.
+        """
         return self.detail.get("exact_score")
 
     @property
@@ -301,7 +314,7 @@ class GameSummary:
 
     @classmethod
     def of(cls, record: GameRecord) -> GameSummary:
-        """Summarise a game's record; texts that many games share are stored once."""
+        """The summary of a game's record; equal texts of different games share memory."""
         names = (record.first, record.second, record.result, record.reason, record.engine_identity)
         first, second, result, reason, identity = map(sys.intern, names)
         return cls(record.pairing, first, second, result, reason, record.plies, identity)
@@ -314,23 +327,25 @@ class GameSummary:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The part of a game's result on which a schedule may depend."""
+    """The part of a game that a schedule depends on: who played, and the score."""
 
     key: str
     pairing: Pairing
     score: float | None
-    """Points of the first player; ``None`` if the game has no result."""
+    """Points of the player ``pairing.first``; ``None`` if the game has no result."""
     absent: tuple[int, ...] = ()
-    """Indices of players that could not be started, so that the game will never be played and has no ``key``."""
+    """Indices of players that could not be started. Such a game will never be played, and its ``key`` is empty."""
 
 
 def exact_score_detail(score: int | None) -> dict[str, Any]:
-    """The entry of a record's ``detail`` for a solver's score; empty for ``None``."""
+    """The entry of a record's ``detail`` for the exact score of a solved game; empty for ``None``."""
     return {} if score is None else {"exact_score": score}
 
 
 def points_of(result: str) -> float | None:
-    """Points of the player with the first move's colour; ``None`` if the game is unfinished."""
+    """Points of the player with the first move's colour in a game with this ``result``; ``None`` if the game is
+    unfinished.
+    """
     return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(result)
 
 
@@ -363,5 +378,5 @@ def games_digest(records: Sequence[GameRecord]) -> str:
 
 
 def utc_now() -> str:
-    """Now, in UTC, as ISO 8601 with milliseconds."""
+    """The present time in UTC, in ISO 8601 format with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,6 +1,6 @@
-"""Progress of a run: a renewed line on a terminal, plain lines elsewhere, and ``live.json``.
+"""Progress of a run: one line redrawn in place on a terminal, plain lines elsewhere, and the file ``live.json``.
 
-Other watchers read ``live.json``, which is replaced atomically about once a second.
+Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WIDTH = 79
 LEAST_GAME_SECONDS = 0.01
-"""Minimum assumed duration of a game, for comparing stages."""
+"""Minimum assumed seconds per game when the durations of two stages are compared; avoids a division by zero."""
 
 LIVE_NAME = "live.json"
 GAMES_WITH_MOVES = 16
-"""Number of running games that are published with their moves, the first ones in schedule order. Writing the moves of
-hundreds of games would take a megabyte a second. A game once published keeps its moves to its end.
+"""Number of running games whose moves are published: the first ones in schedule order. The moves of hundreds of games
+would amount to a megabyte a second. A game among the first keeps its moves published until it ends.
 """
 
 
@@ -70,7 +70,9 @@ class Scoreboard:
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """Challengers of a gauntlet. Scores of the other players are not comparable, because they meet only challengers."""
+    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
+    because they play only against challengers.
+    """
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -85,13 +87,15 @@ class Scoreboard:
             self.tallies[second].add(1 - score)
 
     def ranked(self) -> list[tuple[str, Tally]]:
-        """Names and tallies by share, players without games last."""
+        """Pairs of name and tally, most points per game first; players without games come last."""
         shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
         order = sorted(range(len(shares)), key=lambda player: -shares[player])
         return [(self.names[player], self.tallies[player]) for player in order]
 
     def leaders(self, columns: int) -> str:
-        """Names and shares of the best players, as many as fit in ``columns``; in a gauntlet only challengers."""
+        """Text with the names and percentages of the best players, as many as fit in ``columns``; in a gauntlet only
+        challengers.
+        """
         text = ""
         for name, tally in self.ranked():
             if self.challengers and name not in self.challengers:
@@ -125,12 +129,14 @@ class Scoreboard:
 
 
 def first_that_fits(columns: int, *texts: str) -> str:
-    """The first text that fits in ``columns``, or the last one, truncated."""
+    """The first text that fits in ``columns`` of a terminal; if none fits, the last one, truncated."""
     return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
 def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
-    """A running game as plain data; ``moves`` and ``scores`` as in ``MoveRecord``, or ``None``."""
+    """A running game as plain data for ``live.json``. Its ``moves`` and ``scores`` are those of ``read_moves``; both
+    are ``None`` without ``with_moves``.
+    """
     job, (moves, scores) = game.job, game.read_moves() if with_moves else (None, None)
     return {
         "series": job.pairing.series,
@@ -156,7 +162,7 @@ class _Count:
     planned: int
     done: int
     game_seconds: float
-    """Duration of one of the stage's games relative to games of other stages."""
+    """Approximate seconds per game; only the ratios between stages matter."""
 
 
 class RunProgress:
@@ -170,22 +176,26 @@ class RunProgress:
         live_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``kind`` is the kind of run, as published in ``live_file``."""
+        """Display the progress on ``stream``, and publish it in ``live_file`` unless that is ``None``. ``kind`` is the
+        kind of run, as published there; ``clock`` returns the time in seconds.
+        """
         self.planned = self.done = 0
         self.words: Callable[[int], str] = lambda columns: ""
         """Function that returns the run's own text for the progress line, given the available columns."""
         self.colour: Callable[[], str] = str
-        """Function that returns the colour of ``words`` on a colour terminal, one of ``arena.colours``."""
+        """Function that returns the colour of ``words`` on a colour terminal, one of ``arena.colours``; empty for no
+        colour.
+        """
         self.table: Callable[[], list[str]] | None = None
         """Function that returns lines to print periodically above the progress line; ``None`` for no such lines."""
         self.data: Callable[[], dict[str, Any]] = dict
-        """Function that returns further contents of ``live_file``."""
+        """Function that returns further entries of ``live_file``, by key."""
         self.is_bound: bool = False
         """Whether the planned number of games is a maximum, so that fewer may suffice."""
         self.waiting: Callable[[], str] = str
-        """Function that returns the reason why no game has ended yet; empty once a game has ended."""
+        """Function that returns why no game has ended yet, or an empty text; called only until the first game ends."""
         self.workers: Callable[[], list[dict[str, Any]]] = list
-        """Function that returns the workers on other machines, as published in ``live_file``."""
+        """Function that returns the workers on other machines as plain data, as published in ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
@@ -197,7 +207,7 @@ class RunProgress:
         self._finishes: deque[float] = deque()
         self._published = -LIVE_SECONDS
         self._is_gone: bool = False
-        """Whether the reader of the output has closed it."""
+        """Whether the output cannot be written any more, because its terminal or pipe was closed."""
         self._remarks: deque[str] = deque()
         """Remarks not yet shown."""
 
@@ -220,11 +230,11 @@ class RunProgress:
         stage: str = "",
         missing: Callable[[], float] | None = None,
     ) -> None:
-        """Begin a stage of ``planned`` games, ``done`` of them stored; the line of the previous stage stays on the
-        terminal.
+        """Begin a stage of ``planned`` games, ``done`` of them already stored; the line of the previous stage stays on
+        the terminal.
 
-        ``stage`` is its name in the plan; earlier stages are over. 0 games mean a stage of other work, which ``words``
-        describe. If later games take longer, ``missing`` returns the remaining work, measured in games of the current
+        ``stage`` is its name in the plan; all earlier stages of the plan are then over. With 0 games, only ``words`` is
+        displayed. If later games take longer, ``missing`` returns the remaining work, measured in games of the current
         duration.
         """
         self._leave_line()
@@ -236,7 +246,7 @@ class RunProgress:
         self._finishes.clear()
 
     def say(self, words: Callable[[int], str] | str) -> None:
-        """Set the run's own text of the display: a text, or a function from columns to text."""
+        """Set the run's own text for the progress line: a text, or a function from columns to text."""
         self.words = words if callable(words) else lambda columns: words
 
     def _enter(self, name: str) -> None:
@@ -248,19 +258,19 @@ class RunProgress:
                 before.planned = before.done
 
     def _keep_count(self) -> None:
-        """Store the current stage's progress in its count."""
+        """Copy ``planned`` and ``done`` to the count of the current stage."""
         if self._stage is not None:
             self._stage.planned, self._stage.done = self.planned, self.done
 
     @property
     def all_planned(self) -> int:
-        """Maximum games of all stages; for finished stages, their actual games."""
+        """Total number of games of all stages: of finished stages the games played, of the others the maximum."""
         self._keep_count()
         return sum(one.planned for one in self._stages) if self._stages else self.planned
 
     @property
     def all_done(self) -> int:
-        """Games of all stages that are stored."""
+        """Number of stored games of all stages."""
         self._keep_count()
         return sum(one.done for one in self._stages) if self._stages else self.done
 
@@ -268,7 +278,9 @@ class RunProgress:
         return float(self.planned - self.done)
 
     def _seconds_left(self, games_per_second: float) -> float:
-        """Seconds for the rest of this stage and, scaled by the duration of their games, for later ones."""
+        """Estimated seconds until the end of the last stage; later stages are scaled by the ratio of the stages' game
+        durations.
+        """
         self._keep_count()
         missing = self._missing()
         if self._stage is not None:
@@ -293,7 +305,9 @@ class RunProgress:
         return len(self._finishes) / elapsed if self._finishes and elapsed > 0 else None
 
     def line(self) -> str:
-        """Games done, speed, time left and the run's own words, within 79 columns and those of the terminal."""
+        """The progress line: games done, speed, time left and the run's own text. It has at most 79 columns and fits in
+        the terminal.
+        """
         width = self._width()
         if not self.planned:
             return clipped(self.words(width), width)
@@ -316,7 +330,7 @@ class RunProgress:
         return self._with_words("  ".join(parts))
 
     def _line_of_stage(self, stage: _Count) -> str:
-        """Progress of this stage and of all stages together."""
+        """The progress line with the games of this stage and of all stages."""
         speed = self.games_per_second()
         counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
         text = console("elolab.arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
@@ -324,13 +338,13 @@ class RunProgress:
         return self._with_words("  ".join([text, *self._crew(), *left]))
 
     def _crew(self) -> list[str]:
-        """Text with the number of workers, if other machines play."""
+        """The number of workers that play or are ready, as a list with one text; empty if no workers take part."""
         workers = self.workers()
         present = sum(worker["state"] in ("playing", "idle") for worker in workers)
         return [console("elolab.arena")("progress.workers", count=present)] if workers else []
 
     def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
-        """Text with the remaining time, if games remain."""
+        """The remaining time, as a list with one text; empty if no games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
@@ -356,14 +370,16 @@ class RunProgress:
         return (self.waiting() if not self._has_finished else "") or self.words(columns)
 
     def _coloured_line(self) -> str:
-        """``line`` with its words in their colour."""
+        """``line``, with the run's own text coloured."""
         line, words = self.line(), self.words(self._width())
         if not words or not line.endswith(words):
             return line
         return line.removesuffix(words) + coloured(words, self.colour(), self._stream)
 
     def tick(self, running: Sequence[RunningGame] = ()) -> None:
-        """Renew the display and ``live.json`` when due."""
+        """Update the display and ``live.json``, each if its interval has passed; ``running`` are the running games in
+        schedule order.
+        """
         now = self._clock()
         if self._live_file is not None and now - self._published >= LIVE_SECONDS:
             self._published = now
@@ -382,13 +398,13 @@ class RunProgress:
         self._remarks.append(text)
 
     def close(self, state: str) -> None:
-        """Show the final state, end the line, and publish how the run ended."""
+        """Show the final line and publish ``state``, which says how the run ended."""
         self.show_remarks()
         self._leave_line()
         self.publish(state=state)
 
     def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
-        """Replace ``live.json``; a full disk is left for the store to report."""
+        """Replace ``live.json``. A failure to write is ignored here, because the store reports a full disk."""
         if self._live_file is None:
             return
         data = {

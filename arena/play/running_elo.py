@@ -1,4 +1,4 @@
-"""Elo of a match in progress, from its complete pairs."""
+"""Elo estimate of a match in progress, from its complete game pairs."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ class RunningElo:
     """Counts games of two players as they end, in any order, from the view of player 0."""
 
     def __init__(self, name: str, outcomes: Iterable[Outcome] = ()) -> None:
-        """``name`` is player 0's name; ``outcomes`` are already stored."""
+        """``name`` is player 0's name; ``outcomes`` are the games already stored."""
         self._name = name
         self._pairs = Pentanomial((0, 0, 0, 0, 0))
         self._single: dict[tuple[int, int], float] = {}
-        """Points of player 0 in games whose colour-swapped partner is not finished, by (round, pair)."""
+        """Points of player 0 in games whose colour-swapped partner has not ended yet, keyed by round and pair number.
+        """
         for outcome in outcomes:
             self.add(outcome)
 
@@ -44,8 +45,8 @@ class RunningElo:
         return self._pairs
 
     def estimate(self) -> Estimate | None:
-        """Elo estimate from complete pairs, or from single games while no pair is complete; ``None`` before the first
-        game.
+        """Elo estimate for player 0 from complete game pairs, or from single games while no pair is complete; ``None``
+        before the first result.
         """
         if self._pairs.pairs:
             return self._pairs.estimate()
@@ -54,7 +55,9 @@ class RunningElo:
         return Trinomial(wins, draws, len(points) - wins - draws).estimate() if points else None
 
     def words(self, columns: int) -> str:
-        """Player 0's name and Elo with its 95 % interval, within ``columns``; empty while either is infinite."""
+        """Text with player 0's name, Elo and 95 % interval. It is empty if it does not fit in ``columns``, or while Elo
+        or interval is infinite.
+        """
         estimate = self.estimate()
         if estimate is None or not math.isfinite(estimate.elo) or not math.isfinite(estimate.elo_error):
             return ""
@@ -65,7 +68,7 @@ class RunningElo:
         return say("progress.elo", name=cut(self._name, room), **figures)
 
     def direction(self) -> int:
-        """1 if the whole Elo interval is above 0, -1 if it is below 0, else 0."""
+        """1 if player 0's whole 95 % interval of Elo is above 0, -1 if it is below 0, else 0."""
         estimate = self.estimate()
         if estimate is None:
             return 0

@@ -22,7 +22,7 @@ TEXT_WIDTH = 79
 
 
 class PlanError(UserError):
-    """A run whose tests cannot decide anything."""
+    """Raised for a run whose tests cannot be passed by any outcome of the planned games."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +30,21 @@ class GameStage:
     """A part of a run, such as the validation of a study."""
 
     name: str
-    """Display name in the console's language."""
+    """Name of the stage, in the console's language."""
     games: int
-    """Maximum number of games; with ``seconds``, the estimated number that fits that time."""
+    """Maximum number of games; with a time budget, the estimated number of games in that time."""
     game_seconds: float
     """Approximate processor seconds per game; see ``arena.play.estimates``."""
     stored: int = 0
-    """Games already stored."""
+    """Number of games already stored."""
     seconds: float | None = None
     """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
-    """Programs without stored games whose speed determines the duration, which is therefore unknown."""
+    """Names of external players whose speed determines the duration and is unknown, because none of their games is
+    stored.
+    """
     reach: tuple[Reach, ...] = ()
-    """Power of each of the stage's tests within the planned games."""
+    """Power of each statistical test of the stage with the planned games."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -51,7 +53,7 @@ class GameStage:
 
     @property
     def missing(self) -> int:
-        """Games that may still be played."""
+        """Number of games that may still be played."""
         return max(0, self.games - self.stored)
 
 
@@ -66,22 +68,23 @@ class StagePlan:
     is_bound: bool = True
     """Whether the number of games is a maximum, so that fewer may suffice."""
     paced_by: StagePlan | None = None
-    """Plan of the folder's other games, whose pace also applies here; ``None`` if this plan has a pace of its own."""
+    """Plan whose ``pace`` this plan uses, for the same folder; ``None`` if this plan computes its own."""
 
     @property
     def games(self) -> int:
-        """Maximum games of all stages."""
+        """Maximum number of games of all stages."""
         return sum(stage.games for stage in self.stages)
 
     @property
     def stored(self) -> int:
-        """Games already stored."""
+        """Number of games already stored."""
         return sum(stage.stored for stage in self.stages)
 
     def seconds_of(self, stage: GameStage) -> float | None:
-        """Seconds for a stage's missing games, by the pace of stored games or rough estimates.
+        """Estimated seconds for a stage's missing games: ``game_seconds`` corrected by ``pace``, at most the time
+        budget.
 
-        ``None`` if the duration depends on programs of unknown speed.
+        With players of unknown speed it is the time budget, or ``None`` without one.
         """
         if stage.unknown_speed:
             return stage.seconds if stage.missing else 0.0
@@ -96,7 +99,9 @@ class StagePlan:
 
     @functools.cached_property
     def pace(self) -> float:
-        """Ratio of the actual duration of the folder's games to the rough estimate; 1 without games."""
+        """Duration of the folder's stored games, divided by the duration that ``game_seconds`` predicts for them; 1
+        without stored games.
+        """
         if self.paced_by is not None:
             return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
@@ -107,10 +112,10 @@ class StagePlan:
         return 1.0 if mean_ms is None else mean_ms / 1000 * self.stored / expected
 
     def refuse_the_impossible(self) -> None:
-        """Raise ``PlanError`` if all stages are tests that no outcome of their games can pass.
+        """Raise ``PlanError`` if every stage has a test that no outcome of its games can pass.
 
-        One test that can decide is enough, because a study is useful without its validations. A run that has stored
-        games may always continue.
+        One stage without such a test is enough to continue, because a study is useful without its validations. A run
+        that has stored games may always continue.
         """
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
         first = hopeless[0]
@@ -120,7 +125,7 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """The power of the tests of unfinished stages, one sentence each."""
+        """Sentences on the power of each test in the unfinished stages, with a warning if it is low."""
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
@@ -154,7 +159,7 @@ class StagePlan:
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
-        """The plan as lines of text: all games, every stage if several, ``more``, and the time."""
+        """The plan as lines of text: all games, each of several stages, the lines ``more``, the time, the remarks."""
         say, data = console("elolab.arena"), self.data()
         kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""
         lines = [say(f"dry_run.games{kind}", **data)]

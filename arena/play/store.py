@@ -29,7 +29,7 @@ from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairi
 from elolab.engine.errors import UserError, argument
 
 APPLICATION_ID = 0x656C6F6C
-"""Marks elolab's files in SQLite's header ("elol")."""
+"""Value of ``application_id`` in the SQLite header of elolab's files: "elol" in ASCII."""
 SCHEMA_VERSION = 5
 SCHEMA = f"""
 BEGIN IMMEDIATE;
@@ -90,8 +90,9 @@ _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection: scanning hundreds of thousands of new tuples, free of cycles, would double the
-    time."""
+    """Context without garbage collection, which would double the time of reads that create hundreds of thousands of
+    tuples.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -102,11 +103,11 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 class StoreError(UserError):
-    """A store that cannot be used as requested; the message names the folder and the remedy."""
+    """Raised for a store that cannot be used as requested; the message names the folder and the remedy."""
 
 
 class StoreFailure(StoreError):
-    """A store that cannot be written any more (full disk, device error); its contents are safe."""
+    """Raised for a store that cannot be accessed, for example if the disk is full; games stored before are safe."""
 
     exit_code = 1
 
@@ -162,7 +163,7 @@ class Store:
     # Metadata: what the games belong to
 
     def metadata(self, name: str) -> Any:
-        """Plain data recorded under a name, or ``None``."""
+        """The plain data recorded under a name; ``None`` if there is none."""
         rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
 
@@ -177,7 +178,8 @@ class Store:
     def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
         """Record metadata in one transaction, replacing older values.
 
-        ``places`` are new places of games (by their keys) in the schedule, which change when a tournament is extended.
+        ``places`` are pairs of a game's key and its new place in the schedule, which changes when a tournament is
+        extended.
         """
         entries = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
         rows = [(*entry, checksum_of(entry)) for entry in entries]
@@ -240,7 +242,7 @@ class Store:
                 yield _record_of(row)
 
     def find(self, game: str) -> list[GameRecord]:
-        """Games by their number in the schedule, or by the beginning of their key."""
+        """Games with the number ``game`` in the schedule; if there are none, games whose key begins with ``game``."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
         if game.isascii() and game.isdigit():
             number = int(game) if len(game) < 16 else -1
@@ -252,12 +254,14 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """The first player's points in every game, by the game's key; ``None`` for a game without a result."""
+        """Points of the player with the first move's colour in every game, by the game's key; ``None`` for a game
+        without a result.
+        """
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
 
     def outcomes(self) -> list[Outcome]:
-        """Pairing and score of every game, in schedule order."""
+        """Key, pairing and score of every game, in schedule order."""
         query = (
             "SELECT key, result, number, pair, first_index, second_index, opening_index, round, series "
             "FROM games ORDER BY series, number"
@@ -269,7 +273,9 @@ class Store:
             ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
-        """Pairing and detail of every game with a detail of that name, in schedule order."""
+        """Yield pairs of pairing and value for every game whose ``detail`` has an entry of that name, in schedule
+        order.
+        """
         query = (
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
             "ORDER BY series, number"
@@ -281,13 +287,15 @@ class Store:
                     yield Pairing(*place), detail
 
     def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
-        """Numbers of the games lost for one of these reasons, in schedule order."""
+        """Schedule numbers of the games that a player lost for one of these reasons (values of ``GameRecord.reason``),
+        in schedule order.
+        """
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
 
     def ended_by(self, reasons: Collection[str]) -> Iterator[GameRecord]:
-        """The games that ended for one of these reasons, in schedule order, one at a time."""
+        """Yield the games that ended for one of these reasons, in schedule order."""
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE reason IN ({marks}) ORDER BY series, number, key"
         with self._failures():
@@ -295,17 +303,21 @@ class Store:
                 yield _record_of(row)
 
     def numbers_of(self, series: str, player: str) -> set[int]:
-        """Numbers of a series' games in which the player moved first."""
+        """Numbers of the games of a series in which the player named ``player`` had the first move's colour."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
     def results_of(self, series: str) -> dict[int, tuple[str, str, float | None]]:
-        """Names of both players and the first one's points, by the number of each game in a series."""
+        """Results of a series, by game number: the first player's name, the second player's name, and the first
+        player's points, ``None`` without a result.
+        """
         rows = self._rows("SELECT number, first, second, result FROM games WHERE series = ?", (series,))
         return {number: (first, second, points_of(result)) for number, first, second, result in rows}
 
     def digest(self, games: int | None = None) -> str:
-        """``arena.records.games_digest`` of all games, or of the first ``games`` numbers of the schedule."""
+        """``arena.records.games_digest`` of all games, or of the games whose number in the schedule is less than
+        ``games``.
+        """
         last = -1 if games is None else games
         rows = self._rows(
             "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY series, number", (last, last)
@@ -313,7 +325,7 @@ class Store:
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
-        """Identities of the engines that played the games."""
+        """Identities of the built-in engine's sources with which the games were played."""
         return {name for (name,) in self._rows("SELECT DISTINCT engine_identity FROM games")}
 
     def mean_duration_ms(self) -> float | None:
@@ -346,7 +358,7 @@ class Store:
             return self.connection.execute(query, parameters).fetchall()
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        """Open a connection to the store's file, which is checked for damage except for a ``glance``."""
+        """Open a connection to the store's file and, except for a ``glance``, check the file for damage."""
         with self._failures():
             connection = self._connected(read_only)
             try:
@@ -542,7 +554,7 @@ def is_in_use(directory: Path) -> bool:
 
 
 def user_of(directory: Path) -> str | None:
-    """The id of the process that writes to the folder's store, or ``unknown``; ``None`` without a writer."""
+    """The id of the process that writes to the folder's store, as text, or ``unknown``; ``None`` without a writer."""
     try:
         handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
     except OSError:  # no lock exists, or it is unreadable
@@ -557,10 +569,10 @@ def user_of(directory: Path) -> str | None:
 
 
 class FolderLock:
-    """Excludes a second writer from a folder; released when the process ends in any way."""
+    """Lock that keeps a second writer out of a folder. The system releases it when the process ends in any way."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. Raises ``StoreError`` naming the process that holds it."""
+        """Take the lock. If another process holds it, raises ``StoreError`` naming that process."""
         self._path = path
         for attempt in range(LOCK_ATTEMPTS + 1):
             if attempt:  # ``is_in_use`` holds the lock for a moment
@@ -604,7 +616,7 @@ class FolderLock:
 
 
 def _leads_to(path: Path, handle: int) -> bool:
-    """Whether the path still refers to the open file."""
+    """Whether the path still leads to the file that is open as ``handle``."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except OSError:
@@ -612,14 +624,14 @@ def _leads_to(path: Path, handle: int) -> bool:
 
 
 def _holder(handle: int) -> str:
-    """The id of the lock's holder, read from the file."""
+    """The id of the process that holds the lock, as text read from the file; ``unknown`` if the file is empty."""
     return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
 
 
 def _locked(handle: int, *, is_shared: bool = False) -> bool:
-    """Lock an open file without waiting; the system releases it when the process ends.
+    """Lock an open file without waiting; the system releases the lock when the process ends.
 
-    Returns False if another process holds it. Raises ``OSError`` if it cannot be locked at all.
+    Returns False if another process holds it. Raises ``OSError`` if the file system has no locks.
     """
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -1,4 +1,6 @@
-"""Playing a whole tournament: each batch of its schedule goes to the run, which plays missing games."""
+"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays the games that are not stored
+yet.
+"""
 
 from __future__ import annotations
 
@@ -49,24 +51,24 @@ from elolab.engine.errors import UserError, argument
 from elolab.engine.language import columns_of, console
 
 WITHDRAWALS = "withdrawals"
-"""Name of the metadata entry with the withdrawn players."""
+"""Name of the store's metadata entry that lists the withdrawn players."""
 EXIT_NOT_CONFIRMED = 3
 """Exit code after a sequential test that did not accept H1."""
 
 
 @dataclass(frozen=True)
 class PreparedTournament:
-    """A tournament ready to be played."""
+    """A tournament whose openings have been read and checked, ready to be played."""
 
     spec: TournamentSpec
     suite: Suite
     order: tuple[int, ...]
-    """Index in the suite of each pair's opening."""
+    """For each game pair, by its number, the index of its opening in the suite."""
     available_openings: int
 
     @property
     def games(self) -> int:
-        """Maximum games of the whole tournament."""
+        """Maximum number of games of the whole tournament."""
         return planned_games(self.spec)
 
 
@@ -77,12 +79,14 @@ class TournamentResult:
     planned: int
     """Number of games in the tournament; once a sequential test is decided, the number up to its decision."""
     stored: int
-    """Number of stored games."""
+    """Number of stored games among those that count."""
     count: int
-    """Number of games that count for the results: games with a smaller number in the schedule."""
+    """Games whose number in the schedule is less than ``count`` count for the results; games after a sequential test's
+    decision do not.
+    """
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Reason for each player that could not be started."""
+    """Reason why a player could not be started, keyed by its name."""
     sequential: SequentialRun | None = None
     """State of the tournament's sequential test; ``None`` if it has none."""
     withdrawals: tuple[Withdrawal, ...] = ()
@@ -90,11 +94,11 @@ class TournamentResult:
     unplayable: int = 0
     """Number of games that will never be played, because a player has withdrawn."""
     forfeits: int = 0
-    """Number of stored games that a player lost by a fault."""
+    """Number of counted games that a player lost by a fault, such as a crash or a time forfeit."""
 
     @property
     def missing(self) -> int:
-        """Games that may still be played."""
+        """Number of games that may still be played."""
         return max(0, self.planned - self.stored - self.unplayable)
 
     @property
@@ -115,7 +119,9 @@ class TournamentResult:
 
 
 def prepare(spec: TournamentSpec) -> PreparedTournament:
-    """Read the openings. Raises ``UserError`` if the suite is invalid, too small, or unsuitable for some player."""
+    """Read the tournament's openings and choose their order. Raises ``UserError`` if the suite is invalid, too small,
+    or unsuitable for some player.
+    """
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     if not spec.pairs:
@@ -131,7 +137,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
 
 def _check_reachable(plan: PreparedTournament) -> None:
-    """Raise ``RunError`` if a player receives openings only as moves, and no moves lead to some opening."""
+    """Raise ``RunError`` if a player's protocol can only send moves, and some opening cannot be reached by moves."""
     from elolab.engine.games.proof_game import proof_game
 
     for player in plan.spec.players:
@@ -145,7 +151,7 @@ def _check_reachable(plan: PreparedTournament) -> None:
 
 
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
-    """Play the games that ``directory`` lacks.
+    """Play the tournament's games that are not stored in ``directory`` yet; returns the state after them.
 
     Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; stored games stay.
     """
@@ -159,7 +165,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
-    """The state of a tournament from its store; ``outcomes`` are the store's, if already read."""
+    """The state of a tournament according to its store; ``outcomes`` are those of the store, if already read."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
@@ -173,7 +179,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """Number of games that count for the results, by the games in a store; see ``games_that_count``."""
+    """Number of games that count for the results, given the games in the store; see ``games_that_count``."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 
@@ -183,7 +189,7 @@ def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
 
 
 def _play(plan: PreparedTournament, run: Run) -> None:
-    """Play batch after batch of the schedule."""
+    """Play the schedule batch by batch."""
     spec = plan.spec
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
@@ -222,7 +228,9 @@ def _play(plan: PreparedTournament, run: Run) -> None:
 
 
 def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
-    """Yield the playable games of a batch lazily; stores their keys in ``keys`` by number."""
+    """Yield the games of the current batch, except those of withdrawn players. Adds the key of every game of the batch
+    to ``keys``, by number.
+    """
     for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
         keys[pairing.number] = job.key
@@ -231,7 +239,9 @@ def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]
 
 
 def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: dict[int, str]) -> bool:
-    """Withdraw players that could not be started; returns whether the tournament continues."""
+    """Withdraw the players that could not be started, if the format permits; returns whether the tournament can
+    continue.
+    """
     if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
     missing = [job for job in _wanted(plan, state, keys) if job.key not in run.scores]
@@ -248,8 +258,8 @@ def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: di
 def _shown(
     plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
 ) -> Scoreboard:
-    """Set up the progress display: standings or a match's Elo, and the state of a sequential test. Returns the
-    standings.
+    """Set up the progress display: the standings or a match's Elo, and the state of a sequential test. Returns the
+    standings, to be updated with each game.
     """
     scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
     for past in outcomes:
@@ -279,7 +289,9 @@ def _shown(
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
-    """The purpose of the run, which checks its folder: it accepts this tournament, a shorter version, or no games."""
+    """The purpose of the run. Its check accepts a folder without games, with this tournament, or with a shorter version
+    of it.
+    """
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
@@ -297,7 +309,7 @@ def purpose_of(plan: PreparedTournament) -> Purpose:
 
 
 def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairing]]:
-    """The stored games' places in the current schedule, batch by batch."""
+    """Yield pairs of key and pairing for the stored games that belong to the present schedule, batch by batch."""
     scores = {outcome.key: outcome.score for outcome in store.outcomes()}
     state = ScheduleState(plan.spec, plan.order, withdrawals_of(store))
     while not state.is_over:
@@ -312,7 +324,9 @@ def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairi
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: PreparedTournament) -> None:
-    """Raise ``RunError`` for the first setting in which the tournaments differ, apart from their length."""
+    """Raise ``RunError`` for the first setting in which the two tournaments differ, apart from their length.
+    ``old_openings`` is the digest of the old tournament's suite.
+    """
     new = plan.spec
 
     def refuse(what: str, remedy: str = OTHER_OR_REMOVE) -> None:
@@ -336,7 +350,7 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
 
 
 def _fixed_settings(spec: TournamentSpec) -> dict[str, Any]:
-    """Settings that must not change when a tournament is extended, by their keys in the file."""
+    """Settings that must not change when a tournament is extended, by their keys in its file."""
     names = ("game", "format", "seed", "opening_start", "opening_part", "opening_order", *format_of(spec).keys)
     content = {name: getattr(spec, name) for name in names}
     test = asdict(spec.sprt) if spec.sprt is not None else {}
@@ -377,10 +391,10 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 
 
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
-    """Whether a folder has games of a tournament with other settings, which this one cannot extend.
+    """Whether a folder has games of another tournament, which this one cannot extend.
 
-    Games of other program versions count as different unless ``accepts_changes``. Raises ``UserError`` for a tournament
-    that cannot be played in any folder, for instance if the suite has too few openings.
+    Games of other program versions count as another tournament unless ``accepts_changes``. Raises ``UserError`` for a
+    tournament that cannot be played in any folder, for instance if the suite has too few openings.
     """
     if not (directory / STORE_NAME).is_file():
         return directory.exists() and not directory.is_dir()
@@ -405,8 +419,8 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if more pairs would revoke the verdict of a test, whose final analysis would become an interim
-    one.
+    """Raise ``RunError`` if the stored games decide the sequential test of the old specification, but not that of the
+    new one with more pairs. Its last analysis would become an interim analysis.
     """
     if old.sprt is None and new.sprt is None:
         return
@@ -421,7 +435,7 @@ def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> 
 
 
 def stored_tournament(store: Store) -> TournamentSpec:
-    """The specification of a folder's games. Raises ``StoreError``."""
+    """The specification of the tournament in a folder. Raises ``StoreError`` if the folder has none."""
     content = store.metadata("specification")
     if content is None:
         kind = kind_in(store)
@@ -441,7 +455,9 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A stored player with today's set of parameters: parameters that did not exist then have their defaults."""
+    """A player read from a store, with the parameters of this version; parameters that did not exist when it was stored
+    have their defaults.
+    """
     from elolab.engine.settings.parameters import resolve
 
     if not player.is_builtin:
@@ -460,7 +476,7 @@ def plan_of_run(
     store: Store | None = None,
     outcomes: Sequence[Outcome] | None = None,
 ) -> StagePlan:
-    """The stages of a run in that folder; ``store`` and its ``outcomes`` may be given if already read."""
+    """The plan of a run in ``directory``; ``store`` and its ``outcomes`` are given if already read."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -514,7 +530,9 @@ def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dic
 
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
-    """External players whose program is missing, with the reason."""
+    """Reasons why the programs of external players cannot be started, keyed by the player's name; empty if all can be
+    found.
+    """
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 
@@ -529,7 +547,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 
 def description_text(description: dict[str, Any]) -> str:
-    """The data of ``describe`` as text."""
+    """The result of ``describe`` as text."""
     say = console("elolab.arena")
     bound = "_at_most" if description["at_most"] else ""
     lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]

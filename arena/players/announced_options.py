@@ -48,13 +48,13 @@ class AnnouncedOption:
         return value
 
     def is_told(self, value: str) -> bool:
-        """Whether the value must be sent to the engine; "off" for a button is not, because the button is simply not
-        pressed.
+        """Whether the value must be sent to the engine. Only a button with the value "off" is not sent, because it is
+        not pressed.
         """
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
-        """The line that sets the option; raises ``PlayerFault`` as ``check`` does."""
+        """The ``setoption`` line of UCI that sets the option; raises ``PlayerFault`` as ``check`` does."""
         if self.kind == "button":
             return f"setoption name {self.name}"
         return f"setoption name {self.name} value {self.check(value)}"
@@ -64,7 +64,9 @@ class AnnouncedOption:
 
 
 def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:
-    """The fault of setting an option that the engine did not announce; it suggests the nearest announced option."""
+    """The fault to raise for an option that the engine did not announce; it suggests the most similar announced option.
+    ``announced`` is keyed by name in lower case.
+    """
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"

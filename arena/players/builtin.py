@@ -29,11 +29,11 @@ WAKE_SECONDS = 0.05
 
 
 class BuiltinPlayer:
-    """The built-in engine (``engine.engine.Engine``) as a ``Player``, without process or dialogue.
+    """The built-in engine (``engine.engine.Engine``) as a ``Player``, without a process.
 
-    On the wall clock it ponders in a thread of its own. On the CPU and the node clock nothing is searched before the
-    opponent has moved: the ponder search then gets as much CPU time or as many nodes as the opponent used, so games are
-    reproducible at any load.
+    On the wall clock it ponders in its own thread. On the CPU and node clocks it starts the ponder search only after
+    the opponent's move, with as much CPU time or as many nodes as the opponent used. So games are reproducible at any
+    load.
     """
 
     def __init__(self, spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> None:
@@ -44,13 +44,15 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """Position and clock to ponder on, kept until the opponent's time is known; ``None`` if there is none."""
+        """Position and clock of the ponder search to be made after the opponent's move, on the CPU or node clock;
+        ``None`` if there is none.
+        """
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
-        """Processors to search on; if empty, the system chooses."""
+        """Numbers of the processors to search on; if empty, the system chooses."""
 
     async def pin(self, processors: Processors) -> None:
-        """Restrict thinking to these processors from the next search on."""
+        """Restrict searches to these processors, from the next search on."""
         self._processors = processors
 
     async def start(self) -> None:
@@ -70,7 +72,7 @@ class BuiltinPlayer:
         self._counted = {}
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search for a move; charges the time that the search itself measured on the clock of the player's limits."""
+        """Search for a move. The time charged is measured by the search itself, on the clock of the player's limits."""
         engine = await self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = await in_thread(self._pinned, search)
@@ -78,10 +80,10 @@ class BuiltinPlayer:
         return self._reply(result, _nanoseconds(result))
 
     def hear_draw_offer(self) -> None:
-        """Does nothing: a built-in player agrees by its score, see ``arena.play.game``."""
+        """Does nothing: for a built-in player, ``arena.play.game`` decides by its score whether it accepts a draw."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin a ponder search, or remember its position for later."""
+        """Begin a ponder search on the wall clock; on other clocks, store its position until the opponent has moved."""
         if self.spec.limits.clock_kind == "wall":
             search = (await self._running()).search
             self._search = PonderSearch(
@@ -93,9 +95,9 @@ class BuiltinPlayer:
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Continue the ponder search after a hit, charging time from the opponent's move on.
+        """After a hit, continue the ponder search; only the time since the opponent's move is charged.
 
-        After a miss, search normally with the tables that pondering has filled.
+        After a miss, begin another search; the engine keeps the tables that pondering has filled.
         """
         from elolab.engine.engine import PonderGrant
 
@@ -125,7 +127,9 @@ class BuiltinPlayer:
             self._count(await in_thread(search.abandon))
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Counts over all searches of the game, also those on the opponent's time; ``None`` if nothing is counted."""
+        """Search events counted in all searches of the game, pondering included; ``None`` if the player does not count
+        them.
+        """
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
@@ -133,12 +137,12 @@ class BuiltinPlayer:
         return []
 
     async def close(self) -> None:
-        """Free the engine's tables."""
+        """End any ponder search and free the engine."""
         await self.stop_pondering()
         self._engine = None
 
     def _pinned(self, search: Callable[[], Result]) -> Result:
-        """Run ``search`` on the player's processors; the calling thread may have served others before."""
+        """Run ``search`` in the calling thread, on the player's processors."""
         if self._processors:
             pin_thread(self._processors)
         return search()
@@ -189,12 +193,16 @@ class BuiltinPlayer:
 
 
 class PonderSearch:
-    """A ponder search in its own thread. It runs until the opponent has moved, and continues after a hit."""
+    """A ponder search in its own thread. It runs until the opponent has moved, and after a hit until it has found a
+    move.
+    """
 
     def __init__(
         self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]
     ) -> None:
-        """``search`` takes a stop flag and ``ponder``; ``pinned`` runs it on the player's processors."""
+        """Start the search. ``search`` is called with a stop flag and with ``ponder``, a flag that is set until a hit;
+        ``pinned`` runs it on the player's processors.
+        """
         from elolab.engine.engine import StopFlag
 
         self._stop, self._ponder = StopFlag(), StopFlag()
@@ -202,8 +210,8 @@ class PonderSearch:
         self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """Continue the search after a ponder hit; returns its result and the nanoseconds that it took from this call
-        on.
+        """Continue the search after a ponder hit; returns its result, and the nanoseconds from this call to the end of
+        the search.
         """
         hit_ns = time.monotonic_ns()
         self._ponder.clear()

@@ -1,7 +1,7 @@
-"""Protocol detection: greet a program in each protocol until one is answered.
+"""Protocol detection: greet a program in each protocol until it answers one of the greetings.
 
-Each protocol gets its own process, because unknown input can leave a program in any state. They are started one after
-another, and the first answer decides: most programs ignore unknown commands. Each protocol defines its own
+Each protocol gets its own process, because unknown input can leave a program in any state. The processes are started
+one after another, and the first answer decides: most programs ignore unknown commands. Each protocol defines its own
 ``greeting``.
 """
 
@@ -20,39 +20,41 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
-"""Number of lines without a known answer after which the program is taken to speak another protocol."""
+"""Number of lines after which a program that has not answered the greeting is assumed to speak another protocol."""
 HEAD_START_SECONDS = 1.0
 """Seconds to wait for an answer before the next protocol is tried in another process."""
 QUOTED = 80
 """Maximum number of characters of a program's output quoted in messages."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
-"""Seconds per protocol when an error message needs the protocol that a program really speaks."""
+"""Seconds allowed per protocol when an error message shall say which protocol a program really speaks."""
 
 Program = tuple[tuple[str, ...], str | None]
-"""A program: its command, and its working directory or ``None``."""
+"""A program: its command with arguments, and its working directory or ``None`` for elolab's own."""
 
 
 class DetectionError(UserError):
-    """A program whose protocol cannot be found; the message quotes its answer and gives the remedy."""
+    """Raised for a program whose protocol cannot be found; the message quotes its answer and gives the remedy."""
 
 
 @dataclass
 class ProtocolFinder:
-    """Detects the protocol of programs, asking each only once."""
+    """Detects the protocols of programs and caches them, so that each program is started only once."""
 
     known: Iterable[PlayerSpec] = ()
-    """Players of an earlier run; the protocols of their programs are reused."""
+    """Players of an earlier run; a program with the same command and directory gets the protocol it had there."""
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
-    """Function called with a program and its detected protocol."""
+    """Function called after each detection with the program's command line and the protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Function called with a program that is slow to answer, and the seconds that it may take."""
+    """Function called once a program has answered none of the greetings so far, with its command line and the maximum
+    seconds to wait.
+    """
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
-        """Detect a program's protocol among the protocols for ``game``; among all if it is ``None``.
+        """Detect a program's protocol among the protocols that support ``game``; among all if it is ``None``.
 
-        ``seconds`` limits each protocol. Raises ``DetectionError`` if no protocol fits.
+        ``seconds`` limits the wait for each protocol. Raises ``DetectionError`` if no protocol fits.
         """
         program = (tuple(command), directory)
         if (program, game) not in self._found:
@@ -76,13 +78,15 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """Advice that names the protocol in which a program answers; empty if it is the specified one, or none."""
+    """Advice for an error message, naming the protocol in which a player's program answers; empty if it answers in
+    none, or in the specified one.
+    """
     found = spoken_instead((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def spoken_instead(program: Program, name: str) -> Protocol | None:
-    """The protocol in which a program answers, if it differs from the one named ``name``; else ``None``."""
+    """Find the protocol in which a program answers; ``None`` if it answers in none, or in the one named ``name``."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
         found, _ = greet(program, tried, HINT_SECONDS)
@@ -99,10 +103,11 @@ def plays(protocol: Protocol, game: str) -> bool:
 def greet(
     program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None] = lambda: None
 ) -> tuple[Protocol | None, str]:
-    """Find the first protocol that a program answers in; also returns the program's output after the first greeting.
+    """Find the first protocol that a program answers in, or ``None``; also returns a text with its last output in the
+    first protocol.
 
-    ``seconds`` limits each protocol; ``waiting`` is called when all greetings were sent and none was answered yet. No
-    process is left behind. Raises ``DetectionError`` if the program cannot be started.
+    ``seconds`` limits each protocol; ``waiting`` is called once all greetings are sent and none has been answered. All
+    processes have ended on return. Raises ``DetectionError`` if the program cannot be started.
     """
     from elolab.arena.players.event_loop import run
 
@@ -130,8 +135,8 @@ async def _greet_in_turn(
 
 
 async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until a greeting is understood (True) or all processes have ended (False); ``None`` if the time is over
-    first.
+    """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` after
+    ``seconds``; without a number it waits for one of the two.
     """
     import asyncio
 
@@ -183,7 +188,9 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """The program's last output, and how the process ended if it ended by itself; call after ``close``."""
+        """Text with the program's last output and, if the process ended by itself, how it ended; call it after
+        ``close``.
+        """
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))
 
@@ -216,5 +223,5 @@ def _shown(program: Program) -> str:
 
 
 def _printable(text: str) -> str:
-    """The text as one line, safe for a terminal."""
+    """The text with every control character replaced by ``?``, so that it is safe on a terminal."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

@@ -1,4 +1,6 @@
-"""Runs coroutines that talk to programs: in the calling thread, or many games at a time in a thread of their own."""
+"""Runs the coroutines that communicate with programs: in the calling thread, or those of many games together in a
+thread of their own.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 WORKERS = 1024
-"""Maximum number of threads for blocking work, so high that searches of built-in players never wait for a thread."""
+"""Maximum number of threads for blocking work: so many that searches of built-in players never wait for a free thread.
+"""
 
 
 @functools.cache
@@ -27,7 +30,7 @@ def start_thread(function: Callable[..., Result], *arguments: Any) -> Future[Res
 
 
 async def in_thread(function: Callable[..., Result], *arguments: Any) -> Result:
-    """Run a blocking or long function in another thread, and wait for its result."""
+    """Run a blocking or long function in another thread, await it, and return its result."""
     return await asyncio.get_running_loop().run_in_executor(_workers(), function, *arguments)
 
 

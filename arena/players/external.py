@@ -1,6 +1,6 @@
 """The common part of players that are external programs, in any protocol.
 
-The process lives from game to game. It is replaced after a fault, or for every game with ``restart = "always"``. Each
+A process serves many games. It is replaced after a fault, or after every game with ``restart = "always"``. Each
 protocol has two classes: its client parses lines and tracks the replies that are due, and its subclass of
 ``ExternalPlayer`` decides which lines to send.
 """
@@ -36,31 +36,35 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
-"""Function that opens the log of a dialogue, given a player's name, its command and its process number."""
+"""Function that opens the log of a dialogue, given a player's name, its command and its process number; returns
+``None`` if no log is kept.
+"""
 QUOTED = 80
 """Maximum number of characters of an engine's line quoted in the text of a fault."""
 PASS = "pass"
-"""The move of a side that can only pass."""
+"""The move of a side that has no other move."""
 LATE_ANSWER_MS = 250
-"""Milliseconds after its deadline that a thinking engine has to obey a stop; later it counts as hanging."""
+"""Milliseconds that an overdue engine has to obey a stop command; after them it is treated as hanging."""
 
 
 @functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
 def canonical_position(game: str, text: str) -> str:
-    """The canonical text of a position."""
+    """The canonical text of the position that ``text`` describes in the game."""
     from elolab.engine.games import game_named
 
     return game_named(game).position(text).text
 
 
 def without_history(position: Position) -> str:
-    """The position's text with its counters at zero, as if a new game began there."""
+    """The text of the position with its move counters reset, as at the start of a game."""
     board, side, *counters = position.text.split()
     return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
 
 
 class ProtocolClient(ABC):
-    """Tracks the replies that are due and the engine's output. It communicates with no process: text in, lines out."""
+    """Tracks the replies that are due and parses the engine's output. It does no input or output: lines go in, lines to
+    send come out.
+    """
 
     def __init__(self) -> None:
         self.engine_name = ""
@@ -81,7 +85,9 @@ class ProtocolClient(ABC):
 
     @abstractmethod
     def synchronise(self, *before: str) -> list[str]:
-        """Return the lines ``before`` and, if the protocol can, a question whether the engine has processed them."""
+        """Return the lines to send: ``before`` and, if the protocol has one, a command that the engine answers once it
+        has processed them.
+        """
 
     def stop(self) -> list[str]:
         """Return the lines that end a search; its answer is then still due."""
@@ -93,7 +99,7 @@ class ProtocolClient(ABC):
         return [*lines]
 
     def _take(self, reply: str) -> str:
-        """Accept a reply and return it; counts a reply that was not due as unexpected and returns an empty text."""
+        """Accept a due reply and return it. A reply that was not due is counted as unexpected; the result is empty."""
         if reply not in self._due:
             self.unexpected += 1
             return ""
@@ -119,7 +125,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self._client = make_client()
         self._games = 0
         self._processors: Processors = frozenset()
-        """Processors that the engine may use; if empty, the system chooses."""
+        """Numbers of the processors that the engine may use; if empty, the system chooses."""
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
         """Function called for every new process; returns the log of its dialogue, or ``None`` if no log is kept."""
         self._starting: StopFlag | None = None
@@ -139,21 +145,23 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     async def _handshake(self, deadline_ns: int) -> None:
-        """Perform the exchange after the start of the process."""
+        """Greet the engine after the start of its process, and set its options."""
 
     @abstractmethod
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Tell the engine that a game begins, and wait until it is ready."""
+        """Announce a new game to the engine, and wait until it is ready."""
 
     @abstractmethod
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """Prepare the engine for a question, while no clock runs, and return the lines that ask for a move."""
+        """Prepare the engine for a search while no clock runs; returns the lines that then ask for a move."""
 
     @abstractmethod
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next question present the position as a new game, without the ``moves`` that led to it."""
+        """Make the next request for a move send the position as the start of a new game, without the ``moves`` that led
+        to it.
+        """
 
     @abstractmethod
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
@@ -161,12 +169,12 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @property
     def _passes_by_itself(self) -> bool:
-        """Whether a forced pass is played without asking the engine."""
+        """Whether a forced pass is played for the engine, without asking it."""
         return False
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Let the engine search for a move. The clock runs from just before the question is written until the answer
-        has arrived.
+        """Let the engine search for a move. Its clock runs from just before the request is written until the answer has
+        arrived.
         """
         if self._passes_by_itself and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
@@ -188,7 +196,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns), position)
 
     async def _halt(self) -> bool:
-        """Stop the search, or end an engine that does not obey; returns whether it answered."""
+        """Stop the search, and end the process of an engine that does not stop; returns whether the engine sent its
+        answer.
+        """
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             await self._converse(self._client.stop(), deadline_ns)
@@ -200,7 +210,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Does nothing in protocols without draw offers."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Does nothing in protocols without pondering; their players are never specified to ponder."""
+        """Does nothing in protocols without pondering, which reject players with ``ponder``."""
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
@@ -221,7 +231,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
                 await in_thread(pin_process, self.process_id, processors)
 
     async def start(self, stop: StopFlag | None = None) -> None:
-        """Start the engine and prepare it for games; raises ``GameStopped`` once the flag is set."""
+        """Start the engine and prepare it for games; raises ``GameStopped`` once ``stop`` is set."""
         if self.process_id is not None:
             return
         await self.close()
@@ -249,7 +259,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._starting = None
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Tell the engine that a game begins, and wait until it is ready."""
+        """Announce a new game to the engine, and wait until it is ready."""
         if self.spec.restart == "always" and self._games > 0:
             await self.close()
         for last_try in (False, True):
@@ -265,14 +275,14 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
                     raise fault from None
 
     def search_statistics(self) -> None:
-        """Always ``None``: external engines do not report them."""
+        """Always ``None``: external engines report no search statistics."""
 
     def dialogue(self) -> list[str]:
-        """The last lines exchanged with the current or latest process."""
+        """The last lines exchanged with the current process, or with the last one if none runs, oldest first."""
         return self._process.dialogue.tail() if self._process is not None else []
 
     async def close(self) -> None:
-        """End the process: politely if it is idle, at once otherwise."""
+        """End the process: by ``quit`` if no reply is due, at once otherwise."""
         if self._process is not None:
             await self._process.end("quit" if self._client.is_idle else None)
 
@@ -287,7 +297,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return self._process
 
     def _drain_unsolicited_lines(self) -> None:
-        """Discard lines that have already arrived, so that they cannot be taken for the answer."""
+        """Process and discard lines that have already arrived, so that they cannot be taken for the next answer."""
         for line in self._running().take_unasked():
             self._client.receive(line)
 
@@ -302,7 +312,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     async def _wait_for_move(
         self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
     ) -> int:
-        """Send the lines that ask for a move and wait for it; returns the nanoseconds since ``began_ns``."""
+        """Send the lines that ask for a move and wait for the answer; returns the nanoseconds from ``began_ns`` to its
+        arrival.
+        """
         deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
         try:
             await self._converse(lines, deadline_ns, stop)
@@ -326,7 +338,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return min(times) + self.spec.margin_ms
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an overdue engine and return its fault: it moved late if it obeys the stop, and hangs if not."""
+        """Stop an overdue engine and return the exception to raise. If it answers the stop, its move was late;
+        otherwise it hangs.
+        """
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = await self._halt()
         if not self.spec.limits.is_timed:
@@ -337,14 +351,16 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return await self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
 
     def _no_move_in_time(self, clock: PlayerClock | None) -> Fault:
-        """The fault of an engine whose time and margin are over."""
+        """The fault of an engine that has not moved within its time and the margin."""
         move_ms = self.spec.limits.move_time_ms
         is_move_time = clock is None or (move_ms is not None and move_ms < clock.remaining_ms)
         allowed = Fault("move_time" if is_move_time else "remaining_time", margin=self.spec.margin_ms)
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _heard(self, since_ns: int = 0) -> Fault:
-        """The engine's last output, for the text of a fault; it may show a misspelt or unfinished answer."""
+        """The engine's last line since ``since_ns``, as part of a fault's text; it may show a misspelt or unfinished
+        answer.
+        """
         if self._process is None:
             return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
@@ -358,8 +374,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
 
     def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
-        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's own score shows no lost
-        position.
+        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's own score does not show a
+        lost position. ``said`` is the engine's line.
         """
         if score is None or score < -LEVEL_SCORE:
             return PlayerResigned()
@@ -367,7 +383,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process and return the fault; if the process had ended by itself, the fault also says how."""
+        """End the process and return the fault to raise. If the process ended by itself, the fault also says how."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

@@ -26,7 +26,7 @@ from typing import Protocol
 EXIT_INTERRUPTED = 130
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_SECONDS = 3.0
-"""Seconds that a command outside a run has to end by itself after a first request to end."""
+"""Seconds that a command has to end by itself after a first request to end, unless it has a run to stop."""
 SECOND_SECONDS = 0.5
 """Seconds that the process has to end by itself after a second request."""
 COMPILING_SECONDS = 6.0
@@ -34,16 +34,18 @@ COMPILING_SECONDS = 6.0
 FLUSH_SECONDS = 0.2
 """Seconds allowed for flushing the output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests within this number of seconds count as one: ``timeout`` and wrappers repeat the terminal's signal."""
+"""Requests to end within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's
+signal.
+"""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
-"""Packages whose functions an unexpected exception must not interrupt."""
+"""Packages whose functions must not be interrupted by an exception."""
 
 
 class Stoppable(Protocol):
-    """Anything that a request to end can stop, such as a ``StopFlag``."""
+    """Object that receives a request to stop, such as a ``StopFlag``."""
 
     def set(self) -> None:
-        """Request the stop; a signal handler may call this at any point of the main thread."""
+        """Request the stop. A signal handler may call this while the main thread executes any code."""
 
 
 @dataclass
@@ -54,14 +56,14 @@ class Pauses:
 
 
 class _Requests:
-    """Counts requests to end."""
+    """Counts requests to end the process; several within ``TOGETHER_SECONDS`` count as one."""
 
     def __init__(self) -> None:
         self.count = 0
         self._last = -TOGETHER_SECONDS
 
     def add(self) -> bool:
-        """Count a request unless it repeats the last one; returns whether it was counted."""
+        """Count a request unless it repeats one just made; returns whether it was counted."""
         before, self._last = self._last, time.monotonic()
         is_new = self._last - before >= TOGETHER_SECONDS
         self.count += is_new
@@ -69,12 +71,14 @@ class _Requests:
 
 
 class _Listener:
-    """Thread that receives the signals of a command's process, and ends the process if nothing else does."""
+    """Thread that receives the signals of a command's process, and ends the process if it does not end by itself in
+    time.
+    """
 
     def __init__(self) -> None:
         self.requests = _Requests()
         self.runs = 0
-        """Number of active runs that a first request stops."""
+        """Number of active runs; a first request to end stops them cleanly."""
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
 
@@ -98,7 +102,9 @@ class _Listener:
             end_process(EXIT_INTERRUPTED, after=FIRST_SECONDS, word="interrupted")
 
     def _end_if_compiling(self) -> None:
-        """End the process once a run has had time to end while a thread is still compiling (up to a minute)."""
+        """From ``COMPILING_SECONDS`` on, end the process if a run is still active while some thread compiles or
+        imports. Returns when no run is active.
+        """
         time.sleep(COMPILING_SECONDS)
         while self.runs:
             if any(map(_is_unsafe, sys._current_frames().values())):
@@ -107,13 +113,13 @@ class _Listener:
 
 
 _LISTENER: list[_Listener] = []
-"""The one listener of a command's process; empty in other processes."""
+"""List that contains the listener of a command's process; empty in other processes."""
 
 
 def take_over_signals() -> None:
-    """Let Ctrl-C end this process, as the module's text describes; for the main thread of a command.
+    """Install the handling of signals that the module describes; called on the main thread of a command.
 
-    Signals already ignored, as in a background job, stay ignored.
+    A signal that is already ignored, as in a background job, stays ignored.
     """
     _LISTENER.append(_Listener())
     _LISTENER[0].start()
@@ -122,7 +128,7 @@ def take_over_signals() -> None:
 
 
 def give_back_signals(code: int) -> None:
-    """Restore the default, so that Ctrl-C ends the process at once.
+    """Restore the default handling of Ctrl-C, which ends the process at once.
 
     If an end has been requested, the process soon exits with ``code``, even if a thread still compiles.
     """
@@ -133,12 +139,12 @@ def give_back_signals(code: int) -> None:
 
 
 def requests_to_end() -> int:
-    """How often this process was asked to stop, for example by Ctrl-C; always 0 outside a command."""
+    """Number of requests to end this process, for example by Ctrl-C; always 0 outside a command."""
     return sum(listener.requests.count for listener in _LISTENER)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Signal handler: raise ``KeyboardInterrupt``, or end a command's process if raising is unsafe."""
+    """Signal handler that raises ``KeyboardInterrupt``, or ends a command's process if an exception is unsafe."""
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread goes no further
@@ -163,7 +169,9 @@ def _is_unsafe(frame: FrameType | None) -> bool:
 
 
 def end_process(code: int, *, after: float, word: str = "") -> None:
-    """End the process, if it still runs, ``after`` seconds from now with exit code ``code``; prints ``word``."""
+    """End the process with exit code ``code`` in ``after`` seconds, unless it has ended before; then ``word`` is
+    printed to the error stream. Returns at once.
+    """
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
 
@@ -187,10 +195,10 @@ def _say(word: str) -> None:
 
 @contextmanager
 def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[None]:
-    """Context in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal interrupts.
+    """Context in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal raises ``KeyboardInterrupt``.
 
     ``pauses`` counts how often the process was continued after a stop. Signals already ignored, as in a background job,
-    stay ignored. Does nothing outside the main thread, where Python handles no signals.
+    stay ignored. Does nothing outside the main thread, because Python handles signals only there.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -24,11 +24,13 @@ MAX_DEPTH = 10**6
 MAX_VARIATION = 20
 """Maximum number of plies kept of a principal variation."""
 VARIATION_LENGTH = 20 * MAX_VARIATION
-"""Maximum number of characters read for a principal variation; longer than ``MAX_VARIATION`` moves."""
+"""Maximum number of characters read of an engine's principal variation; enough for ``MAX_VARIATION`` moves."""
 
 
 def variation_of(moves: Iterable[str | None]) -> str:
-    """Format a principal variation for ``Reply``, up to the first ``None`` (a word that is no move)."""
+    """Join the moves of a principal variation by spaces, at most ``MAX_VARIATION``. A ``None``, which stands for a word
+    that is no move, ends the variation.
+    """
     read = list(islice(moves, MAX_VARIATION))
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
@@ -55,15 +57,16 @@ def number_of(digits: str, most: int = 10**15) -> int:
 
 
 WORDS = "words"
-"""Kind of a fault that consists of an English text alone."""
+"""Kind of a fault that has only an English text."""
 
 
 @dataclass(frozen=True, init=False)
 class Fault:
-    """A player's fault, without its name: a kind with values, from which a sentence in any language is made.
+    """A player's fault: a kind and values, from which a phrase in any language is made. It does not include the
+    player's name.
 
-    Kinds are messages of the table ``did`` in arena's catalogue. A value is a text, a number, or another ``Fault``,
-    which becomes a part of the sentence. Stored games keep kind and values, so a later report can use any language.
+    A kind is a key of the table ``did`` in the arena's messages. A value is a text, a number, or another ``Fault``,
+    whose phrase becomes a part of this one. Stored games keep kind and values, so a later report can use any language.
     """
 
     kind: str
@@ -79,7 +82,7 @@ class Fault:
         return what if isinstance(what, Fault) else cls(WORDS, text=what)
 
     def text(self, language: str = DEFAULT_LANGUAGE) -> str:
-        """One sentence in a language, without a full stop; its subject is the player."""
+        """The fault as a phrase in a language, without the player's name and without a full stop."""
         parts = {
             name: value.text(language) if isinstance(value, Fault) else value for name, value in self.values.items()
         }
@@ -87,13 +90,13 @@ class Fault:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fault as plain data; ``read`` is the inverse."""
+        """The fault as plain data (JSON); ``read`` is the inverse."""
         values = {name: value.data if isinstance(value, Fault) else value for name, value in self.values.items()}
         return {"kind": self.kind, "values": values}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Fault:
-        """Rebuild a fault from the plain data of ``data``."""
+        """Read a fault from the plain data that the property ``data`` returned."""
         values = {
             name: cls.read(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()
         }
@@ -101,14 +104,14 @@ class Fault:
 
 
 def seconds_text(milliseconds: float) -> str:
-    """A time in seconds, to the tenth of a millisecond: ``0.12``."""
+    """Format a number of milliseconds as seconds, rounded to 0.1 ms, such as ``0.12``."""
     return f"{round(milliseconds / 1000, 4):g}"
 
 
 def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
-    """The player and fault in a stored game's ``detail``; ``None`` if there is none.
+    """The player's name and its fault, from a stored game's ``detail``; ``None`` if there is no fault.
 
-    Games stored by earlier versions hold the English text alone, with the player's name before it.
+    Earlier versions stored only an English text that begins with the player's name.
     """
     stored = detail.get("fault")
     if stored is None:
@@ -120,7 +123,9 @@ def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
 
 
 def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) -> Fault:
-    """The fault of a player that moved after its allowed time and the margin."""
+    """The fault of a player that moved later than its allowed time and the margin permit; all times are in
+    milliseconds.
+    """
     times: dict[str, str | int | Fault] = {"elapsed": seconds_text(elapsed_ms), "left": seconds_text(allowed_ms)}
     if not margin_ms:
         return Fault("moved_late", **times)
@@ -128,32 +133,35 @@ def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) 
 
 
 class PlayerFault(Exception):
-    """A player failed: its game is lost, or cannot start, for the ``reason`` (one of ``engine.rules.REASONS``)."""
+    """Raised when a player fails: its game is lost, or cannot start. ``reason`` is one of ``engine.rules.REASONS``."""
 
     def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
         """``what`` is the fault, or an English sentence about the settings; ``player`` is the player's name."""
         assert reason in REASONS, reason
         self.fault = Fault.of(what)
         self.text = f"{player}: {self.fault.text()}" if player else self.fault.text()
-        """One English line: the player, the fault, and the remedy."""
+        """One line in English: the player's name, if given, and the fault."""
         super().__init__(self.text)
         self.reason = reason
 
 
 class GameStopped(Exception):
-    """The stop flag was set while a player was thinking; the unfinished game will be played again."""
+    """Raised when the stop flag is set while a player is thinking; the unfinished game will be played again."""
 
 
 class PlayerResigned(Exception):
-    """A player resigned instead of moving; no fault."""
+    """Raised when a player resigns instead of moving; this is no fault."""
 
 
 LEVEL_SCORE = 100
-"""Largest absolute score, in centipawns or hundredths of a disc, that claims neither a win nor a loss."""
+"""Largest absolute score of a level position, in centipawns or hundredths of a disc; beyond it a player claims to win
+or to lose.
+"""
 
 
 class NoMove(Exception):
-    """A player answered without a move although legal moves exist; it may be asked once more, as if in a new game.
+    """Raised when a player answers without a move although legal moves exist; it may be asked once more, as in a new
+    game.
 
     The player claims a result, passes, resigns in a position that is not lost, or says that it has no move.
     """
@@ -164,10 +172,11 @@ class NoMove(Exception):
         super().__init__(what)
         self.is_resignation = is_resignation
         self.what = what
-        """The answer that the player gave in place of a move."""
+        """Description of the answer that the player gave in place of a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Score that the player reported with its answer, as in ``Reply``."""
+        """Score that the player reported with this answer, in the units of ``Reply.score``; ``None`` if not reported.
+        """
 
 
 class PlayerClock(NamedTuple):
@@ -206,11 +215,15 @@ class Reply(NamedTuple):
     elapsed_ns: int
     """Nanoseconds charged to the player's clock."""
     said: str = ""
-    """The answer in the player's own words, for messages."""
+    """The line of the player that contained the move, for messages; empty for built-in players."""
     expected: str | None = None
-    """The reply that the player expects, in the notation of ``move``; not yet known to be legal."""
+    """The opponent's reply that the player expects, in the notation of ``move``, not yet known to be legal; ``None`` if
+    not reported.
+    """
     reading: Fault | None = None
-    """Note on how an ambiguous answer was interpreted."""
+    """Note on how the move was read, for messages: whether ranks were counted from 0 or 1; ``None`` if there is only
+    one way.
+    """
     offers_draw: bool = False
     """Whether the move offers a draw, or accepts the opponent's offer."""
     principal_variation: str = ""
@@ -226,7 +239,7 @@ class Pondered:
     is_hit: bool
     """Whether the opponent made the expected move."""
     opponent_ns: int
-    """Nanoseconds that the opponent's move took on its clock."""
+    """Nanoseconds that the opponent's clock ran for its move."""
 
 
 class Player(Protocol):
@@ -249,42 +262,46 @@ class Player(Protocol):
         """Restrict thinking to these processors from now on; called before a game begins."""
 
     async def start(self) -> None:
-        """Get ready to play; does nothing if ready. Faults: ``startup_failure``."""
+        """Get ready to play, unless the player is ready. A failure is a ``startup_failure``."""
 
     async def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Prepare for a new game: start the player if necessary and clear its memory of the last game. A failure is a
         ``startup_failure``."""
 
     async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Choose a move in ``position``, which is left as it was.
+        """Choose a move in ``position``, which is not changed.
 
-        ``moves`` are all moves since the opening's position, the opening's own included. ``clock`` is ``None`` if the
+        ``moves`` are all moves since the opening's position, including the opening's own. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
         """
 
     async def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """Choose a move after ``NoMove``, presenting the position as a new game's, its counters at zero.
+        """Choose a move after ``NoMove``; the player receives the position as the start of a new game, with its
+        counters reset.
 
-        ``spent_ns`` is the time of the answer without a move; it is charged as a part of this answer's time.
+        ``spent_ns`` is the time in nanoseconds of the answer without a move; it is charged too.
         """
 
     def hear_draw_offer(self) -> None:
-        """Note that the opponent offers a draw; called before the move that may accept it."""
+        """Note that the opponent offers a draw; called before the ``move`` whose reply may accept it."""
 
     async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin to ponder on ``position``, reached by the expected reply, which is the last of ``moves``.
+        """Begin to ponder on ``position``, which arises if the opponent makes the expected reply, the last of
+        ``moves``.
 
         The player's clock does not run. Only called if ``spec.ponder`` is set; the next call is
-        ``move_after_pondering`` or ``stop_pondering``. The player may keep ``position``. No faults: errors surface in
-        the next call.
+        ``move_after_pondering`` or ``stop_pondering``. The player may keep ``position``. No fault is raised here: it is
+        raised by the next call.
         """
 
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Choose a move now that the opponent has moved: continue the search after a hit, abandon it otherwise."""
+        """Choose a move after the opponent's move: after a ponder hit, continue the ponder search; otherwise abandon it
+        and search the actual position.
+        """
 
     async def stop_pondering(self) -> None:
         """Abandon the ponder search when the game is over; does nothing if there is none. No faults."""

@@ -1,8 +1,8 @@
-"""The process of an external engine, which cannot block the harness.
+"""The process of an external engine. Its behaviour cannot block elolab.
 
 A program may hang, flood its output or its error stream, never end a line, ignore ``quit``, or leave children behind.
 Every wait here still ends by its deadline, and memory stays bounded. ``end`` takes at most two seconds, after which the
-whole process group is gone. POSIX only.
+whole process group has ended. POSIX only.
 """
 
 from __future__ import annotations
@@ -45,21 +45,21 @@ TERMINATE_MS = 300
 """Milliseconds between SIGTERM and the kill of the whole process group."""
 
 GATE = 'read -r go && exec "$@"'
-"""Shell command that starts the engine's program only after a first line of input. The supervisor must know the process
-group before that line is sent. If the harness dies earlier, the input ends and the program never starts.
+"""Shell command that starts the engine's program only after a first line of input. elolab sends that line once the
+supervisor knows the process group. If elolab dies earlier, the input ends and the program never starts.
 """
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Numbers of the system errors for which no player is to blame: no files, processes or memory left."""
+"""Error numbers of the system for lack of files, processes or memory, which is no fault of the player."""
 
 FIRST_LINE_BYTES = 256
 """Number of bytes that the system reads of a script's first line (``BINPRM_BUF_SIZE``)."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
-"""Debian's folders of game programs, which root's PATH lacks."""
+"""Debian's folders of game programs, which are not in root's ``PATH``."""
 
 WAKE_SECONDS = 0.1
-"""Seconds between checks for a stop flag, or for the death of a process whose pipes are still open."""
+"""Seconds between checks of the stop flag, and of whether a process has died although its pipes are still open."""
 
 
 class DeadlinePassed(Exception):
@@ -84,10 +84,10 @@ class DialogueSink(Protocol):
 
 
 class Dialogue:
-    """The last lines in both directions with time stamps, in bounded memory.
+    """The last lines exchanged with an engine, with time stamps, in bounded memory.
 
-    The harness's lines have their own allowance, so a flood of output cannot displace the question. Output is stored
-    raw, because most of it is never read.
+    Lines sent and lines received have separate limits, so that a flood of output cannot displace the request. Output is
+    stored raw, because most of it is never read.
     """
 
     RECEIVED_LINES = 180
@@ -103,16 +103,16 @@ class Dialogue:
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
         self.sink: DialogueSink | None = None
-        """Receives all text of the dialogue as it arrives; ``None`` if it is not stored."""
+        """Receives the whole text of the dialogue as it arrives; ``None`` if the dialogue is not stored."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
-        """Record text of the harness, one line or several, sent now or at an earlier time."""
+        """Record one or several lines sent to the engine, at the time ``at_ns`` of ``time.monotonic_ns``, or now."""
         self._sent.append((time.monotonic_ns() if at_ns is None else at_ns, ">", text))
         if self.sink is not None:
             self.sink.write(">", text.encode() + b"\n")
 
     def received(self, output: bytes, at_ns: int) -> None:
-        """Record output of the engine, which may begin and end within a line."""
+        """Record output of the engine, which may begin and end within a line; ``at_ns`` is its time of arrival."""
         output = output[-self.RECEIVED_BYTES :]
         self._received.append((at_ns, output))
         self._received_bytes += len(output)
@@ -120,13 +120,14 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft()[1])
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """Record a note of the harness; ``is_new=False`` for a line that the sink has already received."""
+        """Record a note, which is no part of the exchange; with ``is_new=False`` it is not written to the sink."""
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")
 
     def tail(self, since_ns: int = 0) -> list[str]:
-        """The lines, oldest first: seconds since the process started, speaker (``>`` harness, ``<`` engine), text.
+        """The lines, oldest first, each as text: seconds since the process started, speaker (``>`` elolab, ``<``
+        engine, ``*`` note), line.
 
         ``since_ns``, a time of ``time.monotonic_ns``, leaves out earlier lines.
         """
@@ -143,11 +144,13 @@ class Dialogue:
         return lines[len(lines) - kept :]
 
     def last_received(self, since_ns: int = 0) -> str:
-        """The engine's last line since the time ``since_ns`` (monotonic), complete or not; empty if there is none."""
+        """The engine's last line, complete or not, if it arrived since the time ``since_ns`` of ``time.monotonic_ns``;
+        else empty.
+        """
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
-        """The engine's last line and then the line before it, if they exist."""
+        """The engine's last line and then the line before it; lines that arrived before ``since_ns`` are left out."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
@@ -181,19 +184,19 @@ class EngineProcess:
     def __init__(
         self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
     ) -> None:
-        """``processors`` restricts the program and its children to these processors; if empty, the system chooses."""
+        """Start the program, restricted with its children to ``processors``; if empty, the system chooses."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.arrived_ns = 0
         """Time at which the last awaited output arrived (``time.monotonic_ns``)."""
         self._late_read_ns = 0
-        """The last deadline for which the pipe was read once more after it had passed."""
+        """The last deadline after which the pipe has been read once more, for an answer that arrived in time."""
         self.error_bytes = 0
         """Number of bytes that the engine wrote to its error stream; only the end of the text is kept."""
         self._lines: deque[bytes] = deque()
         """Complete lines of output not yet taken by a reader."""
         self._begun = b""
-        """The last line of output, as long as it is incomplete."""
+        """The part of an incomplete line that has arrived; empty if the output ends with a complete line."""
         self._skipping = False
         self._errors = b""
         self._ended = False
@@ -203,7 +206,7 @@ class EngineProcess:
         """Number of the signal that killed the process; ``None`` before ``end``, or if the harness sent the signal."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._output_came = asyncio.Event()
-        """Set when a line is complete or the output has ended."""
+        """Event that is set when a line is complete or the output has ended."""
         self._is_awaited = False
         self._unasked_bytes = 0
         self._is_paused = True
@@ -248,7 +251,7 @@ class EngineProcess:
             raise _cannot_start(program, f"no supervisor ({error.strerror})") from None
 
     def _widen_output(self) -> None:
-        """Enlarge the pipe: it is not read while the engine ponders, and a full one would block the search."""
+        """Enlarge the output pipe, which is not read while the engine ponders: a full pipe would block the search."""
         if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -260,7 +263,7 @@ class EngineProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the engine's output has ended."""
+        """Whether the engine's output has ended, or ``end`` has ended the process."""
         return self._ended or self._gone
 
     @property
@@ -270,13 +273,14 @@ class EngineProcess:
 
     @property
     def has_died(self) -> bool:
-        """Whether the process ended by itself, not by ``end``."""
+        """Whether the process ended by itself; False once ``end`` has been called."""
         return self._ended and not self._gone
 
     # Talking.
 
     async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
-        """Write whole lines. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them.
+        """Write lines to the engine. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them in
+        time.
 
         Meanwhile the engine's output stays in the pipe, so that an engine that writes without reading cannot fill the
         memory.
@@ -350,7 +354,7 @@ class EngineProcess:
             self._end_output()
 
     def take_unasked(self) -> Sequence[str]:
-        """Take the complete lines that arrived unasked, in the form of ``read_line``."""
+        """Return and remove the complete lines that arrived while none was awaited, in the form of ``read_line``."""
         if not self.has_ended and self._read_output() == READ_BYTES:
             self._read_rest()
         lines = [plain_line(line.decode(errors="replace")) for line in self._lines]
@@ -358,7 +362,9 @@ class EngineProcess:
         return lines
 
     def pause(self) -> None:
-        """Leave output in the pipe until the next wait, because a pondering engine writes more than is needed."""
+        """Stop reading until the next wait; output stays in the pipe, because a pondering engine writes more than is
+        needed.
+        """
         if not self._is_paused and self._loop is not None:
             self._is_paused = True
             if not self._loop.is_closed():
@@ -366,7 +372,7 @@ class EngineProcess:
                 self._loop.remove_reader(self._error)
 
     def _attend(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Let ``loop`` read the output as it arrives."""
+        """Make the event loop ``loop`` read the output as it arrives."""
         self._unasked_bytes = 0
         if self._loop is not loop:
             self.pause()
@@ -379,7 +385,9 @@ class EngineProcess:
                 loop.add_reader(self._error, self._heed, self._read_errors)
 
     def _heed(self, read: Callable[[], int]) -> None:
-        """Read once and wake the coroutine if a line is complete; pause reading at ``UNASKED_BYTES`` unasked bytes."""
+        """Read once by ``read``, and wake the waiting coroutine if a line is complete. Stops reading after
+        ``UNASKED_BYTES`` that no coroutine waits for.
+        """
         taken = read()
         if self._lines or self._ended:
             self._output_came.set()
@@ -389,8 +397,8 @@ class EngineProcess:
             self.pause()
 
     async def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Send the farewell command, or close the input if there is none; returns whether the process ends by itself in
-        time.
+        """Send the command ``farewell``, or close the input if it is ``None``; returns whether the process then ends by
+        itself within ``max_ms`` milliseconds.
         """
         self.pause()
         if farewell is not None:
@@ -402,7 +410,7 @@ class EngineProcess:
     # Reading.
 
     def _read_rest(self) -> None:
-        """Read the present content of both pipes, at most about ``UNASKED_BYTES``."""
+        """Read all that both output pipes contain now, at most about ``UNASKED_BYTES``."""
         taken = 1
         total = 0
         while taken and total < UNASKED_BYTES:
@@ -435,7 +443,7 @@ class EngineProcess:
             self._begun = b""
 
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Keep the new output, except for parts of a line that is too long."""
+        """Split new output into lines and store them; the rest of a line that is too long is discarded."""
         if self._skipping:
             _, end, chunk = chunk.partition(b"\n")
             self._skipping = not end
@@ -470,7 +478,9 @@ class EngineProcess:
     # The end.
 
     async def end(self, farewell: str | None = None) -> None:
-        """End the process and its group; ``farewell`` (``quit``) lets it leave by itself first."""
+        """End the process and its group. With a command ``farewell``, such as ``quit``, the process is first given time
+        to end by itself.
+        """
         if self._gone:
             return
         self.pause()
@@ -515,7 +525,7 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """How the process ended, with the last line of its error stream; valid only after ``end``."""
+        """A phrase on how the process ended, with the last line of its error stream; valid only after ``end``."""
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
         if not errors:
@@ -532,7 +542,7 @@ class EngineProcess:
         return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
-        """Whether the process is dead; does not reap it, on systems with ``waitid``."""
+        """Whether the process has died. Where ``waitid`` exists, it stays a zombie, so its number is not reused."""
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         if self._process.returncode is not None:
@@ -543,7 +553,9 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait for the process to die, discarding its output so that it cannot block on writing."""
+        """Wait until the process dies, discarding its output so that it cannot block on writing; returns whether it
+        died in time.
+        """
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
@@ -563,7 +575,9 @@ def _seconds_until(deadline_ns: int) -> float:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Find the program's path; raises ``PlayerFault`` (``startup_failure``) naming the missing part."""
+    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which says what is
+    missing.
+    """
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]
@@ -590,7 +604,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
 
 
 def _check_first_line(program: str, path: str) -> None:
-    """Raise ``PlayerFault`` for a script whose interpreter is missing; the system would only say "no such file"."""
+    """Raise ``PlayerFault`` for a script whose interpreter is missing; the system's error says only "no such file"."""
     try:
         with open(path, "rb") as file:
             first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
@@ -609,7 +623,7 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """The fault of a missing program: the reason ``why``, or a likely correction."""
+    """The reason why a program is missing: a likely mistake in its name, else ``why``."""
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")
     alone = program.split()[0] if program.split() else program

@@ -25,26 +25,30 @@ if TYPE_CHECKING:
 
 OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
-"""Options for the number of threads, in lower case."""
+"""Names of engines' options for the number of threads, in lower case."""
 
 _QUOTAS = (
     ("/sys/fs/cgroup/cpu.max", None),
     ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
 )
-"""Files with a container's CPU limit, in versions 2 and 1 of cgroups."""
+"""Files with a container's CPU limit, in versions 2 and 1 of cgroups: pairs of the file of the quota and the file of
+the period. The latter is ``None`` if one file has both.
+"""
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 _MAX_PROCESSOR = 65_535
 
 Processors = frozenset[int]
-"""Processor numbers; an empty set leaves them to the system."""
+"""Set of processor numbers; if empty, the system chooses."""
 
 
 class AffinityError(ValueError):
-    """A request for processors that cannot be met; the message gives reason and remedy."""
+    """Raised for a request for processors that cannot be met; the message gives reason and remedy."""
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
-    """Parse ``off``, ``auto``, or a list such as ``0-3,8``; raises ``AffinityError``."""
+    """Parse ``off`` or ``auto``, returned unchanged, or a list such as ``0-3,8``, returned as numbers; raises
+    ``AffinityError``.
+    """
     if text in (OFF, AUTO):
         return text
     processors: list[int] = []
@@ -58,7 +62,7 @@ def parse_affinity(text: str) -> str | tuple[int, ...]:
 
 
 def usable_processors() -> list[int]:
-    """Numbers of the processors usable by this process, one of each core first; empty if unknown."""
+    """Numbers of the processors usable by this process, first one of each core; empty if unknown."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0), key=lambda number: (_place_in_core(number), number))
@@ -75,7 +79,7 @@ def _place_in_core(processor: int) -> int:
 
 
 def processor_count() -> int:
-    """Number of processors that this process may keep busy; 0 if unknown."""
+    """Number of processors that this process may use fully at the same time; 0 if unknown."""
     count = len(usable_processors())
     quota = _quota()
     return count if quota is None else min(count, max(1, int(quota)))
@@ -106,22 +110,22 @@ def thread_count(player: PlayerSpec) -> int:
 
 
 class PlayerLoad(NamedTuple):
-    """A player's load on the processors of a run, with the place of the player's definition."""
+    """A player's demand on the processors of a run."""
 
     place: str
-    """Place of the player's definition, as messages name it."""
+    """Description of the place where the player is defined, for messages."""
     limits: Limits
     threads: int = 1
     ponders: bool = False
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
-        """The load of ``player``, which is defined at ``place``."""
+        """The demand of ``player``; ``place`` describes where it is defined."""
         return cls(place, player.limits, thread_count(player), player.ponder)
 
     @property
     def is_on_wall_clock(self) -> bool:
-        """Whether the player's clock runs while the player waits for a processor."""
+        """Whether the player's time is wall-clock time, which also runs while the player waits for a processor."""
         return self.limits.is_timed and self.limits.clock_kind == "wall"
 
 
@@ -142,10 +146,11 @@ class Load(NamedTuple):
 
 
 def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
-    """The load of concurrent games if it exceeds the processors, else ``None``.
+    """The heaviest load of ``concurrency`` concurrent games between these players if it exceeds the number of
+    ``processors``, else ``None``.
 
-    A game with pondering counts as ``pondering_slots`` games. Also ``None`` if an overload is harmless: no wall clock,
-    and no engine with several threads.
+    A game with pondering counts as ``pondering_slots`` games. An overload without wall clocks and without engines of
+    several threads is harmless; the result is then ``None`` too.
     """
     on_clock = any(side.is_on_wall_clock for side in sides)
     threads = sorted((side.threads for side in sides), reverse=True)
@@ -167,7 +172,7 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of games that use ``slots`` of the ``concurrency`` each and keep ``each`` processors busy.
+    """The load of games that occupy ``slots`` of the ``concurrency`` slots each, and keep ``each`` processors busy.
 
     ``threads`` is the largest number of threads of any engine.
     """
@@ -177,7 +182,9 @@ def _load(concurrency: int, slots: int, each: int, threads: int, processors: int
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning of an overload in the console's language, for games ``here`` or on a ``worker``; empty for ``None``."""
+    """A warning of an overload, in the console's language; empty for ``None``. ``where`` is ``here`` or ``worker``, the
+    machine that plays.
+    """
     if load is None:
         return ""
     say = console("elolab.arena")
@@ -191,7 +198,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
 
 
 def shares(affinity: str, games: int) -> list[Processors] | None:
-    """Divide the processors among concurrent games; ``None`` if ``affinity`` is off.
+    """Divide the processors among ``games`` concurrent games, one set for each; ``None`` if ``affinity`` is ``off``.
 
     Raises ``AffinityError`` for too few processors, or for a listed processor that this process may not use.
     """
@@ -228,18 +235,19 @@ def shown(processors: Iterable[int]) -> str:
 
 
 class ProcessorPool:
-    """Assigns shares of processors to games as they begin; thread-safe."""
+    """Assigns sets of processors to games as they begin; thread-safe."""
 
     def __init__(self, free: Sequence[Processors] | None) -> None:
-        """``free`` holds the processors of each concurrent game; ``None`` lets the system choose."""
+        """``free`` contains a set of processors for each concurrent game; with ``None``, the system chooses."""
         self._free = None if free is None else list(free)
         self._lock = threading.Lock()
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """Context that takes the processors of ``count`` shares, preferring ``before``, which the engines already use.
+        """Context that takes ``count`` of the free sets of processors and yields their union.
 
-        Enough shares must be free. Yields an empty set if the system chooses the processors.
+        At least ``count`` sets must be free. Sets within ``before``, which the engines already use, are preferred.
+        Yields an empty set if the system chooses the processors.
         """
         if self._free is None:
             yield frozenset()
@@ -260,7 +268,7 @@ def pin_thread(processors: Processors) -> None:
 
 
 def pin_process(process_id: int, processors: Processors) -> None:
-    """Restrict all threads of a process and its children to these processors; ended ones are ignored."""
+    """Restrict all threads of a process and its children to these processors; processes that have ended are ignored."""
     tasks = Path(f"/proc/{process_id}/task")
     with contextlib.suppress(OSError):
         for task in tasks.iterdir():

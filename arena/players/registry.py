@@ -35,16 +35,16 @@ _MODULES = {
 PROTOCOLS = tuple(_MODULES)
 """Valid values of ``PlayerSpec.protocol``."""
 EXPECTED_PROTOCOLS = f"{', '.join(PROTOCOLS[:-1])} or {PROTOCOLS[-1]}"
-"""The protocols in words, for messages."""
+"""The names of the protocols as an English list, for messages."""
 DEFAULT_PROTOCOL = PROTOCOLS[0]
-"""Protocol of a player that names none."""
+"""Protocol of a player whose table does not name one."""
 
 
 NO_KEYS = declare("elolab.arena.keys", "player", "no keys")
 
 
 class PlayerError(UserError):
-    """An invalid specification of a player; the message names the player, the key and the remedy."""
+    """Raised for an invalid specification of a player; the message names the player, the key and the remedy."""
 
 
 def _no_mistake(spec: PlayerSpec) -> str:
@@ -57,50 +57,58 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Greeting:
-    """The lines that detect a protocol, and the tests of a program's answer."""
+    """The lines to send to a program whose protocol is unknown, and the tests of its answer."""
 
     lines: tuple[str, ...]
     """Lines to send; they must not harm programs of other protocols."""
     is_answer: Callable[[str], bool]
-    """Whether a line comes only from programs of this protocol; an echo of the greeting does not."""
+    """Function that returns whether a line of output proves that the program speaks this protocol; an echo of the
+    greeting does not.
+    """
     is_refusal: Callable[[str], bool] = lambda line: False
-    """Whether a line shows that the program speaks another protocol, though its answer would otherwise look right."""
+    """Function that returns whether a line shows that the program speaks another protocol, in which a later line could
+    look like the answer.
+    """
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol for players, with all facts about it that the arena needs."""
+    """A protocol of players, with everything that the arena must know about it."""
 
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
     title: str
     """Name of the protocol in texts for people."""
     player: Callable[[PlayerSpec, str, SearchStatisticsSettings | None], Player]
-    """Function that makes a player, not yet started, from its specification, the game, and settings for counting search
-    events.
+    """Function that makes a player that has not been started. Its arguments are the specification, the game, and the
+    settings for counting search events or ``None``.
     """
     games: tuple[str, ...] | None = None
-    """Games that the protocol supports; ``None`` for all."""
+    """Names of the games that the protocol supports; ``None`` for all."""
     is_external: bool = True
-    """Whether its players are programs, with a command, a process, a move deadline, and wall clocks only."""
+    """Whether its players are external programs. Only they have a command, a process and a deadline for each move, and
+    they have only wall clocks.
+    """
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that only this protocol has."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Function that reads and checks ``keys`` and returns fields of ``PlayerSpec``; raises ``ConfigurationError``."""
+    """Function that reads and checks ``keys`` and returns fields of ``PlayerSpec`` by name; raises
+    ``ConfigurationError``.
+    """
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that returns the mistake in a specification that the protocol cannot express, with the remedy; else an
-    empty text.
+    """Function that returns an error message, with the remedy, for a specification that the protocol cannot express;
+    empty if it can.
     """
     remedy: str = ""
-    """Advice in error messages about a key that the protocol lacks: how to configure the engine instead."""
+    """The setting to use instead of a key that the protocol lacks, for error messages."""
     can_ponder: bool = False
     """Whether its players can ponder."""
     has_own_level: bool = False
     """Whether its players may play without a limit, at their own level."""
     default_limit: str = "nodes=1000"
-    """The limit of a player for whom none is given; all its engines understand it."""
+    """Search limit of a player without one; every engine of the protocol understands it."""
     unreachable: Callable[[str], str] | None = None
-    """Function that explains why no moves lead to an opening, given as a FEN.
+    """Function that returns an error message for an opening, given as a FEN, that cannot be reached by moves.
 
     The attribute is ``None`` if the protocol can send positions.
     """
@@ -126,9 +134,9 @@ def protocols() -> list[Protocol]:
 
 
 def check_player(spec: PlayerSpec, game: str, where: str = "") -> None:
-    """Raise ``PlayerError`` if the specification itself is invalid; does not look for or start the program.
+    """Raise ``PlayerError`` if the specification itself is invalid; does not look for the program or start it.
 
-    ``where`` names the file in errors.
+    ``where`` names the file in error messages.
     """
     place = f"{where}: player {spec.name!r}" if where else f"player {spec.name!r}"
     if spec.protocol not in PROTOCOLS:
@@ -173,7 +181,7 @@ def _check_external(spec: PlayerSpec, place: str) -> None:
 
 
 def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> Player:
-    """Make a player for one thread, not yet started. Raises ``PlayerError`` as ``check_player`` does.
+    """Make a player, to be used by one thread, without starting it. Raises ``PlayerError`` as ``check_player`` does.
 
     ``search_statistics`` selects the events that a built-in player counts; other players ignore it.
     """

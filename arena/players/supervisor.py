@@ -1,9 +1,9 @@
-"""A small process that ends the engines left running when the harness dies.
+"""A small process that ends the engines left running when elolab dies.
 
-It holds the reading end of a pipe whose only writer is the harness. When the harness dies, however it dies, the kernel
-closes the pipe; the supervisor then kills every process group registered with it and exits. This needs neither
-``prctl`` nor ``pidfd`` and works on every POSIX system. The file is also the supervisor's program, run by path in an
-isolated interpreter; so it imports nothing but the standard library.
+It holds the reading end of a pipe whose only writer is elolab. When elolab dies, for whatever reason, the kernel closes
+the pipe; the supervisor then kills every process group registered with it and exits. This needs neither ``prctl`` nor
+``pidfd`` and works on every POSIX system. The file is also the supervisor's program, run by path in an isolated
+interpreter; so it imports nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import threading
 
 
 class Supervisor:
-    """The harness's end of the pipe: registers the process groups that must not outlive the harness. Thread-safe."""
+    """elolab's end of the pipe: registers the process groups that must not outlive elolab. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +25,7 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int) -> None:
-        """Register ``group``. Once this call has returned, the supervisor kills the group when the harness dies."""
+        """Register ``group``. After this call, the supervisor kills the group if elolab dies."""
         with self._lock:
             self._groups.add(group)
             self._tell(f"+{group}\n")
@@ -76,14 +76,14 @@ os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:
-    """Send a signal to a process group, which may have ended."""
+    """Send a signal to a process group; does nothing if the group has ended."""
     # macOS answers "not permitted" for a group of which only zombies are left.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 
 
 def _supervise() -> None:
-    """Read the harness's messages until its end of the pipe closes, then kill the registered process groups."""
+    """Read registrations of process groups until elolab's end of the pipe closes, then kill the registered groups."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
         signal.signal(number, signal.SIG_IGN)
     groups: set[int] = set()

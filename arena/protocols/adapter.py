@@ -28,11 +28,11 @@ from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
 
 START_TIMEOUT_MS = 60_000
-"""How long the engine may take to start."""
+"""Milliseconds that the engine may take to start."""
 MARGIN_MS = 30_000
-"""Time by which a move may be late before the engine is treated as hanging; no game is lost on time."""
+"""Milliseconds by which a move may be late before the engine is treated as hanging; no game is lost on time."""
 POLL_S = 0.01
-"""Interval at which a pondering search checks whether the expected move was played."""
+"""Seconds between checks of whether the expected move was played, during pondering."""
 
 Result = TypeVar("Result")
 
@@ -40,7 +40,9 @@ Result = TypeVar("Result")
 def adapted_spec(
     command: Sequence[str], options: Sequence[tuple[str, str]], directory: str | None, time_unit: str
 ) -> PlayerSpec:
-    """The specification of the engine as a player whose clock is sent with each search."""
+    """The specification of the engine as a UCCI player whose clock is sent with each search; ``time_unit`` is one of
+    ``TIME_UNITS``.
+    """
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
         directory=directory, start_timeout_ms=START_TIMEOUT_MS, margin_ms=MARGIN_MS, ponder=True,
@@ -49,14 +51,14 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """A UCCI player that accepts any position, because people take moves back, and that never resigns."""
+    """A UCCI player that accepts any next position, because people take moves back, and that never resigns."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)
         self._start = ""
-        """Start position of the game that the engine has received; empty before the first game."""
+        """Start position of the game that the engine is playing; empty if the next search must start a new game."""
         self._told: list[str] = []
-        """The moves of that game that the engine has received."""
+        """The moves since ``_start`` that the engine has received."""
         self._allowed: Sequence[str] = ()
 
     @property
@@ -69,7 +71,9 @@ class AdaptedPlayer(UcciPlayer):
         self._start = ""
 
     async def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
-        """Prepare a search after ``moves``; it considers only the ``allowed`` moves, or all if that is empty."""
+        """Prepare a search of the position after ``moves``. It considers only the ``allowed`` moves, or all moves if
+        that is empty.
+        """
         if self._start != position.start or self.process_id is None:
             await self.new_game(Opening(position.start), stop)
         elif list(moves[: len(self._told)]) != self._told:
@@ -101,14 +105,14 @@ class AdaptedPlayer(UcciPlayer):
 
 
 class AdaptedEngine:
-    """A program as the engine of a session; see ``engine.protocols.engine_server.Searcher``."""
+    """A UCCI program with the interface of an engine in a session; see ``engine.protocols.engine_server.Searcher``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, "xiangqi")
         self._loop = LoopThread()
 
     def start(self) -> str:
-        """Start the program; returns its name. Raises ``CommandError`` with the reason of a failure."""
+        """Start the program; returns its name. Raises ``CommandError`` with the reason if that fails."""
         self._wait_for(self._player.start())
         return self._player.engine_name
 
@@ -133,7 +137,9 @@ class AdaptedEngine:
         ponder: StopFlag | None = None,
         board: ReportBoard | None = None,
     ) -> SearchResult:
-        """Search for a move and the expected reply. Raises ``CommandError`` for a fault of the program."""
+        """Search for a move and the expected reply; ``clock`` is required. Raises ``CommandError`` for a fault of the
+        program.
+        """
         assert clock is not None, "a level is a clock"
         told = PlayerClock(int(clock.remaining_ms * 1_000_000), 0, None, 0, clock.moves_to_go)
         stop = stop or StopFlag()
@@ -172,7 +178,7 @@ class AdaptedEngine:
     async def _insist(
         self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
     ) -> Reply:
-        """Await the search; if it ends without a move, send the position as a new game and search again."""
+        """Await the search; after an end without a move, send the position as a new game's start and search again."""
         try:
             return await search
         except NoMove as declined:
@@ -187,7 +193,7 @@ class AdaptedEngine:
             raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
-        """End the program, which the next search starts again; returns the exception to raise."""
+        """End the program; returns the exception to raise. The next search starts the program again."""
         self._loop.submit(self._player.close()).result()
         return CommandError(text)
 
@@ -218,11 +224,11 @@ class AdaptedSession(QianhongServer):
         return self._adapted
 
     def new_game(self) -> None:
-        """Do nothing: the program learns of the new game with its next search."""
+        """Make the next search start a new game; nothing is sent to the program yet."""
         self._adapted.new_game()
 
     def warm_up(self) -> None:
-        """Start the program; raises ``CommandError`` with the reason of a failure."""
+        """Start the program; raises ``CommandError`` with the reason if that fails."""
         self.title = self._adapted.start()
 
     def warn(self, message: str) -> None:

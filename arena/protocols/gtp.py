@@ -29,16 +29,18 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
-"""Spellings of a pass among Othello programs, in lower case."""
+"""Words that Othello programs use for a pass, in lower case."""
 PASSES = ("send", "omit")
-"""Values of ``gtp_passes``: elolab sends passes and asks for them, or the engine passes by itself."""
+"""Values of ``gtp_passes``. With ``send``, elolab sends every pass and asks the engine for its own; with ``omit``, the
+engine passes by itself.
+"""
 NEW_GAME = ("boardsize 8", "clear_board")
 MAX_ANSWER = 1000
 """Maximum number of lines kept of one answer."""
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
-    """Private commands of the engine, sent in this order after the handshake."""
+    """The engine's private commands in the player's specification, sent in this order after the handshake."""
     commands: tuple[str, ...] = spec.protocol_key("commands", ())
     return commands
 
@@ -61,7 +63,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that GTP cannot express; empty if none."""
+    """Error message for a specification that GTP cannot express; empty if it can."""
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
         return (
@@ -95,13 +97,13 @@ class GtpAnswer:
 
     @property
     def said(self) -> str:
-        """The answer without its number."""
+        """The answer's text after its sign, ``=`` for success or ``?`` for an error."""
         return f"{'=' if self.is_success else '?'} {self.text}"
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
-"""Matches the text of an answer that writes its number after a blank."""
+"""Matches the text after an answer's sign and a blank, if it begins with the answer's number."""
 
 
 class GtpClient(ProtocolClient):
@@ -116,14 +118,15 @@ class GtpClient(ProtocolClient):
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[GtpAnswer] = []
-        """Answers to the commands of the last question."""
+        """Answers to the commands sent last."""
         self._number = 0
         self._asked: deque[tuple[str, str]] = deque()
-        """Number and command of each answer that is due."""
+        """Pairs of number and command for each answer that is due, oldest first."""
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
-        """Whether the engine writes a blank before the number; ``None`` until an answer shows it."""
+        """Whether the engine writes a blank between an answer's sign and its number; ``None`` before the first answer.
+        """
 
     @property
     def is_idle(self) -> bool:
@@ -131,11 +134,11 @@ class GtpClient(ProtocolClient):
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:
-        """Number the commands and note that their answers are due; GTP needs no extra command to synchronise."""
+        """The numbered lines of ``before`` and of a harmless last command; their answers become due."""
         return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
-        """The numbered lines of ``commands``; marks their answers as due."""
+        """The lines to send for these commands, with numbers; their answers become due."""
         self.answers = []
         lines = []
         for command in commands:
@@ -168,7 +171,9 @@ class GtpClient(ProtocolClient):
         return ""
 
     def _number_after_blank(self, text: str) -> tuple[str, str]:
-        """Split an answer's text into its number, if the engine writes it after a blank, and the rest."""
+        """Split an answer's text into its number and the rest. The number is empty if the engine writes none after the
+        blank.
+        """
         found = _NUMBERED.fullmatch(text)
         if self._numbers_after_blank is None and self._asked:
             self._numbers_after_blank = found is not None and found[1] == self._asked[0][0] and found[2] is not None
@@ -178,7 +183,9 @@ class GtpClient(ProtocolClient):
 
 
 def read_move(text: str) -> str | None:
-    """Read ``d3``, ``pass`` or ``resign`` from an answer to ``genmove``; ``None`` if it is none of them."""
+    """Read an answer to ``genmove`` as a square such as ``d3``, as ``pass`` or as ``resign``; ``None`` if it is none of
+    them.
+    """
     word = text.strip().lower()
     if word in PASS_WORDS:
         return PASS
@@ -191,14 +198,16 @@ def play_command(move: str, side: int) -> str:
 
 
 def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -> list[str]:
-    """The lines that send the moves of a game from index ``first`` on."""
+    """The lines that send a game's ``moves`` from index ``first`` on; passes are left out unless ``sends_passes``."""
     return [
         play_command(move, ply % 2) for ply, move in enumerate(moves) if ply >= first and (move != PASS or sends_passes)
     ]
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The line that announces the time control; ``None`` without one. A fixed time per move is sent as byo-yomi."""
+    """The line that announces the time control; ``None`` without a time control. A fixed time per move is sent as
+    byo-yomi.
+    """
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:
@@ -210,7 +219,9 @@ def time_settings_command(limits: Limits) -> str | None:
 
 
 def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
-    """The line that sends the time left, rounded down to seconds; ``None`` without a clock."""
+    """The line that sends the time left of ``side``, rounded down to seconds; ``None`` without a clock or a time per
+    move.
+    """
     if limits.move_time_ms is not None:
         return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"
     if clock is None:
@@ -236,10 +247,10 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         """Whether the next question must clear the board and send the whole game."""
         self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
-        """Commands that the engine lists as supported; empty if it sent no list."""
+        """Names of the commands that the engine supports; empty if it sent no list."""
 
     async def _handshake(self, deadline_ns: int) -> None:
-        """Ask for name and commands, then send the private commands of the specification."""
+        """Ask for the engine's name and commands, then send the private commands of the specification."""
         await self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._client.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
@@ -283,7 +294,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     async def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """The lines that ask for a move: the new moves (after a restart, the whole game), then ``genmove``."""
+        """The lines that ask for a move: the moves since the last request, the time left, and ``genmove``. After a
+        restart, all moves of the game are sent.
+        """
         self._drain_unsolicited_lines()
         first, self._known = len(self._known), [*self._path, *moves]
         side = position.side_to_move
@@ -317,7 +330,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
     def _refusal(self) -> Fault | None:
-        """The first refused command of the last question, with the answer; ``None`` if all succeeded."""
+        """The fault of the first refused command of the last request, with the answer; ``None`` if there is none."""
         for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
                 self._refuses_time_left = True  # it only informs
@@ -339,7 +352,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
 
 
 def unreachable(position: str) -> str:
-    """Explain why an opening cannot be played over GTP, with the remedy."""
+    """Error message, with the remedy, for an opening that is a FEN and cannot be reached by moves."""
     return (
         f"the opening {position!r} was not reached by moves from the start of the game, and GTP can be told moves "
         "only; use openings of fewer discs, games in PGN from the start on, or another protocol"

@@ -1,7 +1,7 @@
 """Players that speak the NBoard protocol, version 2 (Welty), for Othello.
 
 Before each move the engine receives the whole game with its start position. The only search limit is a depth. The
-engine names a move but does not play it on its own board. No move is requested from a side that can only pass.
+engine names a move but does not play it on its own board. A side that can only pass is not asked for a move.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MAX_DISCS = 64
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that the NBoard protocol cannot express; empty if none."""
+    """Error message for a specification that the NBoard protocol cannot express; empty if it can."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
         return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
     if spec.options:
@@ -60,20 +60,26 @@ _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
 class NBoardClient(ProtocolClient):
-    """Matches replies to requests and keeps the last search's output. It does no input or output itself."""
+    """Matches replies to requests and keeps the output of the last search. It does no input or output itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether a move was requested and ``pong`` is still due; until then, output belongs to an earlier search."""
+        """Whether a move has been requested and not yet received. While ``pong`` is due as well, output belongs to an
+        earlier search.
+        """
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
-        """The principal variation that the engine reported last; its moves are not separated by spaces."""
+        """The principal variation that the engine reported last, as written: its moves follow each other without
+        spaces.
+        """
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines, followed by ``ping``, whose reply ``pong`` is due. ``ping`` also ends a search, without a move."""
+        """The lines to send: ``before`` and ``ping``; the reply ``pong`` becomes due. ``ping`` also ends a search,
+        without a move.
+        """
         self._asks_for_move = False
         self._pings += 1
         self._due = {f"pong {self._pings}"}
@@ -84,7 +90,9 @@ class NBoardClient(ProtocolClient):
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """The lines, followed by a request for a move; ``pong`` and then ``===`` are due."""
+        """The lines to send: ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become
+        due.
+        """
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._asks_for_move = True
@@ -117,7 +125,9 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's move with the score, depth and nodes that it reported; ``None`` if the answer is no move."""
+        """The engine's reply: the move with the score, depth and nodes that it reported last. ``None`` if its answer is
+        no move.
+        """
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:
@@ -129,7 +139,7 @@ class NBoardClient(ProtocolClient):
 
 
 def read_move(text: str) -> str | None:
-    """``d3`` or ``pass`` from an engine's word; ``None`` if it is neither."""
+    """Read a square such as ``d3``, or a pass, from an engine's word; ``None`` if it is neither."""
     word = text.lower()
     if word in PASS_WORDS:
         return PASS
@@ -153,7 +163,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, NBoardClient)
         self._start, self._first = "", 0
-        """The position from which the game is sent, and the number of the game's moves that precede it."""
+        """The position from which the game is sent, and the number of moves before it that are not sent."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"

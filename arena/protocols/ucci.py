@@ -41,26 +41,31 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of ``time_unit``: the unit in which an engine counts time; ``auto`` decides by the engine."""
+"""Values of ``time_unit``, the unit in which an engine counts time; ``auto`` derives it from the engine's options and
+name.
+"""
 STARTS = ("capture", "opening")
-"""Values of ``moves_since``: the position from which moves are sent."""
+"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening's position.
+"""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
-"""Beginnings of the names of engines that count milliseconds without announcing it, in lower case."""
+"""Prefixes, in lower case, of the names of engines that count milliseconds without announcing it."""
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
-"""Buttons that clear an engine's memory of the last game; the first available one is used."""
+"""Buttons that make an engine forget the last game, by preference; the first one that the engine has is used."""
 READY_MS = 1_000
-"""Time to wait for the answer to the first ``isready``; without one, the engine lacks that command."""
+"""Milliseconds to wait for the answer to the first ``isready``; without an answer, the engine is taken to lack that
+command.
+"""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
-    """The unit of time configured for the player: one of ``TIME_UNITS``."""
+    """The unit of time in the player's specification: one of ``TIME_UNITS``."""
     return str(spec.protocol_key("time_unit", TIME_UNITS[0]))
 
 
 def start_of_moves(spec: PlayerSpec) -> str:
-    """The position from which the player receives moves: one of ``STARTS``."""
+    """The start of the moves that the player receives with each position: one of ``STARTS``."""
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
@@ -78,7 +83,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that UCCI cannot express; empty if none."""
+    """Error message for a specification that UCCI cannot express; empty if it can."""
     limits = spec.limits
     given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
     if sum(limit is not None for limit in given) > 1:
@@ -141,7 +146,7 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: str = "") -> str:
-    """The ``go`` line for the player's limits; ``mode`` adds ``ponder`` or ``draw``.
+    """The ``go`` line for the player's limits; ``mode`` is ``ponder``, ``draw`` (the opponent offers one) or empty.
 
     Times are in units of ``unit_ms`` milliseconds.
     """
@@ -169,20 +174,22 @@ def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: st
 
 
 class UcciGameLine(GameLine):
-    """The ``position`` lines of one game: the position after the last capture, and the moves since."""
+    """Writes the ``position`` lines of one game: the position after the last capture, and the moves since."""
 
     def __init__(self, position: str) -> None:
         super().__init__(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Make later lines start from ``position`` (a FEN), which the game reached after ``moves`` moves."""
+        """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
         board, self._side, *rest = position.split()
         self._move_number = int(rest[-1])
         self._board = [letter for row in board.split("/") for letter in _expand(row)]
         super().restart(position, moves)
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS); they must continue the moves of the last call."""
+        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
+        call.
+        """
         for move in moves[self._moves :]:
             origin, end = _square(move[:2]), _square(move[2:])
             is_capture = self._board[end] != "."
@@ -197,7 +204,7 @@ class UcciGameLine(GameLine):
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` line with the expected reply added, without making that reply part of the game."""
+        """The ``position`` line after ``moves`` and the reply ``expected``, which later lines do not contain."""
         line = self.command(moves)
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
@@ -217,9 +224,9 @@ def _square(name: str) -> int:
 
 
 def moves_that_lose(position: Position) -> list[str]:
-    """The legal moves that lose for the mover by the rules in force, such as repetitions.
+    """The legal moves that lose at once for the mover, for example by repetition.
 
-    Empty if all legal moves lose, because one of them must be played.
+    The result is empty if all legal moves lose, because one of them must be played.
     """
     from elolab.engine.games.contract import decode_verdict
 
@@ -259,11 +266,13 @@ class UcciClient(UciFamilyClient):
         self._due.discard("readyok")
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send, with ``isready`` at the end if the engine supports it."""
+        """The lines to send: ``before`` and, if the engine supports it, ``isready``, whose reply becomes due."""
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """The lines that end the search; its answer is due, and then a reply after which no late answer can follow."""
+        """The lines that end the search: ``stop`` and, if supported, ``isready``. The search's answer is still due, and
+        then ``readyok``, after which no late answer can follow.
+        """
         self._is_stopping = not self.knows_isready
         return super().stop()
 
@@ -291,7 +300,9 @@ class UcciClient(UciFamilyClient):
 
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """Name of the engine's button for a new game; a default name if the engine announces none."""
+    """Name of the engine's button that announces a new game; the first of ``NEW_GAME_BUTTONS`` if the engine has none
+    of them. ``options`` is keyed by name in lower case.
+    """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
 
@@ -318,7 +329,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return self._client.options or None
 
     async def _handshake(self, deadline_ns: int) -> None:
-        """Shake hands, set the options and the unit of time."""
+        """Greet the engine, and set its options and its unit of time."""
         await self._converse(self._client.hello(), deadline_ns)
         announced = self._client.options
         options = list(self.spec.options)
@@ -336,7 +347,8 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Length of the engine's unit of time in milliseconds.
+        """Length of the engine's unit of time in milliseconds; ``counts_milliseconds`` means that it has announced
+        milliseconds.
 
         Raises ``PlayerFault`` if the player's limit is no whole number of units.
         """
@@ -369,7 +381,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The lines that ban moves that lose by the rules, and ask for a move."""
+        """The lines that forbid moves that lose by the rules, and start a search."""
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]
@@ -381,7 +393,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """``draw`` if the opponent has offered a draw since the last search; else empty."""
+        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text. The
+        offer then counts as passed on.
+        """
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

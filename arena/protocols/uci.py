@@ -33,16 +33,20 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 VARIANTS = {"xiangqi": "xiangqi"}
-"""The games playable over UCI, and their names in ``UCI_Variant``."""
+"""Names of the games in ``UCI_Variant``, keyed by elolab's names; other games cannot be played over UCI."""
 
 RANKS_OPTION = "ranks"
-"""An option of elolab that is never sent: the number of the first rank, 0, 1 or ``auto`` (the default)."""
+"""An option of elolab that is not sent to the engine: the number that the engine gives the first rank, 0, 1 or ``auto``
+(the default).
+"""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Switches that may be set to false even if the engine lacks them, because it then lacks the feature too."""
+"""Options, in lower case, that may be set to false even if the engine lacks them, because it then lacks the feature
+too.
+"""
 
 PONDER_OPTION = "Ponder"
-"""Option that engines announce if they can ponder; setting it tells them that they will ponder."""
+"""Option of engines that can ponder; setting it tells the engine that it will ponder."""
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
@@ -50,10 +54,11 @@ PONDER_OPTION = "Ponder"
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], variant: str = ""
 ) -> list[str]:
-    """The lines that set a player's options; the first one sets the variant unless it is empty.
+    """The lines that set a player's options. They begin with the option ``UCI_Variant`` if the engine has it,
+    ``variant`` is not empty, and the player does not set it.
 
-    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for an option that the
-    engine did not announce (suggesting the nearest announced one), and for invalid values.
+    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for invalid values and
+    for an option that the engine did not announce, suggesting the most similar one.
     """
     wanted = [(name, value) for name, value in options if name.lower() != RANKS_OPTION]
     if variant and "uci_variant" in announced and all(name.lower() != "uci_variant" for name, _ in wanted):
@@ -72,9 +77,10 @@ def option_commands(
 def ponder_options(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]
 ) -> list[tuple[str, str]]:
-    """A player's options, with the one that announces pondering added.
+    """A player's options, with ``Ponder`` set to true.
 
-    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder.
+    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder. ``announced`` is keyed by name in lower
+    case.
     """
     if PONDER_OPTION.lower() not in announced:
         raise PlayerFault(
@@ -85,7 +91,7 @@ def ponder_options(
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
-    """Number of the first rank, 0 or 1, that the option ``ranks`` sets; ``None`` for ``auto``.
+    """The number that the engine gives the first rank, 0 or 1, as set by the option ``ranks``; ``None`` for ``auto``.
 
     Raises ``PlayerFault`` for other values.
     """
@@ -98,7 +104,9 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a player's options, found without asking an engine; empty if none."""
+    """Error message for invalid options of a player; empty if there is none. Only options that elolab itself reads are
+    checked.
+    """
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
@@ -137,7 +145,9 @@ def _written(table: Table, name: str, value: object) -> str:
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
-    """The ``go`` line for the player's limits; the side that moves first in the game is UCI's white."""
+    """The ``go`` line for the player's limits. ``side_to_move`` 0 is the side that moves first in the game, which is
+    UCI's white.
+    """
     words = ["go ponder" if ponder else "go"]
     if clock is not None:
         own = (max(1, clock.remaining_ms), clock.increment_ms)
@@ -159,7 +169,9 @@ def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, 
 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
-    """The ``position`` line for a FEN and the ICCS moves played from it."""
+    """The ``position`` line for a FEN and the ICCS moves played from it; ``first_rank`` is the number that the engine
+    gives the first rank.
+    """
     return GameLine(position, first_rank).command(moves)
 
 
@@ -187,7 +199,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciClient)
         self._usual_go = go_command(spec.limits, None, 0)
-        """The ``go`` line of a search without a clock."""
+        """The ``go`` line of a search without a clock and without pondering."""
 
     async def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, set its options, and find out whether it counts ranks from 0 or 1."""
@@ -215,10 +227,11 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return [go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder)]
 
     async def _learn_first_rank(self, deadline_ns: int) -> None:
-        """Find out whether the engine counts ranks from 0 or 1: by ``ranks``, by ``UCI_Variant`` or by a search.
+        """Find out whether the engine counts ranks from 0 or 1: by the option ``ranks``, by ``UCI_Variant`` or by a
+        search.
 
         An engine with the option ``UCI_Variant`` counts from 1. For other engines, a search of the start position
-        decides, because a legal first move of Xiangqi is illegal if its ranks are read in the other way.
+        decides: a legal first move of Xiangqi is illegal if its ranks are read with the other number.
         """
         forced = forced_first_rank(self.spec.options)
         if forced is not None:

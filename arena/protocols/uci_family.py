@@ -1,7 +1,7 @@
 """The common part of UCI and UCCI: how lines are read, which replies are due, and how a player asks for moves.
 
-``uci`` and ``ucci`` add what each of them sends. Everything down to ``UciFamilyClient`` works on lines of text alone.
-Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+``uci`` and ``ucci`` add what differs between the protocols. Everything down to ``UciFamilyClient`` only processes lines
+of text. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 _PARTS = ("default", "min", "max", "var")
-"""Keywords of an announced option; they may come in any order."""
+"""Keywords that may follow the type of an announced option, in any order."""
 
 
 def parse_option(line: str) -> AnnouncedOption | None:
@@ -75,7 +75,9 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The text after each keyword up to the next one; a combo value may itself be ``default``."""
+    """The texts after each keyword, up to the next keyword, in the order of the line. A value of ``var`` may itself be
+    ``default``.
+    """
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
     for word in words:
@@ -88,16 +90,20 @@ def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
 
 
 class Information(NamedTuple):
-    """Contents of one ``info`` line; ``None`` for missing parts."""
+    """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Centipawns from the mover's view; a mate in n plies is ``MATE - n``."""
+    """Score in centipawns from the mover's view; a mate in n plies is ``MATE - n``, being mated in n plies is ``n -
+    MATE``.
+    """
     depth: int | None = None
     nodes: int | None = None
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches the usual ``info`` line in one search instead of three; bounded, so that it stays fast on long lines."""
+"""Matches an ``info`` line in its usual form, so that one search suffices instead of three. Its length is bounded, so
+that it stays fast on long lines.
+"""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -119,9 +125,10 @@ def parse_information(line: str) -> Information:
 
 
 def centipawns(unit: str, number: int) -> int:
-    """Convert an engine's score to the centipawns of ``Reply``.
+    """Convert an engine's score ``number`` to the centipawns of ``Reply``.
 
-    ``unit`` is ``cp`` for hundredths of a pawn, or ``mate`` for moves to mate.
+    ``unit`` is ``cp`` for centipawns, or ``mate`` for the number of moves to mate, which is negative if the mover is
+    mated.
     """
     if unit == "cp":
         return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
@@ -137,7 +144,7 @@ _NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
 
 
 def parse_best_move(line: str) -> str | None:
-    """The move of a ``bestmove`` line as written; ``None`` if there is none."""
+    """The move of a ``bestmove`` line, as the engine wrote it; ``None`` if there is none."""
     words = line.split()
     if len(words) < 2 or words[1].lower() in NO_MOVES or _NULL_MOVE.fullmatch(words[1]):
         return None
@@ -145,7 +152,7 @@ def parse_best_move(line: str) -> str | None:
 
 
 def parse_ponder_move(line: str) -> str | None:
-    """The expected reply of a ``bestmove`` line as written; ``None`` if there is none."""
+    """The expected reply in a ``bestmove`` line, as the engine wrote it; ``None`` if there is none."""
     words = line.split()
     return words[3] if len(words) > 3 and words[2] == "ponder" else None
 
@@ -158,7 +165,9 @@ _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 @functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
-    """Convert a move to ICCS notation (ranks 0-9), given the engine's first rank; ``None`` if it is no move."""
+    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
+    that the engine gives the first rank.
+    """
     match = _MOVE.fullmatch(text)
     if match is None:
         return None
@@ -171,7 +180,7 @@ def read_move(text: str, first_rank: int) -> str | None:
 
 @functools.cache  # the whole game is written again for every move
 def write_move(move: str, first_rank: int) -> str:
-    """Convert an ICCS move to the engine's first rank."""
+    """Write an ICCS move for an engine that gives the first rank the number ``first_rank``."""
     if first_rank == 0:
         return move
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
@@ -183,39 +192,45 @@ def variation_text(line: str) -> str:
 
 
 def read_variation(text: str, first_rank: int) -> str:
-    """Convert the principal variation that an engine wrote to the notation of ``Reply``."""
+    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
+    engine gives the first rank.
+    """
     if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
         return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """Number of the first rank, 0 or 1, with which the move ``text`` is legal; ``None`` if neither or both."""
+    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
+    ``None`` if neither or both.
+    """
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None
 
 
 class GameLine:
-    """The ``position`` lines of one game; each line extends the previous one."""
+    """Writes the ``position`` lines of one game; each line extends the previous one."""
 
     def __init__(self, position: str, first_rank: int) -> None:
         self._first_rank = first_rank
         self._written = ""
         self._moves = self._first = 0
-        """Number of the game's moves in the line, and number of moves played before the line's position."""
+        """Two numbers of moves of the game: up to the end of the line, and up to the line's start position."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Make later lines start from ``position`` (a FEN), which the game reached after ``moves`` moves."""
+        """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
         self._moves = self._first = moves
         self.begin(f"fen {position}")
 
     def begin(self, position: str) -> None:
-        """Begin the line with ``position``: ``startpos``, or ``fen`` and a FEN."""
+        """Begin the line with ``position``: the word ``startpos``, or the word ``fen`` and a FEN."""
         self._written = f"position {position}"
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS); they must continue the moves of the last call."""
+        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
+        call.
+        """
         for place in range(self._moves, len(moves)):
             before = " moves " if place == self._first else " "
             self._written += before + write_move(moves[place], self._first_rank)
@@ -223,7 +238,7 @@ class GameLine:
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` line after ``moves`` and the expected reply, which does not become part of the game."""
+        """The ``position`` line after ``moves`` and the reply ``expected``, which later lines do not contain."""
         before = " moves " if len(moves) == self._first else " "
         return self.command(moves) + before + write_move(expected, self._first_rank)
 
@@ -237,9 +252,9 @@ class UciFamilyClient(ProtocolClient):
     opening: ClassVar[tuple[str, str]]
     """The first command of the handshake, and the reply that ends the handshake."""
     answers: ClassVar[tuple[str, ...]]
-    """First words of lines that end a search; ``receive`` reports the first of them for all."""
+    """First words of the lines that end a search. The first of them names the due reply, whichever arrives."""
     remarks: ClassVar[str]
-    """Text by which ``info`` lines with messages for people are recognised."""
+    """Text that marks ``info`` lines with messages for people."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -257,15 +272,15 @@ class UciFamilyClient(ProtocolClient):
         """Read an ``info`` line; parts that cannot be read are ``None``."""
 
     def hello(self) -> list[str]:
-        """The line that opens the conversation; its reply is due."""
+        """The line that opens the conversation; the reply that ends the handshake becomes due."""
         return self._expect(self.opening[1], self.opening[0])
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines, followed by ``isready``, whose reply ``readyok`` is due."""
+        """The lines to send: ``before`` and ``isready``; the reply ``readyok`` becomes due."""
         return self._expect("readyok", *before, "isready")
 
     def think(self, *lines: str) -> list[str]:
-        """The lines to send, which set a position and start a search; its answer is due."""
+        """The lines to send, unchanged; they set a position and start a search, whose answer becomes due."""
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
@@ -287,7 +302,9 @@ class UciFamilyClient(ProtocolClient):
         return ""
 
     def _note(self, line: str) -> None:
-        """Keep the last ``info`` line with an exact score and the last one with nodes, to be read after the search."""
+        """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes; both are
+        read after the search.
+        """
         line = plain_line(line)
         if self.remarks in line:
             return
@@ -343,7 +360,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _game_line(self, position: str) -> GameLine:
-        """A writer of ``position`` lines for a game that starts from ``position``."""
+        """The object that writes the ``position`` lines of a game from ``position``, a FEN."""
 
     @abstractmethod
     def _new_game_line(self) -> str:
@@ -385,7 +402,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     async def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Get the move after pondering: send ``ponderhit``, or ``stop`` and a new search.
+        """Get the move after pondering: send ``ponderhit`` after a hit, else ``stop`` and then a new search.
 
         The clock starts just before the first of these lines is sent.
         """
@@ -405,7 +422,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return "ponderhit"
 
     async def stop_pondering(self) -> None:
-        """Send ``stop`` and discard the answer."""
+        """Send ``stop`` if the engine still searches, and discard its answer."""
         if self.process_id is not None and not self._client.is_idle:
             await self._halt()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that does not fit the dialect; empty if none."""
+    """Error message for a specification that does not fit the dialect; empty if it fits."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
         return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
     return ""

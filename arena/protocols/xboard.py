@@ -59,11 +59,15 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 VARIANTS = {"xiangqi": "xiangqi"}
-"""The games playable over the protocol, and their names in ``variants``."""
+"""Names of the games in the feature ``variants``, keyed by elolab's names; other games cannot be played over the
+protocol.
+"""
 FEATURES_MS = 2_000
-"""Wait for the features of an engine that sends neither ``done=0`` nor ``done=1``: the protocol's two seconds."""
+"""Milliseconds to wait for the features of an engine that sends neither ``done=0`` nor ``done=1``, as the protocol
+specifies.
+"""
 MATE_SCORE = 100_000
-"""A mate in n moves is written as this number plus n."""
+"""Score of a mate in n moves, minus n; an engine that is being mated sends it with a negative sign."""
 
 ACCEPTED = frozenset({
     "ping", "setboard", "playother", "usermove", "time", "draw", "sigint", "sigterm", "reuse", "analyze", "myname",
@@ -74,7 +78,7 @@ ACCEPTED = frozenset({
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """The error in a specification that the protocol cannot express; empty if none."""
+    """Error message for a specification that the protocol cannot express; empty if it can."""
     limits = spec.limits
     if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
         return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
@@ -95,15 +99,16 @@ _VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2}
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 REFUSAL = "Illegal move"
-"""Start of a line that refuses the opponent's move."""
+"""Prefix of a line by which an engine refuses its opponent's move."""
 LOSSES = ("0-1", "1-0")
-"""The result by which an engine says that it has lost, indexed by its side."""
+"""The result with which an engine says that it has lost, indexed by its side: 0 for the first mover, 1 for the second.
+"""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""xboard's kinds of options that differ only in their display, and the kind that replaces each."""
+"""Kinds of xboard's options that differ from other kinds only in their display, each with the kind that replaces it."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
-    """Pairs of name and value in a ``feature`` line."""
+    """Pairs of name and value in a ``feature`` line, in its order."""
     return [(name, quoted or plain) for name, quoted, plain in _FEATURE.findall(line.partition("feature")[2])]
 
 
@@ -129,7 +134,9 @@ def parse_option(text: str) -> AnnouncedOption | None:
 
 
 def parse_thinking(line: str) -> Information:
-    """Read a line of thinking output: depth, score, centiseconds, nodes; all parts are ``None`` for other lines."""
+    """Read a line of thinking output, which consists of depth, score, centiseconds and nodes; all parts are ``None``
+    for other lines.
+    """
     found = _THINKING.match(line)
     if found is None:
         return Information()
@@ -142,7 +149,7 @@ def parse_thinking(line: str) -> Information:
 def parse_variation(line: str, first_rank: int) -> str:
     """The principal variation of a line of thinking output, in the notation of ``Reply``; empty if there is none.
 
-    Ignores further figures before the variation, move numbers, and letters of pieces before moves.
+    Skips other numbers before the variation, move numbers, and the letter of a piece before its move.
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
@@ -161,7 +168,7 @@ def _centipawns(number: int) -> int:
 
 
 def parse_move(line: str) -> str | None:
-    """The move of a line ``move h2e2`` or, in the old form, ``1. ... h2e2``, as the engine wrote it.
+    """The engine's move, as written, in a line ``move h2e2`` or, in the old form, ``1. ... h2e2``.
 
     ``None`` for other lines.
     """
@@ -198,7 +205,9 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 
 
 def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]) -> dict[str, AnnouncedOption]:
-    """The options by name in lower case, with ``memory`` and ``cores`` if the engine has features of these names."""
+    """The announced options, and the options ``memory`` and ``cores`` if the engine has the features ``memory`` and
+    ``smp``, by name in lower case.
+    """
     own = {
         name: AnnouncedOption(name, "spin", low=1, high=2**31)
         for name, feature in (("memory", "memory"), ("cores", "smp"))
@@ -210,10 +219,11 @@ def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str,
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]
 ) -> list[str]:
-    """The lines that set a player's options, including ``memory`` and ``cores`` if the engine has these features.
+    """The lines that set a player's options, including ``memory`` and ``cores`` if the engine has the features for
+    them.
 
-    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for options
-    that the engine would reject.
+    ``announced`` is keyed by name in lower case, ``features`` by name. Raises ``PlayerFault`` (``startup_failure``) for
+    options that the engine would reject.
     """
     known = all_options(announced, features)
     commands = []
@@ -230,7 +240,8 @@ def option_commands(
 
 
 def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> list[str]:
-    """The lines at the start of a game that set the limits.
+    """The lines at the start of a game that set the limits; without any time limit, the engine receives ``watchdog_ms``
+    per move.
 
     ``moves_to_go`` is the number of moves to the first time control; 0 stands for the number in ``limits``.
     """
@@ -252,7 +263,9 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 
 
 def clock_commands(clock: PlayerClock | None) -> list[str]:
-    """The lines before a move that send the clocks, in centiseconds; an opponent without a clock gets the same time."""
+    """The lines that send both clocks in centiseconds before a move; for an opponent without a clock, the player's own
+    time is sent.
+    """
     if clock is None:
         return []
     other_ms = clock.remaining_ms if clock.opponent_remaining_ms is None else clock.opponent_remaining_ms
@@ -272,7 +285,7 @@ def setboard_command(position: str, engine_name: str) -> str:
 
 
 def edit_commands(position: str, first_rank: int) -> list[str]:
-    """The lines that set up a position in which Red is to move, piece by piece."""
+    """The lines of the command ``edit``, which set up a position piece by piece; Red must be to move."""
     squares: tuple[list[str], list[str]] = ([], [])
     for rank, row in zip(range(9, -1, -1), position.split()[0].split("/"), strict=True):
         file = 0
@@ -289,7 +302,9 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 
 
 class XboardClient(ProtocolClient):
-    """Matches replies to requests and keeps the engine's output. It does no input or output itself."""
+    """Matches replies to requests and keeps the engine's output. It does no input or output itself: lines go in, lines
+    to send come out.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -299,23 +314,25 @@ class XboardClient(ProtocolClient):
         self.needs_time = False
         """Whether the engine has asked for more time to list its features (``done=0``)."""
         self.complaints: list[str] = []
-        """Lines by which the engine has rejected input since the last question."""
+        """Lines by which the engine has rejected input since the last request."""
         self.offers_draw = False
         self.claim = ""
-        """A result or resignation that the engine sent unasked; some engines then stop playing."""
+        """The line with a result or resignation that the engine sent unasked, after which some engines stop playing;
+        empty if there is none.
+        """
         self._pings = 0
         self._thinking = ""
 
     def has(self, feature: str) -> bool:
-        """Whether the engine announced a feature as 1."""
+        """Whether the engine announced the feature with the value 1."""
         return self.features.get(feature) == "1"
 
     def hello(self) -> list[str]:
-        """The lines that open the conversation; ``feature done=1`` is due."""
+        """The lines that open the conversation; ``feature done=1`` becomes due."""
         return self._expect("done", "xboard", "protover 2")
 
     def take_for_done(self) -> None:
-        """Stop waiting for further features."""
+        """Treat the features as complete, although the engine has not sent ``done=1``."""
         self._due.discard("done")
 
     def acknowledgements(self) -> list[str]:
@@ -323,7 +340,7 @@ class XboardClient(ProtocolClient):
         return [f"{'accepted' if name in ACCEPTED else 'rejected'} {name}" for name in self.features]
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines, followed by ``ping`` if the engine supports it; its reply ``pong`` is due."""
+        """The lines to send: ``before`` and, if the engine supports it, ``ping``, whose reply ``pong`` becomes due."""
         self.complaints = []
         if not self.has("ping"):
             return [*before]
@@ -335,7 +352,7 @@ class XboardClient(ProtocolClient):
         return ["?"]
 
     def think(self, *lines: str) -> list[str]:
-        """The lines to send, which make the engine think; its move is due."""
+        """The lines to send, unchanged; they make the engine think, and its move becomes due."""
         self.answer = self._thinking = ""
         self.complaints = []
         return self._expect("move", *lines)
@@ -379,7 +396,9 @@ class XboardClient(ProtocolClient):
         return ""
 
     def _take_answer(self, line: str) -> str:
-        """Accept a line that ends a search; before ``pong`` it belongs to an earlier position and is ignored."""
+        """Accept a line that ends a search. While ``pong`` is due, the line belongs to an earlier position and is
+        ignored, except that a result or resignation is kept in ``claim``.
+        """
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1
             if (_RESULT.match(line) or first_word(line) == "resign") and first_word(self.claim) != "resign":
@@ -389,11 +408,11 @@ class XboardClient(ProtocolClient):
         return self._take("move")
 
     def has_resigned(self, side: int) -> bool:
-        """Whether the engine, which plays ``side``, has resigned unasked."""
+        """Whether the engine has resigned unasked; ``side`` is the side that it plays."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def information(self) -> Information:
-        """Contents of the last line of thinking output."""
+        """Contents of the last line of thinking output; all parts are ``None`` if there was none."""
         return parse_thinking(self._thinking)
 
     def variation(self, first_rank: int) -> str:
@@ -402,26 +421,28 @@ class XboardClient(ProtocolClient):
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
-        """The options by name in lower case, with ``memory`` and ``cores`` if the engine has features for them."""
+        """The announced options, and ``memory`` and ``cores`` if the engine has the features for them, by name in lower
+        case.
+        """
         return all_options(self.options, self.features)
 
     def check_variant(self, game: str) -> None:
-        """Raise ``PlayerFault`` (``startup_failure``) if the engine lists its variants without this game."""
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine sent a list of variants without this game."""
         variants = self.features.get("variants")
         if variants is not None and VARIANTS[game] not in re.split(r"[\s,]+", variants):
             raise PlayerFault("startup_failure", f"does not play {game}: it has the variants {variants[:QUOTED]!r}")
 
     def move_lines(self, moves: Sequence[str], first_rank: int) -> list[str]:
-        """The lines that send moves."""
+        """The lines that send the moves; ``first_rank`` is the number that the engine gives the first rank."""
         word = "usermove " if self.has("usermove") else ""
         return [word + write_move(move, first_rank) for move in moves]
 
     def clock_lines(self, clock: PlayerClock | None) -> list[str]:
-        """The lines that send the clocks before a move, unless the engine declines them."""
+        """The lines that send the clocks before a move; none if the engine has declined them by ``time=0``."""
         return clock_commands(clock) if self.features.get("time") != "0" else []
 
     def take_offer(self) -> bool:
-        """Whether the engine has offered a draw since the last call."""
+        """Whether the engine has offered a draw since the last call of this method."""
         offered, self.offers_draw = self.offers_draw, False
         return offered
 
@@ -439,16 +460,16 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._first_rank = forced_first_rank(spec.options) or 0
         self._refuses_setboard = False
         self._path: tuple[str, ...] = ()
-        """Moves from the start of the engine's game to the opening's position."""
+        """Moves from the start of the game to the opening's position; empty if the position is set up directly."""
         self._known: list[str] = []
-        """Moves after the opening that the engine has received."""
+        """All moves that the engine has received or made, beginning with ``_path`` and the opening's moves."""
         self._plays = False
-        """Whether the engine plays, and so answers each move without ``go``."""
+        """Whether the engine is playing, and not only watching; it then answers each move without ``go``."""
         self._draw_is_offered = False
         self._restarts = False
         """Whether the next question must send the position as the start of a new game."""
         self._counts_short = False
-        """Whether fewer moves remain to the engine's next time control than a full control has."""
+        """Whether the engine received fewer moves to its next time control than a full control has."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
@@ -470,7 +491,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         await self._converse(client.synchronise(*client.acknowledgements(), *commands), deadline_ns)
 
     async def _learn_features(self, deadline_ns: int) -> None:
-        """Wait for the features: for the usual time, or longer if the engine asks for it."""
+        """Wait until the engine has sent its features: ``FEATURES_MS`` at most, or until the deadline if the engine
+        asks for more time or has sent none.
+        """
         client = self._client
         await self._running().send(client.hello(), deadline_ns)
         while not client.is_idle:
@@ -491,7 +514,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         await super().new_game(opening, stop)
 
     async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Set up the game, the limits and the opening; the engine only watches."""
+        """Set up the game, the limits and the opening; the engine watches and does not play yet."""
         from elolab.engine.games import game_named
 
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
@@ -517,7 +540,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     async def _watch_new_game(
         self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
     ) -> None:
-        """Begin a game that the engine watches; the lines ``opening`` set up its opening."""
+        """Begin a game that the engine watches without playing; the lines ``opening`` set up its opening.
+        ``moves_to_go`` is that of ``limit_commands``.
+        """
         commands = [
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
@@ -529,7 +554,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._client.claim = ""
 
     async def _setting_up(self, position: str) -> list[str]:
-        """The lines that set up an opening's position; empty if moves lead there, which are put into ``_path``."""
+        """The lines that set up an opening's position; empty if ``_path`` has been set to moves that lead there."""
         from elolab.engine.games import game_named
         from elolab.engine.games.proof_game import proof_game
 
@@ -555,11 +580,13 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.move_lines(moves, self._first_rank)
 
     def _refusal(self) -> str:
-        """The line that refuses essential input; empty if the engine accepted everything."""
+        """The line by which the engine refused essential input; empty if it accepted everything."""
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
-        """Pass the opponent's offer of a draw on before the engine thinks."""
+        """Note the opponent's offer of a draw; it is passed on before the engine's next search, unless the engine
+        declines offers by ``draw=0``.
+        """
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
     async def _question(
@@ -567,7 +594,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     ) -> list[str]:
         """Send the new moves, or the position as the start of a new game; returns the lines that ask for a move.
 
-        They are ``go``, or the opponent's move if the engine ponders and so is still playing.
+        The last of them is ``go``, or the opponent's move if the engine is still playing because it ponders.
         """
         side = position.side_to_move
         first, self._known = len(self._known), [*self._path, *moves]
@@ -589,18 +616,20 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.think(*offer, *self._client.clock_lines(clock), *lines)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Send the position by ``setboard`` in the next question; raises ``NoMove`` if the engine lacks it."""
+        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine lacks it."""
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
         self._restarts = True
 
     def _take_resignation(self, side: int) -> None:
-        """Raise ``PlayerResigned`` if the engine, which plays ``side``, has resigned out of turn."""
+        """Raise the exception for a resignation if the engine, which plays ``side``, has resigned out of turn."""
         if self._client.has_resigned(side):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether to send the position as the start of a new game, which the engine must support."""
+        """Whether the next request must send the position as the start of a new game; always False if the engine has no
+        ``setboard``.
+        """
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
@@ -628,7 +657,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Await a conversation in which the command ``told`` is sent; raises ``NoMove`` if the engine refuses it."""
+        """Await a conversation; raises ``NoMove`` if the engine refuses its input. ``told`` is the command to name in
+        that fault.
+        """
         try:
             await conversation
         except DeadlinePassed:
@@ -658,7 +689,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """The exception for an overdue move: ``NoMove`` if the engine claimed a result, otherwise a loss on time."""
+        """Stop the overdue engine and return the exception to raise: ``NoMove`` if the engine has claimed a result,
+        otherwise a fault.
+        """
         if self._client.claim:
             await self._halt()
             what = Fault("claimed", said=self._client.claim[:QUOTED])

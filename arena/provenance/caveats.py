@@ -34,5 +34,7 @@ NO_CAVEATS = Caveats()
 
 
 def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
-    """The caveats of a folder; ``faults`` occurred in ``games`` games, by default all games of the store."""
+    """The warnings about a folder's run; ``faults`` were counted in ``games`` games, by default in all games of the
+    store.
+    """
     return Caveats(faults, len(store) if games is None else games, remarks_on(store))

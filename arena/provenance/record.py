@@ -1,11 +1,11 @@
-"""Record of the players' files, driver sources and workers that played a folder's games.
+"""Record of the players' files, elolab's driver code and the refused workers of a folder's games.
 
-A resumed run must play with the recorded files and driver; see ``arena.provenance.sources``. Folders of earlier
+A resumed run must play with the recorded files and driver code; see ``arena.provenance.sources``. Folders of earlier
 versions record less, and a run compares only what its folder records.
 
-The files of an external player are its program, and files among its arguments and options. A digest tells their builds
-apart. Files that a program finds by itself, such as modules of a script or an opening book of a fixed name, do not
-count.
+The files of an external player are its program, and the files that its arguments and options name. A digest tells
+different builds apart. Files that a program finds by itself, such as modules of a script or an opening book of a fixed
+name, are not recorded.
 """
 
 from __future__ import annotations
@@ -24,28 +24,32 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key of the external programs that played: for each build the path as configured, folder and digest."""
+"""Metadata key of the external programs that played: a list of path as configured, working directory and digest for
+each build.
+"""
 OTHER_FILES = "files of players"
 """Metadata key of other files that players' arguments and options name, in the form of ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key of each ``driver_identity`` under which external programs played, in order."""
+"""Metadata key of the list of each ``driver_identity`` under which external programs played, in order."""
 ACCEPTED = "accepted changes"
 """Metadata key of the digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
-"""Metadata key of the refused workers, each with the reason."""
+"""Metadata key of the refused workers, a table from worker to reason."""
 
 
 class GameFile(NamedTuple):
     """A file whose content can change an external player's moves."""
 
     word: str
-    """The path, as the command, an argument or an option names it."""
+    """The path, as the command, an argument or an option gives it."""
     directory: str | None
     """The program's working directory; ``None`` stands for the working directory of elolab."""
     is_program: bool = True
 
     def digest(self) -> str | None:
-        """SHA-256 of the file's present content, hexadecimal; ``None`` if it is missing or unreadable here."""
+        """SHA-256 of the file's present content in hexadecimal digits; ``None`` if it is missing or unreadable on this
+        machine.
+        """
         try:
             if self.is_program:
                 path = find_program([self.word], self.directory)
@@ -73,7 +77,9 @@ class GameFile(NamedTuple):
 
 @functools.lru_cache(256)
 def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
-    """Digest of a file, cached by its time of change, size and inode, because workers ask before every chunk."""
+    """SHA-256 of a file, cached by its time of change, size and inode number, because workers ask for it before every
+    chunk of games.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -84,7 +90,9 @@ def files_of(player: PlayerSpec) -> dict[GameFile, str]:
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """Possible files of a player: its program, and all arguments and values with a dot or a slash except logs."""
+    """Possible files of a player: its program, and all arguments and values of options that contain a dot or a slash,
+    except logs.
+    """
     if player.is_builtin or not player.command:
         return []
     program, *arguments = player.command
@@ -98,21 +106,21 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
 
 
 def _is_of_log(name: str) -> bool:
-    """Whether the value of this option or flag is a log that the engine writes."""
+    """Whether an option or flag of this name gives the path of a log, which the engine writes."""
     return "log" in name.lower()
 
 
 class Provenance:
-    """The players' files and elolab's driver code in a run; recorded once the players have played.
+    """The players' files and elolab's driver code in a run, which are recorded once the players have played.
 
     A file that changes during its player's first games is an output of the player, and is not recorded.
     """
 
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
-        """Read the folder's record.
+        """Read the record of the store's folder.
 
-        ``accepts_changes`` records the present files and driver as accepted; files missing here may then differ on
-        other machines.
+        ``accepts_changes`` accepts changed files and changed driver code, and records that; files missing here may then
+        differ on other machines.
         """
         self._store = store
         self._recorded = _recorded_files(store)
@@ -120,7 +128,7 @@ class Provenance:
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
         self.files: dict[GameFile, str] = {}
-        """The digest that each file of external players must have."""
+        """The digest that each file of external players must have on every machine."""
         for file, digests in self._recorded.items():
             digest = file.digest() or (None if accepts_changes else digests[-1])
             if digest is not None:
@@ -129,7 +137,9 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Hash the files of a job's players before their first game; a file replaced later keeps this digest."""
+        """Compute the digests of the files of a job's players before their first game; if a file is replaced later, the
+        first digest stays.
+        """
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)
@@ -137,7 +147,9 @@ class Provenance:
                     self.files.setdefault(file, digest)
 
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
-        """Record new files of players that have played, a new driver, and newly refused workers."""
+        """Record the new files of players that have played, the driver code if it is new, and newly refused workers.
+        ``refused`` maps workers to reasons.
+        """
         new: dict[str, object] = {}
         external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
         for file, digest in [*self.files.items()] if external else ():
@@ -160,7 +172,7 @@ class Provenance:
 
 
 def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
-    """Recorded files, each with the digests of all its builds that played, in order."""
+    """The recorded files, each with the digests of its builds in the order in which they played."""
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
         for word, directory, digest in store.metadata(name) or ():
@@ -169,7 +181,7 @@ def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
 
 
 def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
-    """Recorded files as plain data for the store's metadata."""
+    """The recorded files as plain data for the store's metadata, by metadata key."""
     kept: dict[str, list[list[str | None]]] = {PROGRAMS: [], OTHER_FILES: []}
     for file, digests in recorded.items():
         kept[PROGRAMS if file.is_program else OTHER_FILES] += [[file.word, file.directory, one] for one in digests]
@@ -177,7 +189,9 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """Shortened digests of the files that external players used, keyed by kind and name of the file."""
+    """Shortened digests of the builds of each file that external players used, as a comma-separated text, keyed by kind
+    and path.
+    """
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
 
 
@@ -198,7 +212,7 @@ def changed_since(store: Store) -> str:
 
 
 def _changed(store: Store) -> dict[str, str]:
-    """Phrases for the changes that were not accepted, keyed by the present digest."""
+    """Phrases that describe changes that were not accepted, keyed by the digest of the changed file or driver code."""
     found = {}
     for file, digests in _recorded_files(store).items():
         now = file.digest()

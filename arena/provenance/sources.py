@@ -19,15 +19,15 @@ SHOWN_DIGITS = 12
 """Number of hexadecimal digits that messages show of a digest."""
 _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
-"""Folders of ``arena`` and ``engine`` whose sources cannot influence a game."""
+"""Names of folders in ``arena`` and ``engine`` whose sources cannot influence a game."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
-"""Modules of ``arena`` that talk to programs and judge their answers."""
+"""Patterns of the modules in ``arena`` that talk to programs and judge their answers."""
 _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
 
 
 @functools.cache
 def source_digests() -> Mapping[str, str]:
-    """Digest of every source that can decide a game, by path; computed at the first call in a process."""
+    """Shortened digest of every source that can decide a game, keyed by path; computed once per process."""
     packages = (_ARENA, ENGINE_DIRECTORY)
     files = [(path, path.relative_to(package.parent)) for package in packages for path in package.rglob("*.py")]
     return {
@@ -43,7 +43,9 @@ def sources_digest() -> str:
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """A phrase that names how a worker's ``source_digests`` differ from this process's; empty if they agree."""
+    """A phrase that names a source that differs between a worker, whose ``source_digests`` are ``there``, and this
+    process; empty if all agree.
+    """
     here = source_digests()
     names = [name for name in sorted({**here, **there}) if here.get(name) != there.get(name)]
     if not names:

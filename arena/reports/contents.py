@@ -28,7 +28,7 @@ from elolab.engine.settings.parameters import format_value, resolve
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum number of players in tables with a cell for every two players."""
+"""Maximum number of players for which a report has tables with a cell for every two players."""
 
 
 @dataclass(frozen=True)
@@ -39,25 +39,25 @@ class Contents:
     records: Sequence[GameSummary]
     """Summaries of the games, in schedule order."""
     games: PackedGames
-    """Games with their moves, packed for the page."""
+    """The games with their moves, in the form that the page reads."""
     planned_games: int
-    """Number of games in the tournament; games with this number or a higher one do not count."""
+    """Only games whose number in the schedule is less than this number count."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
-    """Search statistics; empty if no player records any."""
+    """Counted search events of the players; empty if no player counted any."""
     counted_plots: tuple[Plot, ...] = ()
     sequential: SequentialRun | None = None
-    """The sequential test, if the tournament is one."""
+    """State of the tournament's sequential test; ``None`` if it has none."""
     runs: tuple[tuple[str, TournamentSpec], ...] = ()
-    """Folders and tournaments, for a joint report."""
+    """In a joint report, pairs of each run's folder and tournament; empty otherwise."""
     notes: tuple[str, ...] = ()
     """Warnings and explanations for the reader."""
     language: str = DEFAULT_LANGUAGE
     placing: Placing | None = None
-    """Placing in a Swiss tournament or a knockout."""
+    """Final places in a Swiss tournament or a knockout; ``None`` in other formats."""
     expected_games: int | None = None
-    """Number of games that will be played, if the run was shortened; ``None`` means ``planned_games``."""
+    """Number of games to be played, if the run was shortened; ``None`` stands for ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -72,21 +72,23 @@ class Contents:
 
     @functools.cached_property
     def counted(self) -> list[GameSummary]:
-        """The records of games that count, see ``planned_games``."""
+        """Summaries of the games that count, see ``planned_games``."""
         return [record for record in self.records if record.pairing.number < self.planned_games]
 
     def plot(self, name: str) -> Plot:
-        """The figure of that name."""
+        """The figure with that name; it must exist."""
         return next(plot for plot in self.plots if plot.name == name)
 
 
 def number_text(count: int) -> str:
-    """A whole number with separated thousands."""
+    """A whole number as text, with spaces between groups of three digits."""
     return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean as text: with ``digits`` decimals below 1000, as a whole number from there on, a dash for ``None``."""
+    """A mean as text: with ``digits`` decimals if it is less than 1000, otherwise as a whole number; a dash for
+    ``None``.
+    """
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
@@ -125,7 +127,9 @@ def _leader_sentence(contents: Contents) -> str:
 
 
 def _match_sentence(tables: Tables, say: Catalogue) -> str:
-    """The outcome between two players, from their head-to-head result; its interval may be asymmetrical."""
+    """A sentence on the result of a match between two players, with the Elo difference and its 95 % interval, which may
+    be asymmetrical.
+    """
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]
@@ -137,7 +141,7 @@ def _match_sentence(tables: Tables, say: Catalogue) -> str:
 
 
 def warnings_of(contents: Contents) -> list[str]:
-    """Warnings to read before trusting the numbers."""
+    """Warnings that the reader should see before the numbers."""
     counter, say = contents.tables.counter, contents.say
     found = [*contents.caveats.sentences(contents.language), *contents.notes]
     arena = Catalogue(ARENA, contents.language)
@@ -246,7 +250,9 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
-    """A built-in player's non-default parameters, or an external player's protocol, command and options."""
+    """The settings of a player as text: a built-in player's non-default parameters, or an external player's protocol,
+    command and options.
+    """
     if not player.is_builtin:
         lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
         options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])

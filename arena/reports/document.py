@@ -50,7 +50,7 @@ class Commands:
 
 @dataclass(frozen=True)
 class Figures:
-    """Figures side by side."""
+    """Several figures, shown side by side."""
 
     plots: tuple[Plot, ...]
 
@@ -60,7 +60,7 @@ class TextTable:
     """A table of texts."""
 
     heads: tuple[tuple[str, str], ...]
-    """A title and a unit for each column."""
+    """For each column, the pair of its title and its unit; the unit may be empty."""
     kinds: tuple[str, ...]
     """CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or a class that ``table_of`` lists."""
     rows: tuple[tuple[str, ...], ...]
@@ -70,12 +70,12 @@ class TextTable:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A picture built from HTML elements; Markdown shows ``instead``."""
+    """A diagram built from HTML elements; Markdown shows ``instead``."""
 
     macro: str
-    """The macro of ``templates/blocks.html.j2`` that draws the picture: ``grid`` or ``bracket``."""
+    """Name of the macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
     fields: dict[str, Any]
-    """Arguments of the macro."""
+    """Arguments of the macro, by name."""
     instead: tuple[TextTable | Plot, ...]
 
 
@@ -87,7 +87,7 @@ class Section:
     """A heading and the blocks below it."""
 
     name: str
-    """The section's anchor in the page."""
+    """The section's anchor in the HTML page."""
     title: str
     blocks: Sequence[Block]
 
@@ -98,19 +98,19 @@ class Document:
 
     title: str
     kicker: str
-    """The line above the title: the kind of report."""
+    """The line above the title, which says the kind of report."""
     summary: str
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
     """Language of the report: one of ``engine.language.LANGUAGES``."""
     warnings: tuple[str, ...] = ()
-    """Warnings to read before trusting the numbers."""
+    """Warnings that the reader should see before the numbers."""
     games: GamesOnPage | None = None
-    """Games to replay on the page, after the sections."""
+    """Games that the reader can replay on the page, after the sections; ``None`` for no games."""
 
     @property
     def plots(self) -> list[Plot]:
-        """All figures of the sections, in order."""
+        """All figures of the report, in the order of the sections."""
         return [*_plots(block for section in self.sections for block in section.blocks)]
 
 
@@ -125,10 +125,11 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """Build a table whose first column names the row; the columns ``numbers`` are aligned to the right.
+    """Build a table whose first column names the row; the columns with the indices ``numbers`` are aligned to the
+    right.
 
-    ``kinds`` gives other columns a CSS class: ``sentence`` for wide texts, ``figures_cell`` for several figures in a
-    cell, ``whole`` for cells without line breaks.
+    ``kinds`` maps CSS classes to indices of other columns: ``sentence`` for wide texts, ``figures_cell`` for several
+    figures in a cell, ``whole`` for cells without line breaks.
     """
     known = dict.fromkeys(numbers, NUMBER)
     known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
@@ -139,9 +140,10 @@ def table_of(
 def write_document(
     directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> Path:
-    """Write report.html, report.md and the plots; returns the path of report.html. Raises ``FileError``.
+    """Write report.html, report.md and the plots into ``directory``; returns the path of report.html. Raises
+    ``FileError``.
 
-    ``caveats`` and ``faults``, by which players lost games, become warnings at the top of the report.
+    ``caveats``, and the ``faults`` by which players lost games, become warnings at the top of the report.
     """
     language = document.language
     found = caveats.sentences(language) + fault_sentences(faults, Catalogue("elolab.arena", language), language)
@@ -157,7 +159,8 @@ def write_document(
 def html_page(document: Document) -> str:
     """Render a report as one HTML page.
 
-    The page is self-contained, unless it has too many games: then it loads them from ``GAMES_FOLDER`` next to it.
+    The page contains everything that it needs. Only if it has too many games, it loads them from the folder
+    ``GAMES_FOLDER`` next to it.
     """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections
@@ -218,7 +221,7 @@ def _markdown(block: Block, language: str) -> str:
 
 
 def table_markdown(table: TextTable) -> str:
-    """A table as Markdown, with units after the titles."""
+    """A table as Markdown, with the units in brackets after the titles."""
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == NUMBER else "---" for kind in table.kinds]
     lines = (heads, rules, *table.rows)

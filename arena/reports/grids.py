@@ -17,7 +17,7 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum number of players with which the crosstable's columns are headed by names instead of row numbers."""
+"""Maximum number of players for which the crosstable's columns are headed by names; with more, by row numbers."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:
@@ -31,14 +31,14 @@ def placing_section(placing: Placing, language: str) -> Section:
 
 
 def placing_html(placing: Placing, language: str) -> str:
-    """The placing section, for a page that watches a run."""
+    """The section of ``placing_section`` as HTML, for a page that watches a run."""
     return html_sections([placing_section(placing, language)], language)
 
 
 def crosstable_section(
     names: Sequence[str], results: Iterable[HeadToHead], language: str, instead: tuple[TextTable | Plot, ...] = ()
 ) -> Section:
-    """The section with the crosstable; ``names`` are its rows and columns. Markdown shows ``instead``."""
+    """The section with the crosstable; ``names`` are its rows and columns, in order. Markdown shows ``instead``."""
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
@@ -51,7 +51,9 @@ def crosstable_section(
 
 
 def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
-    """The crosstable section, for a page that watches a run; empty if there are too many players."""
+    """The section of ``crosstable_section`` as HTML, for a page that watches a run; empty if there are too many
+    players.
+    """
     too_many = len(names) > MAX_TABLED_PLAYERS
     return "" if too_many else html_sections([crosstable_section(names, results, language)], language)
 
@@ -91,7 +93,9 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Titles of a knockout's rounds, each with its encounters from top to bottom; the match for third place is last."""
+    """Pairs of a round's title and its encounters from top to bottom, for each round of a knockout; the match for third
+    place comes last.
+    """
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)
     rounds = [
@@ -121,7 +125,9 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 
 
 def _superiority_cell(contents: Contents, row: int, column: int, share: float) -> dict[str, Any]:
-    """A cell of the superiority grid; ``row`` and ``column`` are indices in the standings."""
+    """A cell of the superiority grid; ``row`` and ``column`` are indices in the standings. ``share`` is the likelihood,
+    from 0 to 1, that the row's player is stronger.
+    """
     elo, error = contents.tables.difference(row, column)
     return {
         "direction": "up" if share >= 0.5 else "down",

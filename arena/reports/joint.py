@@ -47,28 +47,32 @@ class JoinedRun:
 
 
 JoinNote = tuple[str, dict[str, Any]]
-"""A note on joining: the key of a message of the reports, and the message's fields."""
+"""A note on how runs were joined: the key of a message of the reports, and the message's fields."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Several runs as one list of games."""
+    """Several runs joined to one list of games."""
 
     spec: TournamentSpec
-    """Name, game, players and anchors of the joint report; rules and openings are those of the runs."""
+    """Specification of the joint report. Only its name, game, players and anchors apply to all runs; rules and openings
+    are in the specifications of the runs.
+    """
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
     notes: tuple[JoinNote, ...]
     """Explanations of how the runs were joined."""
 
     def notes_in(self, language: str) -> tuple[str, ...]:
-        """The notes as sentences."""
+        """The notes as sentences in a language."""
         say = Catalogue(REPORTS, language)
         return tuple(say(key, **fields) for key, fields in self.notes)
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
-    """Read the runs and merge their games. Raises ``UserError`` if they play different games."""
+    """Read the runs in ``folders`` and merge their games; ``anchors`` are pairs of a player's name and its fixed Elo.
+    Raises ``UserError`` if the runs play different games.
+    """
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
     for run in runs[1:]:
@@ -96,7 +100,9 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of an anchored player; ``name`` is its joint name or its name in a run."""
+    """The joint name of an anchored player, whose ``name`` is its joint name or its name in a run. Raises
+    ``JointError`` if several players have that name. ``names`` maps each run's names to joint names.
+    """
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
         raise JointError(
@@ -126,14 +132,14 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A player in one run: the run, and the player under its name there."""
+"""A run, and one of its players under its name in that run."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """Return the joint names of each run's players, the joint players, and notes on changed names.
+    """Return each run's mapping from its players' names to joint names, the joint players, and notes on changed names.
 
-    Players with the same settings become one player with all their names. Two players of one run stay separate,
-    because a player cannot play itself.
+    Players with the same settings become one player with all their names. Two players of one run stay separate, because
+    a player cannot play itself.
     """
     appearances = [(run, player) for run in runs for player in run.spec.players]
     counts = [Counter(map(_settings, run.spec.players)) for run in runs]
@@ -182,14 +188,16 @@ def _value_text(value: Any) -> str:
 
 
 def _settings(player: PlayerSpec) -> str:
-    """All settings that determine a player's moves, as text without the player's name."""
+    """All settings that determine a player's moves, as text; the player's name is not included."""
     return json.dumps({**player.content(), "name": ""}, sort_keys=True)
 
 
 def _put_together(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
-    """Return all games, renumbered and under the joint names, and the number of duplicates left out."""
+    """Return the games of all runs, renumbered and under the joint names, and the number of duplicates left out.
+    ``names`` maps each run's names to joint names.
+    """
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
     seen: set[tuple[Any, ...]] = set()
@@ -216,7 +224,7 @@ def _put_together(
 def _common_anchors(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], given: Mapping[str, float]
 ) -> tuple[tuple[str, float], ...]:
-    """The anchors of all runs, except for players in ``given``.
+    """The anchors of all runs, as pairs of joint name and Elo, except those of players in ``given``.
 
     Raises ``JointError`` if two runs give a player different ratings.
     """
@@ -235,7 +243,9 @@ def _common_anchors(
 
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report of several runs into a folder that contains no run."""
+    """Write games.pgn, games.csv, the tables and the report of the joined runs into a folder, which must not contain a
+    run.
+    """
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)

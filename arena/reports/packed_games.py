@@ -44,11 +44,13 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum size of the chunks inside a page, in characters (about 2000 games); larger ones all become files."""
+"""Maximum number of characters of all chunks inside a page, about 2000 games. If they are larger, all chunks become
+files.
+"""
 GAMES_FOLDER = "report-games"
 """Name of the folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
-"""Names and types of the columns.
+"""Name and NumPy type of each column.
 
 ``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns from the mover's view. ``time`` has
 the format of ``packed_times``. ``plies`` is the length of the principal variation.
@@ -58,11 +60,11 @@ NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""Times in microseconds at which ``packed_times`` begins to drop one more digit."""
+"""Times in microseconds from which ``packed_times`` drops one more digit."""
 MAX_DIALOGUE = 16_384
 """Maximum number of characters that a page shows of the dialogue before a fault."""
 MAX_DIALOGUES = 4 * 2**20
-"""Maximum number of characters of all dialogues in a chunk; later faults are shown without dialogue."""
+"""Maximum number of characters of all dialogues in a chunk; later faults in the chunk are shown without a dialogue."""
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,14 @@ class PackedGames:
     """All games of a page, in packed form."""
 
     index: str
-    """Index for the list: base64 of zlib-compressed JSON."""
+    """Index for the page's list of games: JSON, compressed by zlib, in base64."""
     reasons: tuple[str, ...]
-    """Reasons for which the games ended."""
+    """The different reasons for which the games ended."""
     games: int
     embedded: tuple[str, ...] = ()
-    """Chunks inside the page; empty if they are in files."""
+    """Compressed chunks to be included in the page; empty if the chunks are in files."""
     files: tuple[str, ...] = ()
-    """File names of the chunks in ``GAMES_FOLDER``; empty if they are inside the page."""
+    """File names of the chunks in ``GAMES_FOLDER``; empty if the chunks are inside the page."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,9 @@ class GamesOnPage:
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Number of the first game that does not count, because the sequential test had ended; ``None`` if all count."""
+    """Number of the first game that does not count, because a sequential test was decided before it; ``None`` if all
+    count.
+    """
     language: str = DEFAULT_LANGUAGE
 
     @property
@@ -101,7 +105,7 @@ class GamesOnPage:
 
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
-        """Keys and titles of the available move notations; empty if there is no choice."""
+        """Pairs of key and title for the available move notations; empty if there is only one."""
         from elolab.engine.games import game_named
 
         if not game_named(self.game).move_notations:
@@ -113,7 +117,7 @@ class GamesOnPage:
 
     @property
     def folder(self) -> str:
-        """Name of the folder next to the page that contains the scripts with its games."""
+        """Name of the folder, next to the page, with the scripts that contain its games."""
         return GAMES_FOLDER
 
     @property
@@ -125,11 +129,13 @@ class GamesOnPage:
 
     @property
     def data(self) -> Markup:
-        """Everything that report.js needs besides the games, as JSON."""
+        """Everything that report.js needs except the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """Everything that report.js needs besides the games; ``reasons`` are the reasons for which games can end."""
+        """Everything that report.js needs except the games, as plain data; ``reasons`` are the reasons for which games
+        can end.
+        """
         from elolab.engine.games import game_named
 
         reasons = tuple(reasons)
@@ -166,7 +172,9 @@ class GamePacker:
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """Start without games. ``folder`` is created only if the page cannot hold all games."""
+        """Start without games. ``players`` is the order of the players in the index; ``folder`` is created only if the
+        page cannot contain all games.
+        """
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
@@ -203,7 +211,7 @@ class GamePacker:
             self._close_chunk()
 
     def packed(self) -> PackedGames:
-        """Pack all games added so far; call it only once."""
+        """Finish packing and return all games added so far; call it only once."""
         if self._chunk.games:
             self._close_chunk()
         self._wait(0)
@@ -253,13 +261,13 @@ class GamePacker:
             replace_file(path, f'receiveChunk("{name}", "{text}");\n')
 
     def _wait(self, most: int) -> None:
-        """Wait until at most ``most`` chunks remain to be written."""
+        """Wait until at most ``most`` chunks are still being written."""
         while len(self._pending) > most:
             self._pending.popleft().result()
 
 
 INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
-"""Columns of the index; ``first``, ``second``, ``opening`` and ``reason`` are indices into lists of names."""
+"""Columns of the page's index; ``first``, ``second``, ``opening`` and ``reason`` are indices into lists of names."""
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
@@ -277,7 +285,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
 
 
 class _Chunk:
-    """Collects games as columns, which take less memory than records, and packs them into one chunk."""
+    """Collects games as columns, which need less memory than records, and packs them into one chunk."""
 
     def __init__(self, game: str, language: str) -> None:
         self._game, self._language = game, language
@@ -300,7 +308,7 @@ class _Chunk:
 
     @property
     def moves(self) -> int:
-        """Number of moves."""
+        """Number of moves in the chunk."""
         return len(self._moves)
 
     def add(self, record: GameRecord) -> None:
@@ -377,7 +385,9 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Sentences on a game's late moves within the margin, its pondering, exact score and limit; empty if none apply."""
+    """Text with a game's late moves within the margin, its pondering, exact score and limit, one sentence each; empty
+    if none apply.
+    """
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
 
@@ -403,7 +413,7 @@ def compressed(data: bytes) -> str:
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
-    """Clip values to ``least`` and ``most``, and replace ``None`` by ``unknown``."""
+    """The values as an array, clipped to ``least`` and ``most``; ``None`` becomes ``unknown``."""
     if None not in values:
         return np.array(values, np.int64).clip(least, most)
     known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)

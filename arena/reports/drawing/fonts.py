@@ -1,4 +1,4 @@
-"""Finds a font with Chinese characters for figures, if this machine has one."""
+"""Finds a font with Chinese characters for the figures, if this machine has one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import functools
 from pathlib import Path
 
 LATIN = "DejaVu Sans"
-"""The font for Latin text, which matplotlib includes."""
+"""Name of the font for Latin text, which matplotlib includes."""
 CHINESE = (
     "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "PingFang SC", "Hiragino Sans GB",
     "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Noto Sans CJK TC",
     "Noto Sans CJK JP", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
-"""Fonts with simplified Chinese, best first; matplotlib names a collection after its first font."""
+"""Names of fonts with simplified Chinese, best first; matplotlib names a collection after its first font."""
 FILES = (
     "notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback",
 )  # fmt: skip
@@ -26,13 +26,13 @@ def font_families() -> list[str]:
 
 
 def chart_language(language: str) -> str:
-    """The language of a report's figures: English if no font can draw the report's language."""
+    """The language of the text in a report's figures: ``language``, or English if this machine has no font for it."""
     return language if language == "en" or chinese_font() is not None else "en"
 
 
 @functools.cache
 def chinese_font() -> str | None:
-    """The name of a font with Chinese characters, if this machine has one."""
+    """The name of a font with Chinese characters; ``None`` if this machine has none."""
     from matplotlib import font_manager
 
     known = _known_font()

@@ -1,4 +1,6 @@
-"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims on coinciding lines, clear labels."""
+"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims around coinciding lines, and labels
+that do not overlap.
+"""
 
 from __future__ import annotations
 
@@ -22,16 +24,16 @@ if TYPE_CHECKING:
 DEFAULT_REACH = 100.0
 """Elo range shown on each side of 0 if no interval has a finite end."""
 TYPICAL_REACHES = 4.0
-"""Largest distance from 0 that a chart shows, as a multiple of the median distance of the intervals' ends.
+"""Maximum distance from 0 that a chart shows, as a multiple of the median distance of the intervals' outer ends.
 
-It keeps a few very wide intervals from flattening all others.
+It prevents a few very wide intervals from flattening all others.
 """
 CUT, BEYOND = "_cut", "_beyond"
 """Labels of the matplotlib objects that show truncated intervals and points beyond the bounds."""
 NEAR_POINTS = 1.5
-"""Largest distance at which two lines look like one, in points (1/72 inch)."""
+"""Distance, in points (1/72 inch), below which two lines cannot be distinguished."""
 SAME_SHARE = 0.8
-"""Share of points that must be near for two lines to look like one."""
+"""Two lines coincide if at least this share of their common x values has points nearer than ``NEAR_POINTS``."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Minimum distance of tick labels, in pixels of the figure's own resolution."""
@@ -44,9 +46,10 @@ MAX_STAGGER = 3
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all intervals, except the ends of intervals much wider than most.
+    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of intervals that are much wider than
+    most.
 
-    The finite ends of the intervals ``whole`` are always inside.
+    The finite ends of the intervals ``whole`` are always within the bounds.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -71,7 +74,7 @@ def shown_bounds(
 
 
 def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
-    """Set the limits of the axis ``way`` to the bounds, widened on each side by ``share`` of their distance."""
+    """Set the limits of the axis ``way`` to ``bounds``, widened on each side by ``share`` of their distance."""
     room = share * (bounds[1] - bounds[0])
     axes.set(**{f"{way}lim": (bounds[0] - room, bounds[1] + room)})
 
@@ -80,7 +83,7 @@ def draw_interval(
     axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
     upright: bool = False, linewidth: float = 2.2,
 ) -> None:  # fmt: skip
-    """Draw an interval as a line, with an arrowhead at each end beyond the bounds.
+    """Draw an interval as a line, truncated at ``bounds``, with an arrowhead at each truncated end.
 
     ``place`` is its coordinate on the other axis; an ``upright`` line is vertical.
     """
@@ -100,11 +103,11 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """Draw a point at ``value``, and at ``place`` on the other axis.
+    """Draw a point at ``value``, and at ``place`` on the other axis; ``upright`` means that the values are on the
+    vertical axis.
 
-    A point beyond the bounds is drawn at the edge, with an arrowhead and the text ``said``.
-
-    ``said`` defaults to the value; ``None`` draws no text.
+    A point outside ``bounds`` is drawn at the edge, with an arrowhead and the text ``said``. If ``said`` is empty, the
+    text is the value; if ``None``, there is no text. ``is_open`` draws a hollow marker.
     """
     (least, most) = bounds
     edge = min(max(value, least), most)
@@ -145,7 +148,7 @@ RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
-    """Smallest and largest of 1 and those ``ends`` that are positive and finite."""
+    """The smallest and the largest of the numbers 1 and all positive, finite ``ends``."""
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     return min([*finite, 1.0]), max([*finite, 1.0])
 
@@ -168,9 +171,9 @@ def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way
 
 
 def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
-    """Ticks between the ends, including 1; each is at least ``factor`` times the previous one.
+    """Ticks between two ends, including 1; the ratio of each tick to the one before is at least ``factor``.
 
-    Near 1 they have equal steps; elsewhere they come from ``RATIO_TICKS``.
+    If the ends are near 1, the ticks have equal steps; otherwise they come from ``RATIO_TICKS``.
     """
     low, high = ends
     for step in RATIO_STEPS if high / low < 3 else ():
@@ -204,7 +207,7 @@ def explain_marks(
 
 
 def widen_coinciding(lines: Sequence[Line2D]) -> None:
-    """Widen lines that coincide with later lines, so that they show as rims around them."""
+    """Widen each line that coincides with a later line, so that it shows as a rim around that line."""
     drawn = [_points_by_place(line) for line in lines]
     for place, (line, own) in enumerate(zip(lines, drawn, strict=True)):
         hidden = min(MAX_RIMS, sum(_run_together(own, other) for other in drawn[place + 1 :]))
@@ -231,10 +234,10 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def settle(figure: Figure) -> Figure:
-    """Finish the layout of the figure, so that legends fit and tick labels do not overlap; returns the figure.
+    """Finish the layout of the figure, so that legends fit and tick labels do not overlap; returns the same figure.
 
-    Legends get fewer columns and shorter text lines. Category labels are spread over several lines or rotated by 90°.
-    Numeric axes get fewer ticks.
+    Legends get fewer columns and shorter text lines. Labels of categories are staggered over several lines or rotated
+    by 90°. Numeric axes get fewer ticks.
     """
     figure.draw_without_rendering()
     changed = _fit_legends(figure)
@@ -248,9 +251,10 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Give legends wider than the figure fewer columns, then shorter lines of text; returns whether any changed.
+    """Reduce the columns and then the line lengths of legends that are wider than the figure; returns whether any
+    changed.
 
-    The figure grows by the height that legends gain.
+    The height of the figure grows as much as that of the legends.
     """
     changed = False
     for legend in figure.legends:

@@ -24,13 +24,15 @@ INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
 BLACK, WHITE = "#15181c", "#f6f3ea"
-"""Colours that are the same in every theme: for pieces, and for text on backgrounds that no theme changes."""
+"""Dark and light colour that are the same in every theme: for pieces, and for text on backgrounds that no theme
+changes.
+"""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
-"""Colours of figures, each with the CSS variable that replaces it in a page's SVG, for dark mode."""
+"""Colours of figures, each with the name of the CSS variable that replaces it in a page's SVG, for dark mode."""
 
 
 def new_figure(
@@ -75,7 +77,7 @@ def draw_grid(axes: Axes, way: Literal["x", "y"]) -> None:
 
 
 def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
-    """Restrict an axis's ticks to at most about ``most`` whole numbers."""
+    """Restrict the ticks of the axis ``way`` to whole numbers, at most about ``most``."""
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=most, integer=True))
@@ -97,11 +99,11 @@ def legend_above(figure: Figure, columns: int, font_size: float = 11, **options:
 FORMATS = ("png", "pdf", "svg")
 """File formats of figures, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
-"""Cached SVG text by figure; a report needs it twice, as a file and in the page."""
+"""SVG text of each figure, cached because a report needs it twice: as a file and in the page."""
 
 
 def _lay_out(figure: Figure) -> None:
-    """Compute the layout once; otherwise matplotlib computes it twice for every file."""
+    """Compute the layout of the figure once and fix it; otherwise matplotlib would compute it twice for every file."""
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
     engine = figure.get_layout_engine()
@@ -113,7 +115,7 @@ def _lay_out(figure: Figure) -> None:
 
 
 def svg_of(figure: Figure) -> str:
-    """The figure as a complete SVG file; drawn on first use."""
+    """The figure as the text of an SVG file; computed at the first call."""
     import matplotlib
 
     if figure not in _drawn_svg:
