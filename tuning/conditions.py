@@ -36,7 +36,7 @@ EMPTY = '""'
 """Displayed form of an empty text value: a pair of quotation marks."""
 
 DIGEST_DIGITS = 8
-"""Hexadecimal digits of the digest that ends a shortened name."""
+"""Number of hexadecimal digits in the digest at the end of a shortened name."""
 
 
 SETTINGS = schema.declare(

@@ -92,17 +92,17 @@ class MatchTable:
         return self._run.play(chain.from_iterable(games), finished)
 
     def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
-        """The games of matches, pair by pair, alternating between matches."""
+        """The jobs of all games of the matches, pair by pair, alternating between matches."""
         for pairs in zip_longest(*map(self.jobs, matches), fillvalue=()):
             for pair in pairs:
                 yield from pair
 
     def missing_games(self, matches: Sequence[Match]) -> int:
-        """Number of distinct games that the store lacks."""
+        """Number of distinct games of the matches that the store lacks."""
         return self._run.missing_games(self.in_turn(matches))
 
     def counted_games(self, matches: Sequence[Match]) -> int:
-        """Number of distinct stored games whose pair is complete."""
+        """Number of distinct stored games of the matches, without those of incomplete pairs."""
         pairs = (pair for match in matches for pair in self.jobs(match))
         keys = ({job.key for job in pair} for pair in pairs)
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
@@ -124,7 +124,7 @@ class MatchTable:
         return pairs
 
     def jobs(self, match: Match) -> tuple[tuple[GameJob, GameJob], ...]:
-        """The two games of every pair; the variant moves first in the first game."""
+        """The jobs of both games of every pair; the variant moves first in the first game."""
         if match not in self._jobs:
             self._jobs[match] = tuple(self._pair(match, pair) for pair in range(match.pairs))
         return self._jobs[match]

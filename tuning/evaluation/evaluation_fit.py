@@ -184,7 +184,8 @@ class FitResult:
     regression: str
     """Kind of regression: ``linear`` or ``logistic``."""
     unit: int
-    """Evaluation points per point of the game's own score, by which reports divide errors; 1 if logistic."""
+    """Evaluation points per point of the game's own score, or 1 for a logistic regression; reports divide errors by it.
+    """
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
     """The path of a second copy of the kept weights; ``None`` without one."""
@@ -415,7 +416,7 @@ class _Iterations:
     def _fitted(self, positions: ScoredPositions) -> tuple[Fit, tuple[float, float]]:
         """Fit weights to ``positions``; return the fit, and two held-out errors of the previous weights.
 
-        They are the error of the unchanged weights, and the least error of the weights times a factor.
+        They are the error of the unchanged weights, and of the weights times the factor that minimises it.
         """
         steps, features = self._fitting.survey(positions.rows)
         before = read_weights(self._weights_path(self._number))
@@ -443,7 +444,10 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Two held-out errors of ``weights`` in a linear regression: unchanged, and times the best factor."""
+        """Two held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor.
+
+        The best factor minimises the error.
+        """
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))

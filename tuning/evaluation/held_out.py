@@ -52,7 +52,7 @@ class Fit:
     curve: tuple[tuple[int, float, float], ...]
     """The learning curve: number of training games, training error and held-out error of each point.
 
-    Points have rising numbers of games; the last point is this fit.
+    Points have rising numbers of games; the last point uses all training games.
     """
     patterns: np.ndarray | None = None
     """Weights of the patterns, int16, shape (phases, weights of a phase); ``None`` if none were fitted."""

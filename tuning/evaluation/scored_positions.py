@@ -67,7 +67,7 @@ class ScoredPositions(Columns):
 
 
 def joined(parts: Sequence[ScoredPositions]) -> ScoredPositions:
-    """Concatenate positions."""
+    """Concatenate several sets of positions into one."""
     names = [field.name for field in fields(ScoredPositions)]
     return ScoredPositions(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
@@ -140,7 +140,7 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Selected positions with points won as results, except positions whose search found a forced end."""
+    """Selected positions of a game, with points won as results, except those whose search found a forced end."""
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
@@ -163,7 +163,11 @@ def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
 ) -> ScoredPositions:  # fmt: skip
-    """Selected positions with the game's own score as results, solved near the end; ``score`` evaluates the others."""
+    """Selected positions of a game, with its own score as results.
+
+    Positions near the end are solved; ``score`` evaluates the others. With ``None`` they get the score of the first
+    solved position.
+    """
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     steps, _ = fitting.survey(rows)

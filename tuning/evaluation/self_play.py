@@ -79,7 +79,7 @@ def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
     """Indices (from 0) of the iteration's games in the store.
 
-    Games that other weights played are excluded. They are obsolete since an earlier iteration got more games.
+    Games that other weights played are excluded: they became obsolete when an earlier iteration got more games.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 

@@ -121,9 +121,10 @@ FINAL_MARKERS = ("s", "^", "v", "P", "X")
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
-    """Elo, 90 or 95 % interval, colour, marker and label of the recommendation and of each validation.
+    """Elo, interval, colour, marker and label of the recommendation and of each validation.
 
-    If the base is recommended, the best other set takes the recommendation's place.
+    The interval is a 90 % interval for the recommendation and a 95 % interval for validations. If the base is
+    recommended, the best other set takes the recommendation's place.
     """
     decision = result.decision
     assert decision is not None

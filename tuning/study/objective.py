@@ -168,7 +168,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An in-memory Optuna study with the trials ``found``; the base is queued as the first trial."""
+    """An in-memory Optuna study with the trials ``found``; without trials, the base is queued as the first one."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of

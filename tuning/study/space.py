@@ -39,7 +39,7 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""Declared keys of a built-in parameter's dimension; its default is the base's value and not among them."""
+"""Declared keys of a built-in parameter's dimension; it has no key ``default``, because the base gives that value."""
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
     default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),

@@ -26,7 +26,7 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """Number of openings for the tuning; game pairs use them in order, again and again."""
+    """Number of openings for the tuning; successive game pairs use them in order and then start over."""
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` means the target limit for all."""
     sampler: str = "duel"

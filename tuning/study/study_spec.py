@@ -63,8 +63,9 @@ MIN_PAIRS = 20
 
 @dataclass(frozen=True)
 class Budget:
-    """The budget of the rounds and the playoff, without validations, in games or time; the other field is ``None``.
+    """The budget of the rounds and the playoff, without validations.
 
+    It is in games or in seconds; the other field is ``None``.
     ``Validation.pairs`` derives the validation's length from it.
     """
 
@@ -410,7 +411,7 @@ OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""The kind of second match that each of these keys of ``[validation]`` requires."""
+"""For keys of ``[validation]`` that only one kind of second match allows: that kind."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:

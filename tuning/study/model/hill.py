@@ -54,9 +54,9 @@ MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS = LOG_LARGEST_LOSS - 3.0, LOG_LARGEST
 CHOICE_DEVIATION = 40.0
 """Prior standard deviation of the effect of a choice, in Elo."""
 MOVEMENT_DEVIATION = 0.05
-"""Prior standard deviation of a maximum's movement, as a fraction of the range, per factor e of the search limit."""
+"""Prior standard deviation of a maximum's movement, as a fraction of the range, when the search limit grows e-fold."""
 SHRINKAGE_DEVIATION = 0.2
-"""Prior standard deviation of the log factor by which Elo shrinks or grows per factor e of the search limit."""
+"""Prior standard deviation of the log factor by which Elo shrinks or grows when the search limit grows e-fold."""
 HEIGHT_DEVIATION = 20.0
 """Prior standard deviation of the height difference between two summits, in Elo."""
 CONTRAST_DEVIATION = 0.4

@@ -114,9 +114,9 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """Sets with every combination of choices, and the base's values in ranges.
+    """One set for every combination of choices, with the base's values in ranges.
 
-    If there are more than ``most`` combinations, only the base is returned.
+    If there are more than ``most`` combinations, the base is the only set.
     """
     lists = [
         dimension.choices or (value,) for dimension, value in zip(space.dimensions, space.default_values, strict=True)

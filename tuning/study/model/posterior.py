@@ -41,14 +41,14 @@ CLIMBS = ((12, 3), (4, 8))
 LAST_CLIMBS, LAST_STEPS = 2, 4
 """Last stage of the search: number of starts, and steps with all results, before the best start is fully optimised."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""Starting points multiply one hill's curvatures by one of these factors (as logarithms), chosen at random."""
+"""The search for two hills starts from one hill's curvatures times a random one of these factors, as logarithms."""
 TYPICAL_DISPERSION = 0.3
 """Prior dispersion: the variance of a pair's score over p (1 - p), with p the expected score.
 
 It is 1 for single games without draws.
 """
 DISPERSION_WEIGHT = 50.0
-"""Weight of the prior dispersion, in pairs."""
+"""Weight of the prior dispersion, as a number of results."""
 DRAWS = 256
 """Number of draws from the posterior; even, because every draw has a mirror image about the mode."""
 LAST_SPREAD = 1.4

@@ -1,9 +1,10 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
 A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``).
-It has one maximum over the whole numbers. Every dimension has a coordinate of the maximum, a positive curvature, a skew
-that makes one slope steeper than the other, and mild interactions. Far from the maximum Elo levels off. Every choice
-has an effect. If two hills are more probable, the model has two, and Elo at every point is that of the higher one.
+It has one maximum over the ranges of whole numbers. Every range has a coordinate of the maximum, a positive curvature,
+a skew that makes one slope steeper than the other, and mild interactions. Far from the maximum Elo levels off. Every
+choice has an effect. If two hills are more probable, the model has two, and Elo at every point is that of the higher
+one.
 
 The prior expects maxima around the middle of the ranges or beyond their ends. Curvatures are log-normal around a common
 size, which is estimated from the games. Skews, interactions and effects are moderate. For ranges chosen around their
@@ -132,7 +133,7 @@ class ResponseModel:
     def curvatures(self, values: Values) -> Array:
         """Curvature of each range on the set's hill, in Elo over range squared, shape (ranges,).
 
-        The most probable terms determine the curvatures, and the hill that is higher at the set.
+        The set's hill is the one that is higher there. The most probable terms determine both.
         """
         mode, second = self.mode, False
         if mode._hill.is_double:

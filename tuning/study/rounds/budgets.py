@@ -16,7 +16,7 @@ from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
 from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
 
 PLAYOFF_SERIES = "playoff"
-"""Name of the series that contains the first playoff's games; those of later playoffs add a number."""
+"""Name of the series with the first playoff's games; the names for later playoffs have a number appended."""
 PERIODS_METADATA = "tuning budgets"
 """Name of the metadata with the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"

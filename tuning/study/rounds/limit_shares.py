@@ -26,7 +26,7 @@ class LimitShares:
     def of_settings_pair(self, number: int) -> Limits:
         """The search limit of settings pair ``number``.
 
-        Limits alternate, so that consecutive numbers keep the shares closely.
+        Limits alternate, so that any range of consecutive numbers has nearly the right shares.
         """
         drawn = (number * GOLDEN_RATIO) % 1.0
         for limits, share in zip(self.limits, self.shares, strict=True):

@@ -24,7 +24,7 @@ LIMIT_DETAIL = "limit"
 SETTINGS_DETAIL = "sets"
 """Name of the detail, stored with each game, with the first and the second set of its settings pair."""
 MAX_PLAYERS = 4096
-"""Maximum number of players in the cache."""
+"""Maximum number of ``PlayerSpec`` objects that the cache keeps."""
 
 
 class SettingsPairGames:
