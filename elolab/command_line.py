@@ -29,11 +29,11 @@ EXIT_BROKEN_PIPE = 141
 """Exit code if the program that reads the output has ended: 128 + SIGPIPE, as shells report it."""
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Codes of operating-system errors for a lack of file descriptors, processes or memory.
+"""Error numbers (``errno``) for a lack of file descriptors, processes or memory.
 
-Such an error may name a file, which is not its cause."""
+Such an error may name a file although the file is not its cause."""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
-"""Codes of operating-system errors for output that is closed or goes to a full disk."""
+"""Error numbers (``errno``) for writing to a closed output or to a full disk."""
 
 _WORDS_OF_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.IGNORECASE)
 
@@ -41,7 +41,7 @@ TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """Environment variable that, when set, makes errors show their traceback."""
 
 IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
-"""Name under which ``codecs`` knows the error handler that replaces characters missing from an output's encoding."""
+"""Name of the ``codecs`` error handler ``_in_place_of``, which replaces characters that an output's encoding lacks."""
 
 
 EXAMPLES = """\
@@ -237,9 +237,9 @@ def _prepare_streams() -> None:
 
 
 def _in_place_of(error: UnicodeError) -> tuple[str, int]:
-    """Error handler of ``codecs``: replace a minus sign by a hyphen, and escape any other character as in JSON.
+    """Handle an encoding error: replace a minus sign by a hyphen, and escape any other character as in JSON.
 
-    Returns the replacement and the index at which encoding continues.
+    Returns the replacement and the index at which encoding continues, as ``codecs`` requires of an error handler.
     """
     import json
 

@@ -30,9 +30,9 @@ class _LoadedGame:
     row: dict[str, Any]
     """The game's row in the table of ``load_games``: values by column name."""
     start: int
-    """The side that makes the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
+    """Side that makes the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
     before: int
-    """Number of opening moves, which are played before the first of ``moves``."""
+    """Number of the opening's moves, which ``moves`` and ``names`` leave out."""
     moves: tuple[MoveRecord | None, ...]
     """Records of the moves after the opening, in order; ``None`` for a move without score, depth or time."""
     names: tuple[str, ...]
@@ -73,7 +73,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
 
 def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """Same table as from ``load_games``, for callers whose own argument is not called ``source``."""
+    """Build the table of ``load_games``; its error messages name no argument, because callers have no ``source``."""
     import pandas
 
     table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
@@ -109,7 +109,7 @@ def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
 
 
 def table_of_moves(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """Same table as from ``load_moves``, for callers whose own argument is not called ``source``."""
+    """Build the table of ``load_moves``; its error messages name no argument, because callers have no ``source``."""
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Player = str | os.PathLike[str] | Mapping[str, Any]
-"""A preset's name, a TOML file, settings of the built-in engine, or the contents of a tournament's [[players]]
-table."""
+"""Description of a player: a preset's name, a TOML file, settings of the built-in engine, or the contents of a
+tournament's [[players]] table."""
 
 DEFAULT_PAIRS = 100
 
@@ -60,19 +60,20 @@ class PlayedMatch(PlayedGames):
     """The result of a match; every number is from the point of view of ``a``."""
 
     a: str
-    """Name of the first player."""
+    """Name of the player given as ``a``."""
     b: str
     planned: int
-    """Planned number of games; if a sequential test ended the match, the number of games up to that end."""
+    """Planned number of games. If a sequential test ended the match early, the number of games until then."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
+    """Whether Ctrl-C ended the games early; the same call with the same ``folder`` resumes them."""
     forfeits: int
-    """Games lost by a player's fault, such as a crash or an illegal move; ``faults`` has the players and reasons."""
+    """Number of games lost by a player's fault, such as a crash or an illegal move; ``faults`` has players and
+    reasons."""
     pairs: int
     """Number of complete game pairs: one opening played twice, with colours swapped."""
     pentanomial: tuple[int, ...]
-    """Number of game pairs with each outcome for ``a``: both lost; one lost and one drawn; one won and one lost, or
-    both drawn; one drawn and one won; both won."""
+    """Number of game pairs by outcome for ``a``, in five classes: both games lost; one lost and one drawn; one won and
+    one lost, or both drawn; one drawn and one won; both won."""
     score: float
     """Mean points of ``a`` per game, from 0 to 1."""
     elo: float
@@ -88,8 +89,9 @@ class PlayedMatch(PlayedGames):
     verdict: str | None
     """Outcome of the sequential test: ``H1 accepted``, ``H0 accepted`` or ``undecided``; ``None`` without a test."""
     figures: dict[str, Any] = field(repr=False)
-    """Every number of ``elolab match --json`` and ``elolab sprt --json``; after a sequential test also
-    ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, corrected for optional stopping."""
+    """Statistics of the match by name, as printed by ``elolab match --json`` and ``elolab sprt --json``. After a
+    sequential test also ``unbiased_elo``, ``unbiased_elo_low`` and ``unbiased_elo_high``, corrected for optional
+    stopping."""
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
@@ -109,29 +111,33 @@ class PlayedTournament(PlayedGames):
     stored: int
     """Number of games played."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
+    """Whether Ctrl-C ended the games early; the same call with the same ``folder`` resumes them."""
     forfeits: int
-    """Games lost by a player's fault, such as a crash or an illegal move; ``faults`` has the players and reasons."""
+    """Number of games lost by a player's fault, such as a crash or an illegal move; ``faults`` has players and
+    reasons."""
     unavailable: dict[str, str]
-    """Players that could not be started, with the reason; their games were not played."""
+    """Reason why a player could not be started, by player's name; games of these players were not played."""
     standings: DataFrame = field(repr=False)
     """One row per player, best first: ``rank``, ``player``, ``points``, ``games``, ``wins``, ``draws``, ``losses``.
-    ``rating`` is in Elo relative to the mean of the field, or to anchors; ``rating_error`` is half the width of its 95
-    % interval. ``score`` is in points per game. ``pairs`` is followed by their outcomes ``LL`` to ``WW`` and by
-    ``single_games``. ``mean_depth`` (plies), ``mean_nodes`` and ``mean_time_ms`` are means of a move. ``group`` numbers
-    the groups of players who met."""
+    ``rating`` is in Elo relative to the mean of the player's group, or to anchors; ``rating_error`` is half the width
+    of its 95 % interval. ``score`` is in points per game. ``pairs`` counts complete game pairs, the columns ``LL`` to
+    ``WW`` count them by outcome, and ``single_games`` counts the other games. ``mean_depth`` (plies), ``mean_nodes``
+    and ``mean_time_ms`` are means per move. ``group`` is the number of the player's group, from 1; no game connects
+    players of different groups."""
     crosstable: DataFrame = field(repr=False)
     """One row per ordered pair of players who met, from the view of ``player`` against ``opponent``: ``games``,
-    ``wins``, ``draws``, ``losses``, ``score``, ``pairs`` and their outcomes, ``pairs_ratio``. ``elo`` has the error
-    ``elo_error`` and the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the
-    stronger, 0 to 1."""
+    ``wins``, ``draws``, ``losses``, ``score``. ``pairs`` counts game pairs, with one column for each outcome, and
+    ``pairs_ratio`` is pairs won divided by pairs lost. ``elo`` is the Elo difference, with the error ``elo_error`` and
+    the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the stronger, 0 to
+    1."""
     endings: DataFrame = field(repr=False)
-    """One row per ``reason`` that ended games: ``games``, ``first_won``, ``drawn``, ``second_won``."""
+    """One row per ``reason`` that ended games: the number of ``games``, and how many of them ended as ``first_won``,
+    ``drawn`` and ``second_won``."""
     placing: DataFrame | None = field(repr=False)
     """Places in a Swiss tournament or a knockout after the complete rounds, one row per player, best first: ``place``,
-    ``player``, ``seed``; for Swiss ``points``, ``buchholz``, ``sonneborn_berger``, ``direct_encounter``,
-    ``game_points`` and each round; for a knockout ``reached``, ``encounters_won``, ``game_points``. ``None`` for other
-    formats."""
+    ``player``, ``seed``. Swiss: ``points``, the tie-breaks ``buchholz``, ``sonneborn_berger``, ``direct_encounter`` and
+    ``game_points``, and each round. Knockout: the last round ``reached``, ``encounters_won``, ``game_points``. ``None``
+    for other formats."""
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
@@ -170,7 +176,7 @@ def play_match(
     - ``openings``: a suite's name or file; by default the game's own suite. ``seed`` decides their order.
     - ``sprt``: ``True`` for a sequential test, which ends the match once the result is clear, or its settings:
       ``{"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05, "model": "normalized", "batch_pairs": 32}``.
-    - ``folder``: where the games are kept. The same call resumes the match, and more ``pairs`` extend it. Without a
+    - ``folder``: folder that keeps the games. The same call resumes the match, and more ``pairs`` extend it. Without a
       folder, a temporary one lives as long as the result.
     - ``concurrency``: number of simultaneous games. Games limited by nodes or depth do not depend on it.
     - ``cluster``: play on other machines or processes: the address of a Dask scheduler (``"tcp://192.168.1.5:8786"``),
@@ -272,7 +278,7 @@ def play_tournament(
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament_run.TournamentResult, Tables]:
-    """Play the games that the folder lacks, and compute tables of the counted games.
+    """Play the games that the folder lacks; return the result, and the tables of all games that count.
 
     ``content`` is the specification if it was given as a mapping, else ``None``.
     """
@@ -303,7 +309,7 @@ def _written_report(folder: Path) -> Path:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """The [[players]] table that describes a player. Raises ``UserError`` for an invalid player."""
+    """Convert a player to a [[players]] table. Raises ``UserError`` for an invalid player."""
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or the contents of a [[players]] table"
         return player_entry(path_text(player, "player", expected), reader)
@@ -318,7 +324,7 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _name_of(entry: Mapping[str, Any]) -> str:
-    """A name for a player given without one: the preset's name and the settings that differ from it."""
+    """Name for a player that has none: the preset's name, and the settings that differ from the preset."""
     preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
     if not own or not isinstance(own, Mapping):
         return preset

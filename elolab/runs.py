@@ -38,11 +38,11 @@ mapping with the contents of such a file."""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
-"""The file in a run's folder that keeps a specification given as a mapping, so that the commands can resume the run."""
+"""Name of the file in a run's folder that keeps a specification given as a mapping; commands resume the run with it."""
 
 
 class RunFolder:
-    """The folder of a run: a given one, or a temporary one that is deleted together with this object."""
+    """Folder of a run: one that the caller gave, or a temporary one that is deleted together with this object."""
 
     def __init__(self, folder: FolderLike | None) -> None:
         self.is_temporary = folder is None
@@ -54,7 +54,7 @@ class RunFolder:
 
 
 class PlayedGames:
-    """Base of every result with games: ``folder``, and its contents as tables, read on first access."""
+    """Base class of results with games: their ``folder``, and tables of the games, which are read on first access."""
 
     _run_folder: RunFolder
 
@@ -130,10 +130,10 @@ def run_options(
 def read_specification(
     given: Specification, kind: str, name: str, read: Callable[[Mapping[str, Any], str], Read]
 ) -> Read:
-    """Read a specification with ``read``; ``name`` replaces the file's path in errors about a mapping.
+    """Read a specification by calling ``read`` with its contents and the file's path, or ``name`` for a mapping.
 
-    ``kind`` is the kind of run, a key of ``FILE_KINDS``; it selects the folder in which a file is found by name.
-    Raises ``UserError`` for the first mistake, with a message of one line.
+    ``read`` quotes that path or name in errors. ``kind`` is the kind of run, a key of ``FILE_KINDS``; it selects the
+    folder in which a file is found by name. Raises ``UserError`` for the first mistake, with a message of one line.
     """
     if isinstance(given, Mapping):
         return read(specified(given), name)
@@ -143,7 +143,7 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """The file that stores a specification given as a mapping in the run's folder: its text, by file name.
+    """Files to store in the run's folder for a specification given as a mapping: text by file name.
 
     Empty if the specification is a file already.
     """

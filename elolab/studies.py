@@ -45,7 +45,7 @@ class PlayedStudy(PlayedGames):
     is_base: bool
     """Whether ``best`` equals the base settings."""
     elo: float | None
-    """Expected Elo of ``best`` relative to the base; 0 if ``best`` is the base."""
+    """Expected Elo of ``best`` relative to the base; 0 if ``best`` is the base, ``None`` without a recommendation."""
     elo_low: float | None
     """Lower bound of the 95 % interval of ``elo``; ``elo_high`` is the upper bound. The report and ``elolab tune``
     show the 90 % interval instead."""
@@ -54,24 +54,25 @@ class PlayedStudy(PlayedGames):
     """Lower bound of the 90 % interval of ``elo``; ``elo_high_90`` is the upper bound."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
-    """Expected gain in Elo of the best setting other than the base, and the lower and upper bound of its 90 % interval.
-    ``None`` unless the base is recommended."""
+    """Expected gain in Elo of the best setting other than the base, then the lower and upper bound of its 90 %
+    interval. ``None`` unless the base is recommended."""
     confirmed: bool
     """Whether matches on openings that the tuning did not use confirmed the gain."""
     preset: Path | None
     """Path of the preset file written for a confirmed gain; ``None`` without one."""
     interrupted: bool
-    """Whether Ctrl-C ended it early; the same call with the same ``folder`` resumes it."""
+    """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
-    """One row per ``round`` (from 1), as in rounds.csv. A column for each parameter has the values at the centre of the
-    round, or the trial's. ``elo`` is relative to the base, by the model at that round; ``deviation`` is its standard
-    deviation. ``pairs`` is followed by the round's pairs by outcome, from the view of each pair's first setting:
-    ``LL``, ``LD``, ``even``, ``WD``, ``WW``. ``total_pairs`` counts the study so far. ``final_elo`` and
-    ``final_deviation`` are the same values by the model of all games."""
+    """One row per ``round`` (from 1), as in rounds.csv. A column for each parameter has the setting at the round's
+    centre or, if the round was a trial, the trial's. ``elo`` is this setting's Elo relative to the base, by the model
+    at that time or as observed in the trial. ``deviation`` is its standard deviation, NaN for a trial. ``pairs`` counts
+    the round's game pairs. ``LL``, ``LD``, ``even``, ``WD`` and ``WW`` count them by outcome, from the view of each
+    pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and ``final_deviation``
+    are Elo and deviation by the model of all games."""
     validations: DataFrame = field(repr=False)
-    """One row per match of ``best`` against the base: ``kind``, ``limit``, ``pairs``, ``elo`` and ``passed``. ``kind``
-    is ``sprt``, ``non_regression`` or ``fixed``. ``elo_low`` to ``elo_high`` is the 95 % interval, unbiased after a
-    sequential test."""
+    """One row per match of ``best`` against the base: ``kind``, ``limit`` (search limit), ``pairs``, ``elo`` and
+    ``passed``. ``kind`` is ``sprt``, ``non_regression`` or ``fixed``. ``elo_low`` to ``elo_high`` is the 95 % interval,
+    unbiased after a sequential test."""
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
@@ -162,8 +163,8 @@ def tune(
 
     - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
       ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
-      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter that has no effect beside the others keeps
-      the base's value.
+      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter that the other values make
+      ineffective keeps the base's value.
     - ``game``; ``base``, the preset to start from; ``settings``, parameters of the base that differ from that preset.
     - ``trials``: number of evaluations, including any in ``folder``. The first evaluates the base.
     - ``sampler``: ``tpe``, ``cmaes``, ``gp``, ``qmc`` or ``random`` (some need ``pip install "elolab[samplers]"``).

@@ -1,10 +1,10 @@
 """The benchmark: fixed searches whose total number of nodes is the engine's signature.
 
 The number stays the same unless a change affects search or evaluation. The benchmark searches the positions with the
-default parameters, which gives the speed, and again less deeply under variants that together exercise every technique
-the default leaves out. Other variants play a few moves on the node clock, to cover time management and what one search
-leaves for the next. A parameter that no variant exercises gets variants derived from its row.
-``benchmarks/signature_mutations.py`` tests that every parameter affects the number.
+default parameters, which gives the speed. It searches them again, less deeply, under variants that together exercise
+every technique that the default leaves out. Other variants play a few moves on the node clock, to cover time management
+and the state that one search leaves for the next. If no variant exercises a parameter, variants for it are derived from
+its row in ``PARAMETERS``. ``benchmarks/signature_mutations.py`` tests that every parameter affects the number.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ UNPRUNED: Mapping[str, Value] = {
 DEFAULT = "default"
 """Name of the variant with default parameters, whose speed is reported."""
 GIVEN = "given"
-"""Name reported in place of a variant for settings that the caller gives."""
+"""Variant name that is reported for searches under a caller's own settings."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -136,7 +136,9 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
         "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
     }),
 }  # fmt: skip
-"""Variants played on the node clock, by name: search limit, whether the player ponders, and changed parameters."""
+"""Variants played on the node clock, by name.
+
+A value holds the search limit, whether the player ponders, and the parameter values that differ from the defaults."""
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
 """Search limit of the variants derived for parameters that affect only time management."""
@@ -154,10 +156,10 @@ def overrides_of(variant: str) -> Mapping[str, Value]:
 
 
 def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[str, Value]]:
-    """Additional variants for parameter values that no other variant exercises: changed parameters by variant name.
+    """Variants to add for parameter values that no other variant exercises: changed parameters by variant name.
 
-    The name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A number needs a variant in
-    which it has an effect and is not off; if there is none, it gets two variants.
+    The name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A numeric parameter needs one
+    variant in which it has an effect and is not switched off; without one, it gets the two of ``_trial_values``.
     """
     variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
     derived: dict[str, dict[str, Value]] = {}
@@ -177,7 +179,8 @@ def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[s
 def _trial_values(row: Parameter) -> list[Value]:
     """Two values of a numeric parameter: at one quarter and at three quarters of its range.
 
-    The range is the tuning range, or the legal range if the parameter is not tuned.
+    The range is the tuning range, or the legal range if the parameter is not tuned. A value that switches the parameter
+    off is left out.
     """
     low, high = row.tuning or row.legal
     return sorted({low + (high - low) * quarters // 4 for quarters in (1, 3)} - {row.off})
@@ -194,7 +197,7 @@ def add_derived_variants() -> None:
 add_derived_variants()
 
 SHALLOWER = 3
-"""Number of plies by which the other variants are searched less deeply than the default."""
+"""Number of plies by which other variants are searched less deeply than the default."""
 
 CLOCKED_PLIES = 4
 """Number of moves played from each position on the node clock; one searcher plays both sides."""
@@ -222,7 +225,7 @@ class BenchSearch:
     solves: bool
     """Whether the search could reach the end of the game in every line.
 
-    The endgame solver then searches most nodes, which take less time than other nodes."""
+    The endgame solver then visits most nodes, and its nodes take less time than others."""
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
@@ -234,9 +237,9 @@ def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
 
 
 def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = None) -> Iterator[BenchSearch]:
-    """Run the searches of one variant for a game; ``changes`` replace or extend the variant's settings.
+    """Run the searches of one variant for the game ``name``; ``changes`` replace or extend the variant's parameters.
 
-    Settings that do not apply to the game are ignored.
+    Parameters that do not apply to the game are ignored.
     """
     limits, ponders, overrides = CLOCKED.get(variant) or ("", False, VARIANTS[variant])
     applicable = {row.name for row in parameters_of(name)}
@@ -250,13 +253,16 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
 
 
 def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSearch]:
-    """Search the positions of a game under the given settings, as deeply as under a variant."""
+    """Search the positions of a game under the given settings, to the depths of variants other than the default."""
     _warm_up(name)
     yield from _search_positions(Engine(name, settings), GIVEN, _plies_less(settings))
 
 
 def _plies_less(settings: Mapping[str, Value]) -> int:
-    """Plies to subtract from the depth; one more without a transposition table, because the search is then slower."""
+    """Number of plies by which non-default settings are searched less deeply.
+
+    It is ``SHALLOWER``, and one more without a transposition table, because the search is then slower.
+    """
     return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
 
 
@@ -298,7 +304,7 @@ def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: b
 def _timed(
     engine: Engine, position: Position, limits: Limits, clock: Clock | None = None, ponder: PonderGrant | None = None
 ) -> tuple[SearchResult, float]:
-    """Search a position; return the result and the CPU time in seconds."""
+    """Search a position; return the result, and the CPU time of the search in seconds."""
     start = time.thread_time()
     result = engine.search(position, limits, clock, ponder=ponder)
     return result, time.thread_time() - start
@@ -315,7 +321,7 @@ def signature(results: list[BenchSearch]) -> int:
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
-    """Nodes per CPU second of a variant, over the searches that solve the game (``solves``) or over all others.
+    """Nodes per CPU second of a variant, over its searches that solve the game (``solves``) or over all its others.
 
     The endgame solver's nodes take less time, so the two kinds are not mixed. ``None`` if there is no such search.
     """

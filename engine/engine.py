@@ -66,14 +66,14 @@ class StopFlag:
 
 @dataclass(frozen=True)
 class Clock:
-    """The state of both players' clocks at the start of a move."""
+    """State of both players' clocks at the start of a move."""
 
     remaining_ms: int
     opponent_remaining_ms: int | None = None
     moves_to_go: int = 0
     """Number of moves until the next time control; 0 for sudden death."""
     remaining_ns: int | None = None
-    """Remaining time in nanoseconds, for the node clock; replaces ``remaining_ms`` unless it is ``None``."""
+    """Remaining time in nanoseconds, for the node clock; ``None`` to use ``remaining_ms``."""
     ponders: bool = False
     """Whether the player also ponders on the opponent's time; it may then spend more of its own time."""
 
@@ -93,7 +93,7 @@ class PonderGrant:
 
 @dataclass(frozen=True)
 class Line:
-    """One line of an analysis."""
+    """One principal variation of a search, with its score and depth."""
 
     move: str
     score: int
@@ -149,7 +149,7 @@ class SearchResult:
 
 @jit
 def _new_game(searches: Any, game_number: int) -> None:
-    """Call the compiled ``new_game`` for the search record, which is passed as an array of one element."""
+    """Call the compiled ``new_game`` for a search record; ``searches`` is an array of one element, the record."""
     new_game(searches[0], game_number)
 
 
@@ -204,14 +204,15 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """Memory of the second searcher that verifies cutoffs of null moves.
+        """Memory of the second searcher, which verifies cutoffs of null moves.
 
-        Without search statistics there is no second searcher; this memory itself is then a placeholder.
+        Without search statistics there is no second searcher. The property is then this memory itself, as an unused
+        placeholder.
         """
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Restart counters and search statistics at zero, as later read with ``counters`` and ``search_statistics``."""
+        """Restart the counters and search statistics at zero; ``counters`` and ``search_statistics`` read them."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self.statistics_record is not None:
             clear_search_statistics(self.statistics_record)
@@ -273,7 +274,7 @@ class SearchMemory:
 
 
 class Engine:
-    """Plays one game under one set of parameters.
+    """Searches positions of one game, such as Xiangqi, under one set of parameters.
 
     ``parameters`` override the defaults; raises ``ParameterError`` for an illegal one. With ``search_statistics``, each
     result includes statistics of the search; they do not change its moves.
@@ -377,9 +378,10 @@ class Engine:
         )
 
     def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:
-        """Find a best line to the end of the game from a position just solved; return it and the nodes spent on it.
+        """Find a best line to the end of the game from a position just solved.
 
-        ``score`` is the exact score found, in the search's units, from the point of view of the side to move.
+        ``score`` is the exact score found, in the search's units, from the point of view of the side to move. Returns
+        the moves of the line, and the number of nodes searched to find it.
         """
         memory = self._memory_for(Limits(depth=1))
         search = memory.search
@@ -408,7 +410,7 @@ class Engine:
         return (*moves, *self._variation(reader, 0))
 
     def _reader(self, *names: str) -> Any:
-        """A search record for reading the table, with the fields ``names`` copied from the searcher's record."""
+        """Search record for reading the table, with the fields ``names`` copied from the searcher's record."""
         assert self.memory is not None
         reader = new_record(SEARCH_DTYPE)
         for name in names:

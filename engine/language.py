@@ -33,7 +33,8 @@ class Catalogue:
     """Message catalogue of a package in one language."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
-        """``package`` is the dotted name of the package with ``messages``; ``language`` is one of ``LANGUAGES``."""
+        """``package`` is the dotted name of the package that holds ``messages``; ``language`` is one of
+        ``LANGUAGES``."""
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
@@ -45,14 +46,14 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """The text for ``name`` in a table of the catalogue; if there is none, the name with spaces for underscores."""
+        """Text for ``name`` in a table of the catalogue; if it has none, ``name`` with spaces for underscores."""
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
 
 
 @functools.cache
 def messages_of(package: str, language: str) -> dict[str, str]:
-    """Every message of a package in a language, by ``table.name``."""
+    """All messages of a package in one language, by key (``table.name``)."""
     text = (resources.files(package) / "messages" / f"{language}.toml").read_text("utf-8")
     tables = tomllib.loads(text)
     return {f"{table}.{name}": message for table, messages in tables.items() for name, message in messages.items()}
@@ -140,7 +141,7 @@ class GameWords:
 
     title: str
     side_names: tuple[str, str]
-    """Names of the two colours, that of the first mover first."""
+    """Names of the two sides, in the order in which they move."""
     score_name: str
     """Plural name of the score unit worth 100 points, such as ``pawns``."""
     pieces: dict[str, str]

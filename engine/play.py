@@ -88,9 +88,9 @@ GAME_DTYPE = np.dtype(
 )
 
 NO_SCORE = 1 << 30
-"""Score of a move whose player reported no score."""
+"""Value of the score of a move if the player reported none."""
 _UNWRITTEN = -(1 << 31)
-"""Initial value of the scores in ``GAME_DTYPE``: the move's score has not been written yet."""
+"""Initial value of the scores in ``GAME_DTYPE``, which marks a score that has not been written yet."""
 
 SOLVING_NODES = 30_000_000
 """Node limit for solving a position, about one or two seconds; the limit is equal on every machine. If it is reached,
@@ -102,7 +102,7 @@ SOLVING_SETTINGS = {"hash_mb": 16}
 def adjudicate(adjudication, tracker, mover, score, ply):
     """Update the adjudication's counts after a move of side ``mover``, and return the verdict code.
 
-    ``score`` is the mover's own; ``ply`` counts the moves since the opening.
+    ``score`` is in centipawns, from the mover's point of view; ``ply`` is the number of moves since the opening.
     """
     known = score < NO_SCORE
     losing = known and score <= -adjudication.resign_score
@@ -134,7 +134,7 @@ def is_to_be_solved(adjudication, tracker, state, ply):
 
 @jit
 def _moves_to_go(clocks, side):
-    """Moves left in the current time control; 0 if the clock must last for the whole game."""
+    """Moves left in a side's current time control; 0 if the clock must last for the whole game."""
     if clocks.moves_per_control[side] == 0:
         return np.int64(0)
     return clocks.moves_per_control[side] - clocks.moves_made[side] % clocks.moves_per_control[side]
@@ -148,9 +148,10 @@ def is_timed(clocks, side):
 
 @jit
 def spend_clock(clocks, side, elapsed):
-    """Subtract the time of a move from a clock; return false if the move took longer than its time plus the margin.
+    """Subtract the time of a move, in nanoseconds, from a side's clock and add the increment.
 
-    The function also adds the increment and, when a time control is complete, the time of the next one.
+    At the end of a time control, the time of the next one is added. Returns false if the move took longer than its time
+    plus the margin.
     """
     clocks.moves_made[side] += 1
     late = np.int64(0)
@@ -175,7 +176,7 @@ def spend_clock(clocks, side, elapsed):
 
 @jit
 def _think(state, search, lists, parameters, clocks, side):
-    """Search for one side's move under its limits and clock."""
+    """Search for one side's move under its limits and clock, and return the move."""
     prepare(state, parameters)
     allocate_time(
         search,
@@ -197,10 +198,11 @@ def play_compiled(
     """Play a game from its state to the end; fill the game's record and return the verdict code.
 
     Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
+    Each side's checker, a search record with parameters, is used only if that side's search statistics are on. A game
+    whose ``state.ply`` reaches ``longest`` is drawn.
 
-    The verdict code ``OPEN`` means that the position must be solved outside. If solving fails, set
-    ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records. Each side's checker, a search
-    record with parameters, is used only if that side's search statistics are on.
+    The verdict code ``OPEN`` means that the caller must solve the position. If solving fails, set
+    ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records.
     """
     state, lists, clocks = states[0], lists_of_moves[0], all_clocks[0]
     adjudication, tracker, record = adjudications[0], trackers[0], records[0]
@@ -266,7 +268,7 @@ class PlayerSettings:
 
 @dataclass(frozen=True)
 class LateMove:
-    """The move with which a game was lost on time."""
+    """The move that lost a game on time."""
 
     elapsed_ms: float
     """Time that the move took on the player's clock."""
@@ -302,11 +304,13 @@ class PlayedGame:
     late: LateMove | None = None
     """The move that lost the game on time by a wall clock; ``None`` if there is none."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Moves of each side that came late but within the margin; ``None`` if there are none."""
+    """Late moves within the margin, of the first and the second side; ``None`` if neither side has any."""
     exact_score: int | None = None
-    """Exact final score if the game was solved, otherwise ``None``; the unit is that of ``engine.rules.Ending``."""
+    """Final score of a solved game in discs, from the point of view of the side that moved first; ``None`` if not
+    solved."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """Search statistics of each side, see ``engine.search_statistics``; ``None`` if they are off."""
+    """Search statistics of the first and the second side, as in ``engine.search_statistics``; ``None`` if they are
+    off."""
 
 
 _UNPLAYED = new_record(GAME_DTYPE)  # no code of a move is 0
@@ -325,7 +329,8 @@ class PlayedMoves:
         self.record = _UNPLAYED.copy()
 
     def read(self) -> tuple[list[str], list[int | None]]:
-        """The moves so far in protocol notation, and each mover's score in centipawns."""
+        """The moves so far in protocol notation, and the scores of these moves in centipawns, from the mover's point of
+        view."""
         record = self.record
         count = count_leading((record.moves != 0) & (record.scores != _UNWRITTEN))
         return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
@@ -338,7 +343,7 @@ def count_leading(flags: Any) -> int:
 
 @functools.cache
 def _move_names(game: str) -> Callable[[int], str]:
-    """A game's ``format_move`` with a cache of the texts."""
+    """A game's ``format_move``, with a cache of its results."""
     return functools.cache(game_named(game).format_move)
 
 
@@ -401,11 +406,11 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None = None,
         played: PlayedMoves | None = None,
     ) -> PlayedGame:
-        """Play one game from ``position`` after the opening's ``moves``; if ``stop`` is set, it ends with reason
-        ``stopped``.
+        """Play one game that begins at ``position`` with the opening's ``moves``.
 
-        ``search_statistics`` turns search statistics on, which do not change the game. Another thread can follow the
-        moves through ``played``, which must be a new object.
+        If ``stop`` is set, the game ends with the reason ``stopped``. ``search_statistics`` turns search statistics on,
+        which do not change the game. Another thread can follow the moves through ``played``, which must be a new
+        object.
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
@@ -452,7 +457,7 @@ _NOTHING_TRACKED = new_record(TRACKER_DTYPE)
 
 @functools.lru_cache(maxsize=64)
 def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules) -> Any:
-    """The state after the opening, cached because both games of a pair begin with it; callers must copy it."""
+    """State after the opening, cached because both games of a pair begin with it; callers must copy it."""
     start = game_named(game).position(position, moves)
     start.game.apply_rules(start.state, rules)
     return start.state
@@ -496,8 +501,10 @@ def margin_ns_of(limits: Limits, margin_ms: int) -> int:
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """Time limit of each move in nanoseconds; -1 if there is none, or if the limit is on the node clock, which is
-    exact."""
+    """Time limit of each move in nanoseconds; -1 if there is none.
+
+    Also -1 if the limit is on the node clock, which is exact.
+    """
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 
@@ -513,8 +520,10 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 
 
 class EndgameSolver:
-    """Solves endgame positions, so that a game ends with its exact result. It uses settings of its own and not the
-    players', so both game loops agree."""
+    """Solves endgame positions, so that a game ends with its exact result.
+
+    It uses its own engine settings and not those of the players, so that both game loops agree.
+    """
 
     def __init__(self, stop: StopFlag) -> None:
         self.stop = stop
@@ -549,7 +558,7 @@ class Arbiter:
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag())
         self._unsolved: tuple[int, int] | None = None
-        """Side and score of the last move if the position after it must be solved, otherwise ``None``."""
+        """Side and score of the last move while the position after it must still be solved, otherwise ``None``."""
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:
@@ -559,8 +568,9 @@ class Arbiter:
     def play(self, move: str, score: int | None) -> Ending | None:
         """Make a move and return the game's ending; ``None`` if the game is not over or ``has_to_solve`` is true.
 
-        ``move`` is in the game's protocol notation. ``score`` is the mover's, in centipawns, ``None`` if unknown.
-        Raises ``MoveError`` without changing anything if the move is illegal or the game too long.
+        ``move`` is in the game's protocol notation. ``score`` is in centipawns, from the mover's point of view, or
+        ``None`` if unknown. Raises ``MoveError`` without changing anything if the move is illegal or the game is too
+        long.
         """
         position = self._position
         position.check_room()
@@ -584,8 +594,10 @@ class Arbiter:
         return self._unsolved is not None
 
     def solve(self) -> Ending | None:
-        """The exact ending after the last move; if solving takes too many nodes, the adjudication's ending or
-        ``None``."""
+        """Solve the position after the last move and return the exact ending.
+
+        If solving takes too many nodes, returns the ending by adjudication, or ``None`` if the game continues.
+        """
         assert self._unsolved is not None
         mover, score = self._unsolved
         self._unsolved = None

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search every position; print whether each was solved, then the mean nodes needed to reach each depth."""
+    """Search every position; print which were solved, and the mean nodes to reach each depth. Returns the exit code."""
     import statistics
     from dataclasses import asdict
 

@@ -27,7 +27,7 @@ DEFAULT_PAIRS = 10
 FORMAT_KEYS = (
     "format", "pairs", "rounds", "gauntlet_players", "seeding", "repeats", "tiebreak_pairs", "tiebreak", "third_place",
 )  # fmt: skip
-"""Keys of a tournament's TOML file that are also command-line options."""
+"""Keys of a tournament's TOML file that choose its format; each is also a command-line option."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -95,13 +95,13 @@ def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _format_name(text: str) -> str:
-    """The canonical name of a tournament format; an unknown name is returned unchanged."""
+    """Convert the name of a tournament format to its canonical spelling; an unknown name is returned unchanged."""
     spelled = {name.replace("_", ""): name for name in FORMATS}
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
 def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """Error messages for an unknown tournament format, found before any engine is started; empty if it is known."""
+    """Check the tournament format before any engine is started; returns error messages, none for a known format."""
     kind = arguments.format
     if kind is None or kind in FORMATS:
         return []
@@ -109,7 +109,7 @@ def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament."""
+    """Play, resume or extend a tournament; return the exit code."""
     given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
     pairs = pairs_of(arguments)
     if pairs is not None:
@@ -126,7 +126,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
-    """Play the tournament of a TOML file, with its keys overridden by the options in ``given``."""
+    """Play the tournament of a TOML file and return the exit code.
+
+    ``given`` maps the file's keys to the values of command-line options, which replace those of the file.
+    """
     from elolab.arena.tournament_reader import spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
 

@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume a tuning study."""
+    """Run or resume a tuning study; return the exit code."""
     from elolab.tuning.reports.tuning_report import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.budgets import rounds_of
@@ -69,7 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report of a finished or interrupted study, and print its outcome."""
+    """Write the report of a finished or interrupted study, and print its outcome.
+
+    The report goes to ``folder``, by default the study's own folder. ``arguments`` choose the language, and JSON or
+    text.
+    """
     from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
 
     with tuning_runs.report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:

@@ -17,7 +17,7 @@ MESSAGES = "elolab.arena.watching"
 RESULTS = "results"
 HOST, PORT = "127.0.0.1", 8642
 NICENESS = 10
-"""Niceness (Unix scheduling priority) of the watching process; games get the processor first."""
+"""Niceness (Unix scheduling priority) of the watching process, so that games get the processor first."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve the web page, or update the terminal display, until Ctrl-C."""
+    """Serve the web page, or update the terminal display, until Ctrl-C; return the exit code."""
     if arguments.terminal:
         return _run_in_terminal(arguments)
     for name in ("starlette", "uvicorn"):
@@ -89,9 +89,9 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
 
 
 def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
-    """The folder to watch, and whether it is the folder of a single run.
+    """Find the folder to watch; the second value tells whether it is the folder of a single run.
 
-    Raises ``UserError`` if the folder has no runs, unless the user asked to wait for one.
+    Raises ``UserError`` if the folder has no runs, unless an option asks to wait for one.
     """
     from elolab.arena.collection.listing import is_run, run_folders
 

@@ -1,7 +1,7 @@
 """Numba's cache on disk, made safe. Import this before anything is compiled.
 
-* Record types get a mangled name derived from their content. Numba numbers them by process, so that two games cached by
-  different processes could run each other's code.
+* Record types get a mangled name derived from their content. Numba's own names contain a number counted in each
+  process, so code that two processes cached for two games could have the same name.
 * The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
 * Each file carries a checksum, which is verified before use: numba unpickles and runs whatever it finds, so one damaged
   file, for instance after a power cut, would crash every command. Damaged code is compiled again.
@@ -49,7 +49,10 @@ CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
-    """Mangled name of a record type, derived from its fields, size and alignment."""
+    """Base name and suffix from which numba forms a record type's mangled name.
+
+    The suffix is a digest of the record's fields, size and alignment.
+    """
     return "Record", ("R" + hashlib.sha256(record.name.encode()).hexdigest()[:24],)
 
 
@@ -111,7 +114,7 @@ def prepare_cache() -> Path:
 
 
 REASONS_NOT_KEPT: list[str] = []
-"""Reasons why code compiled by this process could not be saved; empty if all was saved."""
+"""Reasons why this process could not save compiled code; empty if it saved all."""
 
 
 @functools.cache
@@ -177,7 +180,7 @@ class CodeFiles:
         self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
 
     def load(self, key: Any) -> Any:
-        """The data saved under the key for the same source text; ``None`` if there are none."""
+        """Data saved under the key for the same source text; ``None`` if there are none."""
         content = read_kept(self._path(key))
         if content is None:
             return None
@@ -209,7 +212,7 @@ class _EngineLocator(UserProvidedCacheLocator):
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
-        """The folder for the functions of a source file."""
+        """Name of the cache folder for the functions of the source file ``py_file``."""
         folder = Path(py_file).parent.relative_to(ENGINE_DIRECTORY)
         # Code that calls Intel's vector library (SVML) runs only where it is installed.
         library = ("svml",) if getattr(numba.config, "USING_SVML", False) else ()

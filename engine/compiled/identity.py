@@ -26,10 +26,9 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {"f043710e0628": frozenset({"18f1cb281de0", "224ceebc49c0"})}
-"""Earlier identities of engines that play the same games, move for move and node for node, by identity.
+"""Earlier engine identities that play the same games, move for move and node for node, by current identity.
 
-Add an identity only if both versions have the same benchmark signature and the same digest of a tournament's games.
-"""
+Add an identity only if both versions have the same benchmark signature and the same digest of a tournament's games."""
 
 _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 

@@ -42,7 +42,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Make a numba dispatcher treat a constant integer like any integer of its type; changes and returns it."""
+    """Make a numba dispatcher treat a constant integer like any integer of its type; returns the changed dispatcher."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -133,7 +133,10 @@ def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def implement(marker: str, **functions: Any) -> None:
-    """Register a game's compiled functions, by stub name, under its marker: the first field of its state record."""
+    """Register a game's compiled functions, by stub name.
+
+    ``marker`` identifies the game: it is the name of the first field of the game's state record.
+    """
     for name, function in functions.items():
         _IMPLEMENTATIONS[marker, name] = function
 
@@ -188,7 +191,7 @@ compiled_as(call_at)(lambda address, arguments: _call_at)
 
 
 def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
-    """Make an intrinsic that counts bits of a 64-bit word, as int64; ``count`` emits the instruction."""
+    """Make an intrinsic that counts bits of a 64-bit word and returns int64; ``count`` emits the LLVM instruction."""
 
     @intrinsic
     def counted(typingctx, value):  # type: ignore[no-untyped-def]
@@ -198,7 +201,10 @@ def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
 
 
 def _declare_sum(instruction: Callable[..., Any]) -> Any:
-    """Make an intrinsic for arithmetic on two 64-bit words, without the checks of numba's operators."""
+    """Make an intrinsic for arithmetic on two 64-bit words, without the checks of numba's operators.
+
+    ``instruction`` emits the LLVM instruction.
+    """
 
     @intrinsic
     def combined(typingctx, one, other):  # type: ignore[no-untyped-def]

@@ -165,7 +165,7 @@ class KernelDispatcher(CPUDispatcher):
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Infer the types of a call in compiled code; compiles the function for linking only."""
+        """Infer the types of a call in compiled code; the called function is compiled for linking only."""
         self._calls_in_typing += 1
         try:
             return super().get_call_template(arguments, keywords)
@@ -246,7 +246,10 @@ _set_environment: Any = getattr(JITCPUCodegen, "set_env", None)
 
 
 def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
-    """Replacement of ``JITCPUCodegen.set_env`` that skips unlinked functions; ``_finalize_final_module`` sets them."""
+    """Replace ``JITCPUCodegen.set_env``: skip functions that are not linked yet.
+
+    ``_finalize_final_module`` sets the environments of these functions.
+    """
     if self._engine.is_symbol_defined(name):
         _set_environment(self, name, environment)
 
@@ -271,4 +274,4 @@ def patch_numba() -> bool:
 
 
 IS_DEFERRED = patch_numba()
-"""True if numba was patched; if not, ``KernelDispatcher`` must not be used."""
+"""True if ``patch_numba`` has patched numba; ``KernelDispatcher`` must not be used otherwise."""

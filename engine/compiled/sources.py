@@ -20,7 +20,8 @@ Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions 
 """
 
 NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
-"""True if ``engine.compiled.linking`` is off (``ELOLAB_LINKING=numba``), to compare it with numba's own compilation."""
+"""True if ``ELOLAB_LINKING=numba`` switches ``engine.compiled.linking`` off, for comparison with numba's own
+linking."""
 
 
 def engine_files() -> list[Path]:

@@ -59,7 +59,7 @@ def check_entry(move, score, depth, bound, threat):
 
 @jit
 def check_cached_value(value, greatest):
-    """Check that an evaluation fits into an entry of the evaluation cache."""
+    """Check that an evaluation lies between -``greatest`` and ``greatest``, so that it fits into a cache entry."""
     if DEBUG:
         assert -greatest <= value <= greatest, "evaluation cache: value in range"
 

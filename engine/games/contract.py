@@ -27,7 +27,7 @@ MOVE_LISTS_DTYPE = np.dtype(
         ("order", np.int32, (MAX_PLY + 2, MAX_MOVES)),  # their ordering scores
     ]
 )
-"""Record type of the move lists of a search: one row for each ply of the tree."""
+"""Record type of the move lists of a search, with one row for each ply of the tree."""
 
 ENDLESS = 1 << 20
 """Value of ``plies_left`` in games of unlimited length."""
@@ -58,7 +58,7 @@ def key_after(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def key_is_quick(state):  # type: ignore[no-untyped-def]
-    """Whether ``key_after`` is much faster than making the move; constant for each game."""
+    """Whether ``key_after`` is much faster than making the move; the same for all positions of a game."""
 
 
 @game_stub
@@ -101,7 +101,7 @@ def plies_left(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
-    """Whether ``solve`` should replace the search of a node with ``depth`` plies left to search."""
+    """Whether the search should call ``solve`` at a node that has ``depth`` plies left to search."""
 
 
 @game_stub
@@ -156,21 +156,22 @@ def loses_material(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def history_piece(state, move):  # type: ignore[no-untyped-def]
-    """A small number (0 to 31) for the moving piece's type and side."""
+    """Index of the moving piece's type and side in history tables, 0 to 31."""
 
 
 @game_stub
 def path_verdict(state, root):  # type: ignore[no-untyped-def]
-    """Verdict on the current position by repetition, move limit and material, within a search: a ``PATH_`` code.
+    """Verdict on the current position by repetition, move limit and material, within a search.
 
-    ``root`` is the ply of the search's root. If the earlier occurrence lies within the search tree, the first
-    repetition is judged; if it lies in the game before the root, the arbiter's rule applies.
+    Returns ``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``, for the side to move. ``root`` is the ply of
+    the search's root. If the earlier occurrence of the position lies within the search tree, the first repetition is
+    judged. If it lies in the game before the root, the arbiter's rule applies.
     """
 
 
 @game_stub
 def repetition_key(state):  # type: ignore[no-untyped-def]
-    """Combined hash (uint64) of the game's positions whose next occurrence the arbiter judges; 0 if there are none."""
+    """Combined hash (uint64) of the game's positions so far whose next occurrence the arbiter judges; 0 for none."""
 
 
 @game_stub
@@ -182,13 +183,13 @@ def judge(state, lists):  # type: ignore[no-untyped-def]
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
     """Write a best line from the position into line 0 of the search's results.
 
-    ``score`` is the position's exact score.
+    ``score`` is the position's exact score, for the side to move.
     """
 
 
 @game_stub
 def null_move_allowed(state):  # type: ignore[no-untyped-def]
-    """Whether the side to move has attacking pieces; without them a null move proves nothing."""
+    """Whether the side to move may make a null move: it must have attacking pieces, or the null move proves nothing."""
 
 
 @game_stub
@@ -338,7 +339,7 @@ def decode_verdict(verdict: int) -> Ending:
 
 
 def encode_verdict(result: str, reason: str) -> int:
-    """The code that ``judge`` returns for an ending, for constants of compiled code."""
+    """Convert a result and a reason to the code that ``judge`` returns, for constants of compiled code."""
     return RESULTS.index(result) + 4 * REASONS.index(reason)
 
 
@@ -364,11 +365,13 @@ class EvaluationFitting(ABC):
     regression: str
     """Kind of regression that fits the weights: ``linear`` or ``logistic``."""
     phases: int
-    """Number of phases, each with a row of weights: a default for a linear regression, fixed for a logistic one."""
+    """Number of phases of the game, each with its own row of weights.
+
+    For a linear regression this is a default, which the user can change; for a logistic regression it is fixed."""
     self_play: Mapping[str, Value]
     """Engine parameters of the self-play games that differ from the defaults, to save time."""
     self_play_limit: str
-    """Default search limit of a move in the self-play games."""
+    """Default search limit of each move in the self-play games."""
     opening_plies: tuple[int, int]
     """Minimum and maximum number of random plies at the start of a self-play game, for variety."""
     adjudication: Adjudication
@@ -377,12 +380,16 @@ class EvaluationFitting(ABC):
     unit: int = 1
     """Number of evaluation points per point of the game's own score, such as a disc."""
     solved_steps: int = 0
-    """First step of the game whose positions are solved for exact results; see ``engine.settings.weights.STEPS``."""
+    """Step of the game from which on positions are solved, so that their scores are exact.
+
+    In Othello a step is the number of discs placed since the start."""
     # Logistic regression only.
     odds_scale: float = 1.0
-    """Advantage, in evaluation points, that multiplies the odds of winning by e; sets the scale of the weights."""
+    """Advantage, in evaluation points, that multiplies the odds of winning by e; it sets the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
-    """Groups of features whose weights should change together, such as the squares of one piece type."""
+    """Groups of features whose weights should change together, such as the squares of one piece type.
+
+    A group holds indices into ``features``."""
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -434,18 +441,18 @@ class Game:
     title: str
     """Name of the game in PGN and reports."""
     side_names: tuple[str, str]
-    """Names of the two colours, that of the first mover first."""
+    """Names of the two sides, in the order in which they move."""
     start: str
     """Text of the start position."""
     side_letters: tuple[str, str] = ("wr", "b")
-    """Letters for the side to move in the second word of a position's text, that of the first mover first."""
+    """Letters that stand for the side to move in the second word of a position's text, first mover first."""
     empty_square: str = ""
     """Character for an empty square in a position's text; an empty string if digits count empty squares."""
     default_suite: str
     """Name of the default opening suite."""
     max_game_plies: int
     score_name: str = "pawns"
-    """Name, in the plural, of the unit of a hundred points of a search's score, such as pawns."""
+    """Plural name of the unit worth 100 points of a search's score, such as pawns."""
     score_unit: int = 0
     """Number of points of a search's score per point of the game's own score, such as a disc.
 
@@ -474,10 +481,10 @@ class Game:
         return None
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
-        """A position from its text (the start if ``None``) and moves played from it.
+        """Create a position from its text (the start if ``None``) and moves played from it.
 
-        ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1`` or ``auto``. Raises ``PositionError`` or
-        ``MoveError``.
+        ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1``, or ``auto`` to detect it. Raises
+        ``PositionError`` or ``MoveError``.
         """
         announce_compilation()
         text = self.start if text is None else text
@@ -492,7 +499,7 @@ class Game:
         return found
 
     def parse_state(self, text: str) -> Any:
-        """A state record from a position text, under the default rules; raises ``PositionError``."""
+        """Create a state record from a position text, under the default rules; raises ``PositionError``."""
         state = self.notation.parse_position(text)
         self.apply_rules(state, Rules())
         return state
@@ -524,11 +531,14 @@ class Game:
         """Store the rules in a state, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Descriptions of the rules that apply to this game: keys of its ``messages``, with values of the fields."""
+        """Descriptions of the rules that apply to this game, as messages of its catalogue.
+
+        Each element is the key of a message, and the values of the message's fields.
+        """
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a position that is no draw under ``rules`` is a draw under a common variant of the rules."""
+        """Whether a position that is no draw under ``rules`` would be a draw under common variants of the rules."""
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:

@@ -1,4 +1,4 @@
-"""Cache of static evaluations: searches meet many positions again, above all at the next depth.
+"""Cache of static evaluations: searches meet many positions again, especially at the next depth.
 
 The cache is a flat uint64 array with one word for each entry. The lowest bits of a position's key are the index. The
 word holds the other bits of the key, with the value in place of the lowest bits. Entries depend only on the position
@@ -14,7 +14,7 @@ from elolab.engine.games.assertions import check_cached_value
 
 PLACE_BITS = 15
 WORDS = 1 << PLACE_BITS
-"""Number of entries: 256 KiB. Larger caches had more hits, but made no search faster."""
+"""Number of entries, which take 256 KiB. Larger caches had more hits, but made no search faster."""
 MAX_VALUE = (1 << (PLACE_BITS - 1)) - 1
 """Largest absolute value that an entry can hold."""
 NOT_CACHED = 1 << PLACE_BITS

@@ -43,7 +43,7 @@ def proof_game(name: str, text: str) -> tuple[str, ...] | None:
 
 
 class _Search:
-    """Search for a game of a given length that ends in the target position."""
+    """Search for a game of limited length that ends in the target position."""
 
     def __init__(self, target: Position) -> None:
         self.path: list[str] = []

@@ -22,7 +22,7 @@ class ServedProtocol:
     server: str
     """Name of the server class in the protocol's module."""
     games: tuple[str, ...]
-    """The games that can be played over it."""
+    """Names of the games that can be played over the protocol."""
     title: str
     """The protocol's usual spelling, for help texts and messages."""
     note: str = ""

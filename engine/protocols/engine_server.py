@@ -74,7 +74,8 @@ class SearchProgress:
     score: int
     """Score in centipawns from the point of view of the side to move; mate scores are as in ``engine.values``."""
     nodes: int
-    """Nodes from the search's start to the iteration's end; ``time_ms`` and ``deepest_ply`` cover the same span."""
+    """Nodes from the start of the search to the end of the iteration; ``time_ms`` and ``deepest_ply`` cover the same
+    span."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -103,7 +104,7 @@ class EngineServer(ABC):
     """One session with another program, such as a graphical interface; ``run`` reads commands and answers them."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
-    """The protocol's own option names, by parameter; each must be an alias of its parameter."""
+    """Option names that the protocol prescribes, by parameter name; each must be an alias of its parameter."""
 
     def __init__(
         self,
@@ -120,7 +121,7 @@ class EngineServer(ABC):
         self.parameters = resolve(overrides, game=game)
         self.position: Position | None = None
         self.defers_input = False
-        """True in batch mode: input waits until a search that ends by itself is over."""
+        """True in batch mode: input waits for the end of a running search that ends by itself."""
         self._rules = rules or Rules()
         self.output = output
         self._inbox = Inbox()
@@ -133,11 +134,11 @@ class EngineServer(ABC):
         self._ponder = StopFlag()
         self._reports = ReportBoard()
         self._iteration: list[Report] = []
-        """Reports of the newest iteration while some of its variations are still missing."""
+        """Reports of the newest iteration, until it has one for each variation."""
         self._shown: dict[int, SearchProgress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
-        """True once the session is ending: no further command will be read."""
+        """True once the session is ending: the server reads no further commands."""
         self._ended = False
 
     # What a protocol says and understands.
@@ -156,7 +157,7 @@ class EngineServer(ABC):
         """Show one variation of a complete iteration."""
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Show one variation of the final result; ``is_new`` if it differs from the one shown last."""
+        """Show one variation of the final result; ``is_new`` is true if it differs from the one shown last."""
         self.show(progress)
 
     @abstractmethod
@@ -273,7 +274,7 @@ class EngineServer(ABC):
         self._thread.start()
 
     def _search(self, searcher: Searcher, task: SearchTask, number: int) -> None:
-        """Run a search and queue its result or exception; this is the search thread's function."""
+        """Run a search in its own thread, and queue its result or exception under the search's ``number``."""
         outcome: SearchResult | BaseException
         try:
             outcome = searcher.search(
@@ -285,7 +286,7 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Stop the search and the pondering, so that the answer follows soon."""
+        """Ask the running search to stop, even if it ponders; its answer follows soon."""
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()
@@ -296,7 +297,7 @@ class EngineServer(ABC):
         self._answer_if_due()
 
     def finish(self) -> None:
-        """End the session's commands: stop any search, and return once its answer is sent."""
+        """Mark the session as ending, stop any search, and return once its answer is sent."""
         self.is_ending = True
         self.settle()
 
@@ -328,7 +329,7 @@ class EngineServer(ABC):
         self._answer_if_due()
 
     def _answer_if_due(self) -> None:
-        """Answer, unless the search is running or the answer must wait for a command."""
+        """Send the answer of the finished search, unless it must wait for a stop command or the ponder hit."""
         task, outcome = self._task, self._held
         if task is None or outcome is None:
             return
@@ -348,7 +349,7 @@ class EngineServer(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
-        """Show the iterations whose variations are all complete; aborted ones are left to ``_show_final``."""
+        """Show each iteration whose variations are all reported; ``_show_final`` shows an aborted iteration."""
         assert self._task is not None, "a search reports"
         for report in self._reports.unread():
             self._iteration.append(report)
@@ -357,7 +358,7 @@ class EngineServer(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """Show the variations of an iteration, sorted by score, because pruning can make a later one the best."""
+        """Show the variations of an iteration, best score first: pruning can make a later variation the best."""
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
@@ -465,7 +466,7 @@ def package_version() -> str:
 
 
 def counters_text(result: SearchResult) -> str:
-    """The search's counters with their names, as one text; it may be longer than ``MAX_MESSAGE``."""
+    """Text of a search's counters, each with its name; it may be longer than ``MAX_MESSAGE``."""
     return " ".join(f"{name} {count}" for name, count in result.counters.items())
 
 

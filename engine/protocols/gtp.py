@@ -47,12 +47,12 @@ class GtpServer(EngineServer):
         self._limits = Limits()
         self.timers = (Timer(), Timer())
         self._mover = 0
-        """Side whose move the running search looks for."""
+        """Side, 0 or 1, for which the running search seeks a move."""
         self._is_generating = False
         self._trouble = ""
         """Error message of the running search; empty if there is none."""
         self._steps: list[int] = []
-        """Number of moves in the game before each ``play`` or ``genmove`` that can be undone."""
+        """Length of the game before each ``play`` or ``genmove`` that can be undone, in moves."""
         self._actions: dict[str, Action] = {
             "protocol_version": lambda words: "2",
             "name": lambda words: self.title.split()[0],
@@ -259,12 +259,14 @@ class Timer:
         self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
 
     def tell(self, time_ms: int, moves: int) -> None:
-        """Set the clock as ``time_left`` reports it: main time if ``moves`` is 0, otherwise a period with ``moves``
-        moves left."""
+        """Set the clock to the values of the command ``time_left``.
+
+        If ``moves`` is 0, ``time_ms`` is main time; otherwise it is the rest of a period with ``moves`` moves to go.
+        """
         self.remaining_ms, self.moves_to_go, self.runs = time_ms, moves, True
 
     def spend(self, time_ms: int) -> None:
-        """Subtract the time of a move; a later ``time_left`` corrects it."""
+        """Subtract the time of a move from the clock; a later ``time_left`` corrects the result."""
         if not self.runs:
             return
         self.remaining_ms -= time_ms
@@ -281,9 +283,10 @@ class Timer:
         self.remaining_ms = max(0, self.remaining_ms)
 
     def bound(self, limits: Limits) -> tuple[Limits, Clock | None]:
-        """The limits of the next move with the clock added, and the clock's state; ``None`` without a time limit.
+        """Limits of the next move, with the clock added, and the clock's state.
 
-        Main time followed by periods becomes a clock with an increment, which is a move's share of a period.
+        Without a time limit, the limits are unchanged and the clock's state is ``None``. Main time followed by periods
+        becomes a clock with an increment, which is a move's share of a period.
         """
         if not self.runs:
             return limits, None

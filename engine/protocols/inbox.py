@@ -49,7 +49,7 @@ InboxEvent = InputLine | LineTooLong | EndOfInput | SearchEnded
 
 
 class Inbox:
-    """Queue of events: results of searches come before lines, and a caller may leave the lines in the queue."""
+    """Queue of events. Results of searches come before lines."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -58,7 +58,10 @@ class Inbox:
         self._closed = False
 
     def take(self, timeout_s: float | None, *, lines: bool = True) -> InboxEvent | None:
-        """The next event, or ``None`` after ``timeout_s`` seconds; ``lines=False`` takes results of searches only."""
+        """Wait for the next event; returns ``None`` after ``timeout_s`` seconds, or never if ``timeout_s`` is ``None``.
+
+        ``lines=False`` takes results of searches only, and leaves lines in the queue.
+        """
         with self._changed:
             self._changed.wait_for(lambda: self._results or (lines and self._lines), timeout_s)
             if self._results:

@@ -26,8 +26,10 @@ class EngineOption:
     choices: tuple[str, ...] = ()
 
     def announcement(self, *, keyword: bool) -> str:
-        """The line that announces the option. UCI (``keyword``) has the word ``name`` and the default first, UCCI the
-        default last."""
+        """Line that announces the option in UCI (``keyword``) or UCCI.
+
+        UCI has the keyword ``name`` and puts the default before the range; UCCI puts the default last.
+        """
         default = ["default", self.default] if self.default else []
         domain = ["min", str(self.low), "max", str(self.high)] if self.kind == "spin" else []
         for choice in self.choices:
@@ -64,7 +66,10 @@ def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOpti
 
 
 def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[EngineOption]:
-    """One option for each parameter of a game; ``other_names`` are the protocol's own names, by parameter."""
+    """One option for each parameter of a game, with the parameter's value in ``values`` as default.
+
+    ``other_names`` are option names that the protocol prescribes, by parameter name.
+    """
     return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
 
 

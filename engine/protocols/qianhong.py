@@ -20,9 +20,9 @@ from elolab.engine.protocols.engine_server import CommandError, EngineServer, Se
 from elolab.engine.settings.limits import Limits
 
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
-"""Approximate thinking time of each level, in seconds a move."""
+"""Approximate thinking time per move in seconds, by level from 0."""
 LEVEL_MOVES = 10
-"""Number of moves for which a level's clock must last."""
+"""Number of moves for which a level's clock must last; the clock has this many times the level's seconds."""
 FIRST_LEVEL = 2
 MAX_LOADED = 1998
 """Maximum number of moves in one ``LOAD``: a game with 999 moves of each side."""
@@ -41,9 +41,9 @@ class QianhongServer(EngineServer):
         self._level = FIRST_LEVEL
         self._ponders = False
         self._expected = ""
-        """The opponent's move that the engine expects and ponders on."""
+        """The opponent's move that the engine expects, and on which it ponders."""
         self._ready: SearchResult | None = None
-        """Result of a search after a ponder hit, until the program requests the move."""
+        """Result of a search after a ponder hit, kept until the program requests the move; ``None`` without one."""
         self._banned: list[str] = []
         self._collected: list[str] = []
         """Lines received so far for a ``LOAD`` or ``BAN`` list."""
@@ -83,7 +83,7 @@ class QianhongServer(EngineServer):
             self._move(result)
 
     def answer_nothing(self) -> None:
-        """Answer ``ERROR`` to a request for a move or hints, because no move was found."""
+        """Answer ``ERROR`` to a request for a move or hints, because the search found no move."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose in (_ANSWER, _HINT):
             self.say("ERROR")
@@ -214,7 +214,7 @@ class QianhongServer(EngineServer):
             self._drop()
 
     def _drop(self) -> None:
-        """Abandon any search and clear its purpose."""
+        """Abandon any search, and discard a result that was kept after a ponder hit."""
         self.abandon()
         self._purpose = _NOTHING
         self._ready = None

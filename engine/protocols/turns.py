@@ -1,5 +1,7 @@
-"""Playing moves that name their side, in games with forced passes. Some programs send forced passes, others omit
-them."""
+"""Playing moves that name their side, in games with forced passes.
+
+Some programs send forced passes, others omit them.
+"""
 
 from __future__ import annotations
 

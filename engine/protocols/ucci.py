@@ -60,7 +60,7 @@ _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
 MOVE_TIME = "movetime"
-"""Word of UCI's ``go`` that many programs also send over UCCI; its value is always in milliseconds."""
+"""Argument of UCI's ``go`` that many programs also send over UCCI; its value is always in milliseconds."""
 
 
 class UcciServer(EngineServer):
@@ -125,7 +125,7 @@ class UcciServer(EngineServer):
         self._show_line(progress)
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Send the total nodes, and the variation if it differs from the one shown last."""
+        """Send the total nodes and, if ``is_new``, the variation, which then differs from the one shown last."""
         self._show_effort(progress)
         if is_new:
             self._show_line(progress)
@@ -215,7 +215,7 @@ class UcciServer(EngineServer):
             raise MoveError(f"banmoves: not legal here: {' '.join(illegal)}")
 
     def _probe(self, words: Sequence[str]) -> None:
-        """Send the table's entry of a position, also during a search."""
+        """Send the transposition table's entry of a position; also possible during a search."""
         text, moves = split_position(words)
         entry = self.engine.table_entry(self.game.position(text, moves))
         answer = ["pophash"]
@@ -252,7 +252,7 @@ class UcciServer(EngineServer):
         self.start(SearchTask(position, limits, clock, tuple(allowed), ponders="ponder" in words))
 
     def _read_go(self, words: Sequence[str]) -> dict[str, int]:
-        """The numbers after ``go`` by their names, times in milliseconds; raises ``CommandError``."""
+        """Numbers after ``go``, by the words before them; times are in milliseconds. Raises ``CommandError``."""
         found: dict[str, int] = {}
         unknown: list[str] = []
         rest = iter(words)
@@ -271,7 +271,11 @@ class UcciServer(EngineServer):
         return found
 
     def _read_time(self, name: str, word: str) -> int:
-        """A time in milliseconds, 0 if negative; ``word`` is in seconds unless ``usemillisec`` is set."""
+        """Convert the time ``word`` to milliseconds; a negative time becomes 0.
+
+        ``word`` is in seconds unless the option ``usemillisec`` is set. Raises ``CommandError``, with ``name`` in its
+        message.
+        """
         if self._switches["usemillisec"]:
             return read_count(name, word, high=MAX_TIME_MS)
         if not re.fullmatch(r"-?[0-9]{1,9}(\.[0-9]{0,9})?", word, re.ASCII):

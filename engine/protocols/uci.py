@@ -99,7 +99,7 @@ class UciServer(EngineServer):
         self.say("bestmove 0000")
 
     def _write(self, move: str) -> str:
-        """Convert a move to the dialect's notation; dialects number the ranks differently."""
+        """Convert a move to the dialect's notation, in which ranks count from ``first_rank``."""
         return f"{move[0]}{int(move[1]) + self.first_rank}{move[2]}{int(move[3]) + self.first_rank}"
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
@@ -200,7 +200,7 @@ class UciServer(EngineServer):
         )  # fmt: skip
 
     def _read_limits(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """The numbers after ``go`` by their names, and the moves to restrict the search to."""
+        """Numbers after ``go``, by the words before them, and the moves to which the search is restricted."""
         found: dict[str, int] = {}
         moves: list[str] = []
         rest = list(words)

@@ -2,8 +2,8 @@
 
 The engine keeps the game: it receives the opponent's moves and answers with its own. With ``hard`` it ponders. Ranks
 count from 0, as on all boards of ten ranks. It supports ``nps``, which counts time in nodes: ``nps 1000`` with ``st 1``
-is a search of a thousand nodes. ``nps 0`` counts processor time. The thinking output shows processor time with either.
-``new`` and ``nps -1`` end this.
+is a search of a thousand nodes. ``nps 0`` counts processor time. With either, the thinking
+output shows processor time. ``new`` and ``nps -1`` restore wall time.
 
 Where the specification leaves a choice, the engine accepts a draw if the search's score is at most 0, offers none
 itself, and never resigns. It claims the result of a game that is over by its rules.
@@ -40,7 +40,7 @@ FEATURES = (
 MATE_SCORE = 100_000
 """Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
-"""Default time control: number of moves, time in milliseconds for them, increment in milliseconds."""
+"""Default time control: number of moves, time for them in milliseconds, increment in milliseconds."""
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {
@@ -66,17 +66,18 @@ class XboardServer(EngineServer):
         """The opponent's move that the engine expects and ponders on."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
-        """Time control: number of moves (0: the whole game), their time and the increment in milliseconds; ``None`` by
-        default."""
+        """Time control: number of moves (0: the whole game), time for them and increment, both in milliseconds;
+        ``None`` if none was set, for ``FIRST_CONTROL``."""
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
-        """Argument of ``nps``: 0 for processor time; ``None`` for wall time."""
+        """Argument of the last ``nps``: nodes per second, or 0 for processor time; ``None`` for wall time."""
         self._began_ns = 0
         """Processor time of the process at the start of the last search, in nanoseconds."""
         self._clocks_ms: list[int | None] = [None, None]
-        """Remaining times last received, in milliseconds: the engine's and the opponent's."""
+        """Remaining times last received, in milliseconds: the engine's and the opponent's; ``None`` before the
+        first."""
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
-        """The limits and clock of the last search, as they were at its start."""
+        """Limits and clock with which the last search started."""
         self._pings: list[str] = []
         """Arguments of the ``ping`` commands to answer when the search is over."""
         self._begin_game()
@@ -136,7 +137,7 @@ class XboardServer(EngineServer):
             self._ponder_on(result.principal_variation[1])
 
     def answer_nothing(self) -> None:
-        """Clear the purpose of the failed search and answer pending pings."""
+        """Reset the search's purpose after a failed search, and answer pending pings."""
         self._purpose = _NOTHING
         self._answer_pings()
 
@@ -323,13 +324,13 @@ class XboardServer(EngineServer):
     # Searches.
 
     def _drop(self) -> None:
-        """Abandon any search."""
+        """Abandon any search, without an answer."""
         self.abandon()
         self._purpose = _NOTHING
         self._answer_pings()
 
     def _claim(self) -> bool:
-        """Send the result if the game is over; returns whether it is."""
+        """Send the game's result if the game is over; returns whether it is over."""
         ending = self.board.judge(self._rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
@@ -350,10 +351,9 @@ class XboardServer(EngineServer):
             self._search_for(position, ponders=True)
 
     def _answer_hit(self, position: Position) -> None:
-        """Turn pondering into a normal search after a ponder hit; restart it if clocks or limits have changed
-        meanwhile.
+        """Turn pondering into a normal search after a ponder hit.
 
-        A restarted search profits from the transposition table.
+        If clocks or limits have changed meanwhile, a new search starts; it profits from the transposition table.
         """
         self._purpose = _ANSWER
         if self._limits() == self._searched_under:
@@ -392,8 +392,10 @@ class XboardServer(EngineServer):
 
 
 def format_score(score: int) -> int:
-    """A score as the protocol sends it: centipawns, or ``MATE_SCORE`` plus n for a mate in n moves; negative if
-    mated."""
+    """A score as the protocol sends it, in centipawns, or ``MATE_SCORE`` + n for a mate in n moves.
+
+    It is negative if the engine is mated.
+    """
     plies = mate_distance(score)
     if plies is None:
         return score
@@ -401,7 +403,7 @@ def format_score(score: int) -> int:
 
 
 def format_option(option: EngineOption) -> str:
-    """The value of the feature ``option`` that announces an option."""
+    """Value of the xboard feature ``option`` that announces an engine option, such as ``NAME -spin 1 0 9``."""
     if option.kind == "check":
         return f"{option.name} -check {int(option.default == 'true')}"
     if option.kind == "spin":

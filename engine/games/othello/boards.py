@@ -34,7 +34,7 @@ _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
 
 
 def _ray(square: int, across: int, down: int) -> int:
-    """The squares beyond ``square`` up to the border, in the direction of ``across`` files and ``down`` ranks."""
+    """Squares beyond ``square`` up to the border, as bits, in the direction of ``across`` files and ``down`` ranks."""
     bits, file, rank = 0, square % 8 + across, square // 8 + down
     while 0 <= file < 8 and 0 <= rank < 8:
         bits |= 1 << rank * 8 + file
@@ -43,7 +43,7 @@ def _ray(square: int, across: int, down: int) -> int:
 
 
 _UPWARD = ((1, 0), (-1, 1), (0, 1), (1, 1))
-"""Directions with ascending square numbers, as (files, ranks); the opposite directions descend."""
+"""The four directions in which square numbers ascend, as steps (files, ranks); the opposite ones descend."""
 RAYS = np.array(
     [
         [_ray(square, a, d) for a, d in _UPWARD] + [_ray(square, -a, -d) for a, d in _UPWARD]
@@ -51,7 +51,9 @@ RAYS = np.array(
     ],
     np.uint64,
 )
-"""The squares of each ray as bits: shape (64 squares, 8 directions), the four ascending directions first."""
+"""Squares beyond each square up to the border, in each direction, as bits: shape (64 squares, 8 directions).
+
+The four ascending directions come first."""
 
 
 @jit_inlined
@@ -75,7 +77,7 @@ def _reached(own, between, shift, double):
 
 @jit_inlined
 def legal_squares(own, other):
-    """Squares on which the side to move may place a disc."""
+    """Squares on which the side to move may place a disc, as bits."""
     inner = other & _INNER_FILES
     reached = _reached(own, inner, _ACROSS, _ACROSS_2) | _reached(own, other, _ALONG, _ALONG_2)
     reached |= _reached(own, inner, _RISING, _RISING_2) | _reached(own, inner, _FALLING, _FALLING_2)
@@ -98,7 +100,7 @@ def _flips_downward(own, other, ray):
 
 @jit
 def flips(own, other, square):
-    """Discs of the other side that are flipped when the side to move plays on an empty ``square`` (0 to 63)."""
+    """Discs of the other side, as bits, that a move to an empty ``square`` (0 to 63) flips; 0 if there are none."""
     row = np.uint64(square)
     turned = _flips_upward(own, other, RAYS[row, np.uint64(0)])
     turned |= _flips_upward(own, other, RAYS[row, np.uint64(1)])
@@ -113,16 +115,17 @@ def flips(own, other, square):
 
 @jit
 def neighbours(discs):
-    """``discs`` and all squares adjacent to them."""
+    """The squares of ``discs`` and all squares adjacent to them, as bits."""
     wide = discs | ((discs << _ACROSS) & _NOT_FILE_A) | ((discs >> _ACROSS) & _NOT_FILE_H)
     return wide | (wide << _ALONG) | (wide >> _ALONG)
 
 
 @jit
 def _full_lines(discs, shift, border_low, border_high):
-    """Squares whose line in one direction is fully occupied.
+    """Squares whose line in one direction is fully occupied, as bits.
 
-    ``shift`` is the distance between neighbours on a line; ``border_low`` and ``border_high`` are the lines' ends.
+    ``shift`` is the distance between neighbours on a line. ``border_low`` and ``border_high`` are the squares at the
+    two ends of the lines.
     """
     up = discs
     down = discs

@@ -44,7 +44,7 @@ _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
 _LAST = 4
 """Maximum number of empty squares for which there is a specialized function."""
 _ACCOUNTED_TOGETHER = 8
-"""Maximum number of empty squares of a subtree whose nodes are reported to the search together.
+"""Maximum number of empty squares of a subtree whose nodes are reported to the search in one sum.
 
 Search limits are then checked about once a millisecond."""
 _STABILITY_FROM = 20
@@ -79,7 +79,7 @@ _ODD_REGION = 32
 
 @jit
 def _turned(own, other, square):
-    """Discs that a move to an empty square flips; no bits if the move is illegal."""
+    """Discs that a move to an empty square flips, as bits; 0 if the move is illegal."""
     if other & BESIDE[np.uint64(square)] == NONE:
         return NONE
     return flips(own, other, square)
@@ -87,7 +87,7 @@ def _turned(own, other, square):
 
 @jit
 def _last_square(search, own, other, square):
-    """Exact result with one empty square, in discs for the side to move."""
+    """Exact result, in discs for the side to move, with one empty square, ``square``."""
     difference = 2 * popcount(own) - 63
     turned = popcount(_turned(own, other, square))
     if turned != 0:
@@ -102,7 +102,10 @@ def _last_square(search, own, other, square):
 
 @jit
 def _last_two(search, own, other, alpha, beta, one, two):
-    """Exact result in discs with two empty squares, ``one`` and ``two``; only a bound if outside (alpha, beta)."""
+    """Exact result, in discs for the side to move, with two empty squares, ``one`` and ``two``.
+
+    A result outside (alpha, beta) is only a bound.
+    """
     best = np.int64(WORST)
     turned = _turned(own, other, one)
     if turned != NONE:
@@ -133,9 +136,9 @@ def _last_two(search, own, other, alpha, beta, one, two):
 
 @jit
 def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
-    """Exact result in discs with three empty squares; ``passed`` is 1 after a pass.
+    """Exact result, in discs for the side to move, with three empty squares.
 
-    A result outside (alpha, beta) is only a bound.
+    ``passed`` is 1 if the last move was a pass, else 0. A result outside (alpha, beta) is only a bound.
     """
     if parameters.endgame_parity != 0:
         # Two squares in one quadrant: play the third, the odd one, first.
@@ -173,7 +176,10 @@ def _last_three(search, parameters, own, other, alpha, beta, one, two, three, pa
 
 @jit
 def _after_four(search, parameters, own, other, alpha, beta, played, one, two, three):
-    """Value in discs of a move to ``played`` with four empty squares; ``WORST`` if the move is illegal."""
+    """Value, in discs for the mover, of a move to ``played``; ``WORST`` if the move is illegal.
+
+    Before the move four squares are empty: ``played``, ``one``, ``two`` and ``three``.
+    """
     turned = _turned(own, other, played)
     if turned == NONE:
         return np.int64(WORST)
@@ -186,9 +192,9 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 
 @jit
 def _last_four(search, parameters, own, other, alpha, beta, passed):
-    """Exact result in discs with four empty squares; ``passed`` is 1 after a pass.
+    """Exact result, in discs for the side to move, with four empty squares.
 
-    A result outside (alpha, beta) is only a bound.
+    ``passed`` is 1 if the last move was a pass, else 0. A result outside (alpha, beta) is only a bound.
     """
     empty = ~(own | other)
     if parameters.endgame_parity != 0:
@@ -247,7 +253,10 @@ def _odd_regions(empty):
 
 @jit
 def _most_discs(parameters, own, other, alpha):
-    """Upper bound of the result, in discs, given the other side's stable discs; ``-WORST`` if they are not counted."""
+    """Upper bound of the result, in discs for the side to move, from the other side's stable discs.
+
+    If these are not counted, it is ``-WORST``, which is above every result.
+    """
     if parameters.endgame_stability == 0 or alpha < _STABILITY_FROM:
         return np.int64(-WORST)
     return np.int64(64 - 2 * popcount(stable_discs(other, own)))
@@ -255,10 +264,10 @@ def _most_discs(parameters, own, other, alpha):
 
 @jit
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
-    """Exact result in discs with few empty squares, without move sorting and transposition table.
+    """Exact result, in discs for the side to move, without move sorting and transposition table.
 
-    Adds its nodes to ``search.leaf_nodes``. A result outside (alpha, beta) is only a bound.
-    The result is meaningless if ``search.stopped`` is set.
+    For positions with few empty squares. Adds its nodes to ``search.leaf_nodes``. A result outside (alpha, beta) is
+    only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
@@ -314,10 +323,11 @@ def _account(search, parameters):
 
 @jit
 def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
-    """Write the moves and their ordering scores into ``lists``.
+    """Write the moves to ``squares`` and their ordering scores into row ``row`` of ``lists``.
 
-    Returns a lower bound of the node's value if a table entry of a child proves that it is at least ``beta``, else
-    ``WORST``.
+    ``table_move`` is the square of the move in the solver's table entry, and ``hint`` that in the search's entry; -1 if
+    there is none. If a table entry of a child proves that the node's value is at least ``beta``, returns that value, a
+    lower bound; otherwise returns ``WORST``.
     """
     index = np.uint64(row)
     count = np.uint64(0)
@@ -357,7 +367,10 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
 
 @jit
 def _best_first(lists, row, start, count):
-    """Swap the move with the highest ordering score, from index ``start`` on, to ``start``; return its square."""
+    """Select the next move of a row: return the square with the highest ordering score.
+
+    The function swaps it to index ``start``; the candidates are the indices ``start`` to ``count`` - 1.
+    """
     best = start
     for place in range(start + 1, count):
         if lists.order[row, place] > lists.order[row, best]:
@@ -371,9 +384,9 @@ def _best_first(lists, row, start, count):
 
 @jit
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
-    """Exact result in discs of a node with few empty squares; reports its nodes to ``spend_nodes``.
+    """Exact result, in discs for the side to move, with few empty squares; reports its nodes to ``spend_nodes``.
 
-    The result is meaningless if ``search.stopped`` is set.
+    A result outside (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     search.leaf_nodes = 0
     if empties == _LAST:
@@ -386,7 +399,11 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
-    """Exact result in discs, with move sorting and transposition table; meaningless if ``search.stopped`` is set."""
+    """Exact result, in discs for the side to move, with move sorting and transposition table.
+
+    ``row`` is the row of ``lists`` for the node's moves. A result outside (alpha, beta) is only a bound. The result is
+    meaningless if ``search.stopped`` is set.
+    """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
     if most <= alpha:
@@ -483,7 +500,10 @@ def solve(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def _line_move(state, search, lists, parameters, score):
-    """A move that achieves ``score``: the transposition table's move if it does, else the first such move."""
+    """A move that achieves ``score``, in hundredths of a disc; 0 if there is none or the search was stopped.
+
+    The transposition table's move is tried first, then the legal moves in order.
+    """
     count = generate(state, lists, np.int64(0))
     entry = probe(search, state.key ^ _SOLVED)
     known = entry_move(entry) if entry != 0 else np.int64(0)

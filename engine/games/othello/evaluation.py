@@ -52,7 +52,7 @@ _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 @jit
 def _beside_empty_corners(corners):
-    """Squares next to the given corners: their X squares (diagonal) and C squares (on the border)."""
+    """Squares next to the given corners, as bits: their X squares (diagonal) and C squares (on the border)."""
     return neighbours(corners) & ~CORNERS
 
 
@@ -127,7 +127,10 @@ def read_patterns(own, other, occupations):
 
 @jit
 def _pattern_value(state, own, other, step):
-    """Sum of the weights of all patterns in hundredths of a disc."""
+    """Sum of the weights of all patterns, in hundredths of a disc for the side to move.
+
+    ``step`` is the number of discs placed since the start; it selects the weights.
+    """
     read_patterns(own, other, state.occupations)
     phase = np.uint64(step * state.pattern_phases // STEPS)
     first = phase * _STRIDE
@@ -203,13 +206,13 @@ def piece_count(state):
 
 @jit
 def capture_order(state, move):
-    """Unused: every move is quiet."""
+    """Always 0 and never used, because every move in Othello is quiet."""
     return np.int64(0)
 
 
 @jit
 def capture_gain(state, move):
-    """Unused: every move is quiet."""
+    """Always 0 and never used, because every move in Othello is quiet."""
     return np.int64(0)
 
 
@@ -221,5 +224,5 @@ def loses_material(state, move):
 
 @jit
 def history_piece(state, move):
-    """The side to move, because all discs are alike."""
+    """The side to move, 0 or 1: all discs of a side are alike."""
     return np.int64(state.side)

@@ -19,7 +19,7 @@ PASS_WORDS = ("pass", "pa", "ps", "--")
 _OCCUPANTS = "XO"
 _EMPTY = "-."
 _DIGITS = [str.maketrans(_OCCUPANTS + _EMPTY, digits) for digits in ("1000", "0100")]
-"""Translation of a board's letters into binary digits, one table for each side's discs."""
+"""Tables for ``str.translate`` from a board's letters to binary digits, one table for each side's discs."""
 
 
 def square_name(square: int) -> str:
@@ -43,7 +43,10 @@ def read_move(word: str) -> str:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """Convert moves from any usual spelling to standard spelling; raises ``MoveError``."""
+    """Convert moves from any usual spelling to standard spelling; raises ``MoveError``.
+
+    ``position`` and ``ranks`` have no effect in Othello.
+    """
     return [read_move(word) for word in moves]
 
 

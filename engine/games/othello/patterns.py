@@ -68,7 +68,7 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Offset of each pattern's occupations in the table of all patterns' occupations."""
+"""Offset of each pattern's occupations in the table of all occupations, by pattern number."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
 """Number of pattern weights of a phase in compiled code, padded to a multiple of four: a word holds four weights."""
@@ -76,7 +76,7 @@ INSTANCE_STARTS = np.array([STARTS[number] for number, _ in INSTANCES] + [0] * (
 
 
 def _digit_values() -> np.ndarray:
-    """Contribution of a rank's discs to each pattern instance's occupation, for discs of the side to move.
+    """Contribution of a rank's discs of the side to move to the occupation of each pattern instance.
 
     The discs of a rank are a byte. The result is a flat uint16 array, indexed by rank, byte and instance.
     """

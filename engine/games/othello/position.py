@@ -97,7 +97,7 @@ def key_after(state, move):
 
 @jit
 def key_is_quick(state):
-    """Always false: finding the flipped discs takes most of the time of a move."""
+    """Always false, because finding the flipped discs takes most of the time of a move."""
     return False
 
 

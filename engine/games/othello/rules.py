@@ -51,13 +51,13 @@ def generate_noisy(state, lists, row):
 
 @jit
 def in_check(state):
-    """False: Othello has no check."""
+    """Always false: Othello has no check."""
     return False
 
 
 @jit
 def gives_check(state, move):
-    """False: Othello has no check."""
+    """Always false: Othello has no check."""
     return False
 
 
@@ -100,7 +100,10 @@ def final_score(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict code: the game is open until neither side can move, then the number of discs decides."""
+    """The arbiter's verdict code: open while either side can place a disc, then a win for the side with more discs.
+
+    With equal numbers of discs, the game is drawn.
+    """
     if not is_over(own_discs(state), other_discs(state)):
         return _OPEN
     difference = final_difference(state.discs[0], state.discs[1])
@@ -129,5 +132,5 @@ def null_move_allowed(state):
 
 @jit
 def plies_left(state):
-    """Number of empty squares: each move but a pass fills one."""
+    """Number of empty squares, because each move except a pass fills one."""
     return popcount(~(state.discs[0] | state.discs[1]))

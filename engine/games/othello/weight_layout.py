@@ -20,11 +20,11 @@ _PATTERNS: dict[str, np.ndarray] = {}
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The array of weights for compiled code, as two's complement uint64.
+    """Array of weights for compiled code, as two's complement uint64.
 
     It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step.
-
-    Raises ``ConfigurationError`` if the number of pattern weights does not match the compiled code.
+    Raises ``ConfigurationError`` if the number of pattern weights does not match the compiled code; ``where`` names the
+    file in that message.
     """
     address = 0
     if weights.pattern_phases:

@@ -101,7 +101,8 @@ def _slider_on(state, line, start, step, base, kind):
     """Slot of one side's rook or cannon (``kind``) that attacks a square along a line; 0 if there is none.
 
     Counted from the square, an attacking rook is the first piece on the line, a cannon the second. ``line`` is the
-    square's entry in the met tables of ``position``; place p on the line is square ``start`` + p * ``step``.
+    square's entry in the met tables of ``position``. Place p on the line is square ``start`` + p * ``step``. ``base``
+    is the side's first slot, 16 or 32.
     """
     place = 0 if kind == ROOK else 4
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -115,7 +116,10 @@ def _slider_on(state, line, start, step, base, kind):
 
 @jit
 def _pawn_attacker(state, side, base, target):
-    """Slot of a pawn of ``side`` that could capture on ``target``; 0 if there is none."""
+    """Slot of a pawn of ``side`` that could capture on ``target``; 0 if there is none.
+
+    ``base`` is the side's first slot, 16 or 32.
+    """
     pawns = base + FIRST_PAWN
     behind = target - 9 + 18 * side
     if 0 <= behind < SQUARES:

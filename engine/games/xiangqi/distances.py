@@ -32,10 +32,11 @@ _KINDS = SLOT_TYPE.tolist()
 
 
 def moves_missing(state: Any, target: Any) -> int | None:
-    """Lower bound of the number of plies from a state to a target; ``None`` if the target has more pieces of a type.
+    """Lower bound of the number of plies from a state to a target.
 
-    For each square that lacks its piece in the state, the bound counts the moves of the nearest piece of that type. It
-    also counts one capture for each surplus piece.
+    For each square on which the state lacks the target's piece, the bound counts the moves of the nearest piece of that
+    type. It also counts one capture for each surplus piece. ``None`` if the target has more pieces of some type than
+    the state.
     """
     here, there = _squares_by_kind(state), _squares_by_kind(target)
     moves, captures = [0, 0], [0, 0]
@@ -62,7 +63,8 @@ def _squares_by_kind(state: Any) -> dict[tuple[int, int], set[int]]:
 
 @functools.cache
 def _distances(side: int, kind: int, origin: int) -> dict[int, int]:
-    """Number of moves from ``origin`` to every square that a piece of type ``kind`` can reach on an empty board."""
+    """Number of moves of a piece of type ``kind`` from ``origin`` on an empty board, by each square that it can
+    reach."""
     found, edge = {origin: 0}, [origin]
     while edge:
         reached = {end for square in edge for end in _targets(side, kind, square)} - found.keys()

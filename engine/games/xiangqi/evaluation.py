@@ -43,8 +43,8 @@ MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANN
 """Material values by piece type, in centipawns, set for this project."""
 
 MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500, CANNON: 300, PAWN: 100}
-"""Material values of international chess [XQ 3.1]: rook 5, horse and cannon 3 as knight and bishop, pawn 1. Advisors
-and elephants, for which the text has no counterpart, count as pawns."""
+"""Material values of international chess, from section 3.1 of the tutorial of XQWizard Light: rook 5, horse and cannon
+3 as knight and bishop, pawn 1. Advisors and elephants, for which the text has no counterpart, count as pawns."""
 
 # fmt: off
 _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -118,7 +118,8 @@ def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
     """Values by slot and square, from Red's point of view.
 
-    Black's values are Red's, mirrored across the river and negated.
+    ``material`` has a value for each piece type. ``squares`` has rows of values to add, by type; ``None`` for material
+    alone. Black's values are Red's, mirrored across the river and negated.
     """
     table = np.zeros((SLOTS, SQUARES), np.int32)
     for slot in range(16, SLOTS):
@@ -140,11 +141,11 @@ _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
 MAX_OF_PLACES = 300
-"""Bound, in centipawns, of the sum of the square terms. If the score without them lies outside the window by more than
-this bound, the evaluation returns early and does not compute them."""
+"""Largest absolute value, in centipawns, of the sum of the square terms. If the score without them lies outside (alpha,
+beta) by more than this bound, the evaluation returns early and does not compute them."""
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
-"""Bound, in centipawns, of an evaluation without square terms and tempo.
+"""Largest absolute value, in centipawns, of an evaluation without square terms and tempo.
 
 After both are added, the evaluation is still below the scores of decided games."""
 
@@ -220,7 +221,7 @@ def at_end(pair):
 
 @jit
 def mixed(pair, now):
-    """Interpolate a packed pair of values at phase ``now``.
+    """Interpolate a packed pair of values at phase ``now``, from 0 for no material to ``PHASES`` for full material.
 
     Rounds towards zero, so that evaluations for Red and Black differ only in sign.
     """
@@ -293,7 +294,7 @@ def is_quiet(state, move):
 
 @jit
 def history_piece(state, move):
-    """Type and side of the moving piece, 0 to 13."""
+    """Number of the moving piece's type and side, 0 to 13."""
     slot = np.int64(state.board[move & 127])
     return np.int64(SLOT_TYPE[slot]) + 7 * ((slot >> 4) - 1)
 

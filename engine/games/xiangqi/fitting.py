@@ -177,7 +177,8 @@ class XiangqiFitting(EvaluationFitting):
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The steps, here the material left from 0 to ``PHASES``, and the features; see ``EvaluationFitting``."""
+        """Steps and features of positions; a step is the material left, from 0 to ``PHASES``. See
+        ``EvaluationFitting``."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         # Loads the piece values that count the material.

@@ -10,7 +10,7 @@ If several pieces of one kind stand on a file, this module writes (examples for 
 pieces on the file      WXF                        Chinese                           sources
 ======================  =========================  ================================  ====================
 two                     ``R+=4 R-=4``              前车平四 后车平四                 [WXF82]
-two advisors/elephants  ``A4+5 A4-5``              仕四进五 仕四退五                 the direction tells
+two advisors/elephants  ``A4+5 A4-5``              仕四进五 仕四退五                 the direction differs
 three pawns             ``13=4 23=4 33=4``         前兵平四 中兵平四 后兵平四        [WXF18], [XQB]
 four, five pawns        ``13=4`` ... ``53=4``      一兵平四 ... 五兵平四             [WXF18], [XQB]
 pawns on two files      ``13=4 23=4``, ``17=6``    前三平四 后三平四, 前七平六       [WXF18], [CXA]
@@ -74,7 +74,7 @@ _SLOTS = {
     side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
     for side in (RED, BLACK)
 }
-"""Slots of all pieces, by side and by type of piece."""
+"""Slots of the pieces, by side and type: the first index is the side, the second the type."""
 
 _COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
 _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
@@ -93,9 +93,9 @@ class _Place:
     tandem_files: int
     """Number of files with several pieces of the type (tandem files)."""
     overall: int
-    """Place among all pieces of the type on tandem files; 0 for a piece on another file.
+    """Place among all pieces of the type on tandem files, from 0; 0 also for a piece on another file.
 
-    Counted from 0, by file from the right, on each file from front to rear."""
+    The files count from the right, and each file from front to rear."""
 
     @property
     def middle(self) -> bool:
@@ -190,7 +190,10 @@ def _from_coordinates(position: Position, text: str, first_rank: int) -> str:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Translate a move's text as in ``_READ_AS`` and split it: the piece, and how it moves. Raises ``MoveError``."""
+    """Split a move's text into the piece's name and its movement, translated to ASCII by ``_READ_AS``.
+
+    Raises ``MoveError`` if the text has not the form of a move.
+    """
     read = _stripped(text).upper().translate(_READING)
     at = 0 if read[:1].isalpha() and read[:1] != "M" else 1
     letter = read[at : at + 1]
@@ -238,7 +241,10 @@ def _place(position: Position, kind: int, square: int) -> _Place:
 
 
 def _rest_of(code: int, side: int) -> str:
-    """How a piece moves: ``=5`` to the fifth file, ``+1`` one point along the file, ``+7`` obliquely to the 7th."""
+    """Second half of a move's WXF name: ``=5`` to file 5, ``+1`` one point forward, ``-7`` obliquely back to file 7.
+
+    ``code`` is the move's integer code.
+    """
     origin, target = code & 127, code >> 7
     forward = _advance(target, side) - _advance(origin, side)
     if forward == 0:
@@ -252,7 +258,10 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Whether the file alone identifies a piece: always for advisors and elephants, as only one of two can advance."""
+    """Whether a piece's name needs only its file.
+
+    Advisors and elephants need no more: of two on a file, only one can advance, and only the other can retreat.
+    """
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
 
 
@@ -281,7 +290,7 @@ def _written_origins(kind: int, place: _Place) -> set[str]:
 
 
 def _accepted_origins(kind: int, place: _Place) -> set[str]:
-    """Other established names of a piece, accepted in input."""
+    """Other established names of a piece, which are accepted in input but not written."""
     return set(_tandem_origins(kind, place)) if place.count > 1 else set()
 
 
@@ -316,5 +325,8 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """Names by file alone for one of two pieces on a file, accepted in input if only one of them can move so."""
+    """Names of a piece by its file alone, if two of its type share the file; empty otherwise.
+
+    They are accepted in input if only one of the two can make the move.
+    """
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()

@@ -65,10 +65,10 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of move generation: all legal moves, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Flag, added to the bits of the suspects in one word, for a position with critical squares."""
+"""Flag in the word of suspects: the position has critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Tests for legality of a piece's moves: none, of all moves, or only of moves to critical squares."""
+"""Legality tests of a piece's moves: none, of all moves, or only of moves to critical squares."""
 
 # Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
@@ -82,19 +82,22 @@ def rank_bits(state, side, rank):
 
 @jit
 def rank_index(state, rank, file):
-    """Index into the rank tables for a square and the current occupancy."""
+    """Index into the reach and met tables of ranks, for a square and the current occupancy of its rank."""
     return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
 def file_index(state, rank, file):
-    """Index into the file tables for a square and the current occupancy."""
+    """Index into the reach and met tables of files, for a square and the current occupancy of its file."""
     return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
 @jit
 def _aligned(state, enemy, square):
-    """Lines through a square that hold an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file."""
+    """Lines through a square that hold an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file.
+
+    ``enemy`` is the enemy's first slot, 16 or 32.
+    """
     first = enemy + FIRST_ROOK
     lines = ALIGNED[square, state.square[first]] | ALIGNED[square, state.square[first + 1]]
     lines |= ALIGNED[square, state.square[first + 2]] | ALIGNED[square, state.square[first + 3]]
@@ -105,9 +108,9 @@ def _aligned(state, enemy, square):
 def _slider_attacks(state, enemy, line, start, step, target, moved):
     """Whether an enemy rook, general or cannon attacks a square along a line after a move.
 
-    ``line`` is the square's entry in the met tables of ``position`` after the move; place p on the line is square
-    ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target`` after the move, 0 for a piece of the
-    attacked side.
+    ``enemy`` is the enemy's first slot. ``line`` is the square's entry in the met tables of ``position`` after the
+    move; place p on the line is square ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target`` after
+    the move, or 0 if that piece belongs to the attacked side.
     """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
@@ -189,7 +192,7 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
 
 @jit
 def _touches_zone(general, move):
-    """Whether a move may start or end an attack on the general on square ``general``, which does not itself move."""
+    """Whether another piece's move may start or end an attack on the general on the square ``general``."""
     return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
 
 
@@ -233,7 +236,7 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Mark a square as critical in the state, and return ``_CRITICAL_POSITION``."""
+    """Mark a square as critical in the state; return ``_CRITICAL_POSITION``, for the word of suspects."""
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -249,7 +252,11 @@ def _add_critical_line(state, start, step, one, other):
 
 @jit
 def _suspects_on_line(state, base, line, start, step, place):
-    """Suspects on one line through the general, which stands at ``place`` on it; see ``_suspects``."""
+    """Suspects on one line through the general, as bits by slot offset; see ``_suspects``.
+
+    The general stands at ``place`` on the line. ``base`` is the first slot of the general's side. ``line`` is the
+    general's entry in the met tables of ``position``; place p on the line is square ``start`` + p * ``step``.
+    """
     enemy = 48 - base
     suspects = 0
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -286,9 +293,11 @@ def _suspects_on_line(state, base, line, start, step, place):
 
 @jit
 def _suspects(state, base, general):
-    """The suspects: own pieces whose moves must all be tested, as bits by slot offset, with ``_CRITICAL_POSITION``.
+    """Suspects of the side to move: pieces whose moves must all be tested, as bits by slot offset.
 
-    Writes the critical squares into ``state.critical``. Surplus squares are harmless: moves to them are tested exactly.
+    If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and the squares are written into
+    ``state.critical``. Surplus squares are harmless, because moves to them are tested exactly. ``base`` is the side's
+    first slot, and ``general`` the square of its general.
     """
     base &= SLOT_BITS
     general &= SQUARE_BITS
@@ -326,7 +335,8 @@ def _suspects(state, base, general):
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
     """Append the legal moves from ``origin`` to the squares of ``mask`` to a row, or only count them.
 
-    Bit b of ``mask`` is square ``start`` + b * ``step``. Returns ``count`` plus the number of moves.
+    Bit b of ``mask`` is square ``start`` + b * ``step``. ``mode`` and ``test`` are a mode of move generation and a
+    legality test. Returns ``count`` plus the number of moves.
     """
     if mode == COUNT and test == NO_TEST:
         return count + popcount(mask)
@@ -355,9 +365,10 @@ def _elephant_mask(state, origin):
 
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of rooks and cannons; return the new count.
+    """Append or count the moves of rooks and cannons; return ``count`` plus the number of moves.
 
-    ``base`` is the side's first slot, and ``others`` the test for legality of pieces that are not suspects.
+    ``suspects`` are bits by slot offset. Other pieces get the legality test ``others``. ``base`` is the side's first
+    slot.
     """
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -395,7 +406,9 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Offsets of the slots of horses, pawns, elephants and advisors, in the order of move generation."""
+"""Offsets of the slots of horses, pawns, elephants and advisors from the side's first slot.
+
+The order is that of move generation."""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
 """Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
@@ -424,7 +437,8 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of horses, pawns, elephants and advisors; parameters as in ``_take_sliders``."""
+    """Append or count the moves of horses, pawns, elephants and advisors; parameters and result as in
+    ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.

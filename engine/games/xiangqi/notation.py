@@ -102,7 +102,10 @@ def parse_position(text: str) -> Any:
 
 
 def _counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``."""
+    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``.
+
+    ``index`` is the counter's place among ``fields``. An error quotes ``text``, the FEN, and ``name``, the counter.
+    """
     if len(fields) <= index or fields[index] == "-":
         return least
     number = natural_number(fields[index])
@@ -112,7 +115,7 @@ def _counter(text: str, fields: list[str], index: int, name: str, least: int) ->
 
 
 def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
-    """Read the board field of a FEN: (side, type) of each piece, by square."""
+    """Read the board field of a FEN: (side, type) of each piece, by square. An error quotes ``text``, the FEN."""
     ranks = field.split("/")
     if len(ranks) != 10:
         raise PositionError(f"FEN {text!r}: {len(ranks)} ranks, expected 10 (rank 9 first)")
@@ -154,7 +157,10 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Raise ``PositionError`` if a piece of the side and type can never stand on the square."""
+    """Raise ``PositionError`` if a piece of the side and type can never stand on the square.
+
+    The error quotes ``text``, the FEN.
+    """
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True
     if kind == GENERAL:

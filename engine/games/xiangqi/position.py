@@ -51,18 +51,20 @@ NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
 NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
 """Squares of all files except the last, as bits of either half."""
 LAST_RANK_OF_HALF = 9 * 4
-"""Number of bits from the first rank of a half to its last rank."""
+"""Shift from the first rank of a half to its last rank, in bits."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
-"""Position of each rank's nine bits within its half."""
+"""Index of the first of each rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
 
 TERM_COUNT = len(XIANGQI_TERMS)
 FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
 PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
 PLACE_TERMS = FIRST_OF_PIECES + 1
-"""Number of square terms, plus one that is always 0: a multiple of eight, for vector instructions."""
+"""Length of a side's row of square terms: all terms, and one more that is always 0.
+
+It is a multiple of eight, for vector instructions."""
 END = 1 << 16
-"""Factor of the second number in a packed pair of values, start + END * end.
+"""Factor of the second number in a packed pair of values: start + END * end.
 
 Pairs can be added like numbers while both sums fit into 16 bits."""
 PHASE_BITS = 4
@@ -137,7 +139,7 @@ ALIGNED = np.array(
     ],
     np.uint8,
 )
-"""Lines that two squares share, by both squares: bit 0 for the rank, bit 1 for the file; 0 for ``NOWHERE``."""
+"""Lines that two squares have in common, by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
 
 
 def _random_keys(count: int) -> np.ndarray:
@@ -174,7 +176,11 @@ NONE = 15  # there is no such piece
 
 
 def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
-    """Entries of the reach and met tables for one place on a line of ``length`` squares with one occupancy."""
+    """Entries of the reach and met tables for a place on a line of ``length`` squares with a given occupancy.
+
+    The reach entry holds, as bits, the empty squares that a slider reaches, and the captures of a rook and of a cannon.
+    The met entry holds the places of the first three pieces in each direction, four bits each.
+    """
     reach = places = 0
     for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
         met, at = [], place + step
@@ -267,7 +273,7 @@ ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Targets of an elephant on an empty board, by its square, as bits of each half."""
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
-"""Squares that a side's advisors and elephants can ever reach, as bits of its half, by half."""
+"""Squares that advisors and elephants can ever reach, as bits of their side's half, by half."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares on which a piece blocks an elephant (elephant eyes), by the elephant's square, as bits of each half."""
 
@@ -278,7 +284,10 @@ _horse = [
 
 
 def _horse_masks(square: int) -> list[tuple[int, int]]:
-    """Targets of a horse for each set of blocked legs: bit 0 left, 1 below, 2 right, 3 above."""
+    """Targets of a horse on ``square``, as bits of each half, for each set of blocked legs.
+
+    The index in the list is the set: bit 0 for the leg to the left, 1 below, 2 right, 3 above.
+    """
     bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
     return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
 
@@ -296,9 +305,10 @@ for _square, _row in enumerate(_horse):
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""1 if a piece that moves from or to a square can affect attacks on a general, else 0; by general's square and square.
+"""1 if a piece that moves from or to a square can affect attacks on a general, else 0.
 
-The zone is the general's rank and file, and the squares of attacking horses and their legs."""
+The first index is the general's square, the second the other square. The 1s are the general's rank and file, and the
+squares of attacking horses and their legs."""
 for _general in range(SQUARES):
     for _square in range(SQUARES):
         CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9

@@ -1,7 +1,7 @@
 """Endings of Xiangqi: mate, stalemate, repetition (Asian rule), move limit, insufficient material.
 
-One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition, judged at
-the ``fold``-th occurrence of a position over the moves since its first counted one:
+One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition applies at
+the ``fold``-th occurrence of a position, to the moves since the first of these occurrences:
 
 1. a side that gave check on every one of its moves loses, if the other did not; if both did, a draw;
 2. else a side that on every one of its moves chased the same piece loses, if the other did not; if both did, a draw;
@@ -92,8 +92,8 @@ def _may_be_chased(slot, at):
 def _attack_masks(state, side, masks, safe_already):
     """Write the enemy pieces that each horse, rook and cannon of ``side`` attacks into ``masks``.
 
-    The index of ``masks`` is the attacker's slot offset from the first horse. Each bit is a victim's slot offset. Only
-    captures that leave the own general safe are attacks; ``safe_already`` skips this test.
+    The index of ``masks`` is the attacker's slot offset from the first horse. Each bit is a victim's slot offset. A
+    capture is an attack only if it leaves the general of ``side`` safe; ``safe_already`` skips this test.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -114,7 +114,7 @@ def _attack_masks(state, side, masks, safe_already):
 def _is_chase(state, side, attacker, victim):
     """Whether an attack is a chase: the victim is unprotected, or it is a rook attacked by a horse or cannon.
 
-    An offer to exchange pieces of one type is no chase.
+    An offer to exchange pieces of one type is no chase. ``attacker``, a piece of ``side``, and ``victim`` are slots.
     """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
@@ -240,7 +240,7 @@ def _move_limit_reached(state):
 
 @jit
 def _earlier_occurrence(state, wanted):
-    """Ply of an earlier occurrence of the position: the ``wanted``-th one, counted backwards; -1 if there are fewer."""
+    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are fewer."""
     last = np.int64(state.ply)
     seen = 0
     ply = last - 4
@@ -272,7 +272,10 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """Verdict by repetition, move limit and material within a search: a ``PATH_`` code for the side to move."""
+    """Verdict by repetition, move limit and material within a search: a ``PATH_`` code for the side to move.
+
+    ``root`` is the ply of the search's root; see ``engine.games.contract.path_verdict``.
+    """
     side = np.int64(state.side)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
         return PATH_DRAW

@@ -82,7 +82,7 @@ from elolab.engine.games.xiangqi.position import (
 assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Factor that moves five adjacent bits nine places apart; the product must be masked with ``FIRST_FILE``."""
+"""Multiplier that spreads five adjacent bits nine places apart; the product must be masked with ``FIRST_FILE``."""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
@@ -91,7 +91,7 @@ FULL_MATERIAL = 9600
 """Material of both sides at the start in centipawns, without the generals."""
 
 PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
-"""The enemy's palace, by attacking side, as bits of the enemy's half: half 1 if Red attacks."""
+"""Squares of the enemy's palace, by attacking side, as bits of the enemy's half: half 1 if Red attacks."""
 
 PAWN_ZONES = np.array(
     [
@@ -109,7 +109,11 @@ PAWN_ZONES = np.array(
 
 @jit
 def _count_lines(state, side):
-    """Write a side's terms for the lines to the enemy's general: open cannons, bottom cannons, and bound pieces."""
+    """Write a side's terms for the rank and file of the enemy's general.
+
+    The terms count cannons that face the general with no piece between, and pieces bound to shield it from a rook or a
+    cannon.
+    """
     side &= 1
     open_cannons = 0
     bottom_cannons = 0
@@ -352,9 +356,9 @@ def _count_hanging(state, side):
 
 @jit
 def _count_checks(state, side):
-    """Write a side's terms for its safe checks and, negative, for the enemy general's free squares.
+    """Write a side's terms for safe checks, and for the free squares of the enemy's general.
 
-    ``state.attacks`` must hold both sides' attacks.
+    The second term is negative. ``state.attacks`` must hold both sides' attacks.
     """
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
