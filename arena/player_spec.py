@@ -42,7 +42,7 @@ DEFAULT_LIMIT = Limits.parse("nodes=1000")
 """Search limit of players without one, unless the protocol of one of them cannot express it."""
 
 PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
-"""The kinds of players that one word of a command line may name, as messages list them."""
+"""The kinds of players that a word of a command line may name, as a phrase for messages."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class PlayerReader:
     limits: Limits | None = None
     """Search limit of players whose table gives none; ``None`` if every table must give one."""
     ponder: bool = False
-    """Whether players whose tables do not contain ``ponder`` ponder."""
+    """Default of the key ``ponder``: whether players ponder whose tables do not contain it."""
     folder: Path = Path()
     """Folder in which presets named by tables are looked up first."""
     engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
@@ -213,7 +213,7 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
     """Read the search limit under ``key``; without a ``default`` the key is required.
 
-    ``own_level`` permits the value for a player without a limit, which plays at its own level. Raises
+    ``own_level`` permits the value ``OWN_LEVEL``, with which a player has no limit and plays at its own level. Raises
     ``ConfigurationError``.
     """
     if default is not None and key not in table:
@@ -286,7 +286,8 @@ class NamedPlayer:
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check the player of a TOML file; returns its table [[players]], which does not depend on that file's folder.
+        """Check the player of a TOML file; returns its table [[players]] in a form that is valid in files of any
+        folder.
 
         Raises ``UserError`` naming the file.
         """
@@ -378,7 +379,7 @@ def _other_meaning(word: str, engines: EnginesFile) -> str:
 
 
 def is_installed(program: str) -> bool:
-    """Whether the search path has a program of that name."""
+    """Whether a folder of ``PATH`` contains a program of that name."""
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 

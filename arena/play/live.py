@@ -79,8 +79,8 @@ class Scoreboard:
         self.tallies = [Tally() for _ in self.names]
 
     def add(self, first: int, second: int, score: float | None) -> None:
-        """Count a game between two players, given by their indices; ``score`` is the first player's points, ``None``
-        without a result.
+        """Count a game between two players, given by their indices; ``score`` is the points of the player ``first``,
+        ``None`` without a result.
         """
         if score is not None:
             self.tallies[first].add(score)
@@ -107,7 +107,7 @@ class Scoreboard:
         return text.strip()
 
     def data(self) -> list[dict[str, Any]]:
-        """Every player's results as plain data, best share first."""
+        """Name, wins, draws and losses of every player as plain data, most points per game first."""
         return [
             {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
             for name, tally in self.ranked()
@@ -209,10 +209,12 @@ class RunProgress:
         self._is_gone: bool = False
         """Whether the output cannot be written any more, because its terminal or pipe was closed."""
         self._remarks: deque[str] = deque()
-        """Remarks not yet shown."""
+        """Texts given to ``remark`` that have not been printed yet."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan; if it has several stages, the display then shows the progress of each stage and of all."""
+        """Print the plan. If it has several stages, the progress line then shows the games of the current stage and of
+        all stages.
+        """
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
@@ -356,7 +358,7 @@ class RunProgress:
         return clipped(f"{text}  {self._own_words(width - columns_of(text) - 2)}".rstrip(), width)
 
     def _width(self) -> int:
-        """Columns of the line: one less than the terminal, which would otherwise wrap it."""
+        """Maximum columns of the progress line: one less than the terminal has, so that it does not wrap."""
         if not self._is_terminal:
             return WIDTH
         try:
@@ -394,7 +396,7 @@ class RunProgress:
         self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
-        """Print a line that the display does not overwrite; callable on any thread."""
+        """Print a line above the progress line, at the next update; callable on any thread."""
         self._remarks.append(text)
 
     def close(self, state: str) -> None:
@@ -432,7 +434,7 @@ class RunProgress:
             pass
 
     def show_remarks(self) -> None:
-        """Show pending remarks immediately."""
+        """Print at once the texts given to ``remark``."""
         while self._remarks:
             self._write(coloured(f"elolab: {self._remarks.popleft()}", YELLOW, self._stream), keep=True)
 
@@ -456,7 +458,7 @@ class RunProgress:
 
 
 def read_live(directory: Path) -> dict[str, Any]:
-    """The last contents of a run's ``live.json``; empty if unreadable."""
+    """The contents of ``live.json`` in a run's folder; empty if there is none, or if it is unreadable."""
     try:
         data = json.loads((directory / LIVE_NAME).read_text("utf-8"))
     except (OSError, ValueError):

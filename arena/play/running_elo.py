@@ -11,11 +11,11 @@ from elolab.arena.statistics.numbers import error_text, signed
 from elolab.engine.language import columns_of, console, cut
 
 LEAST_NAME = 8
-"""Minimum columns of a shortened name."""
+"""Minimum number of columns to which a player's name is shortened."""
 
 
 class RunningElo:
-    """Counts games of two players as they end, in any order, from the view of player 0."""
+    """Counts the games of a match as they end, in any order, from the view of player 0."""
 
     def __init__(self, name: str, outcomes: Iterable[Outcome] = ()) -> None:
         """``name`` is player 0's name; ``outcomes`` are the games already stored."""
@@ -41,7 +41,7 @@ class RunningElo:
 
     @property
     def counts(self) -> Pentanomial:
-        """The complete pairs so far, from the view of player 0."""
+        """Results of the complete game pairs so far, from the view of player 0."""
         return self._pairs
 
     def estimate(self) -> Estimate | None:

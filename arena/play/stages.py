@@ -1,7 +1,7 @@
-"""The plan of a run, stage by stage: maximum games and durations.
+"""The plan of a run, stage by stage: maximum numbers of games and durations.
 
-A dry run, the announcement before the first game, the progress line and ``live.json`` all show this one plan, so that
-nothing is played beyond the announcement.
+A dry run, the announcement before the first game, the progress line and ``live.json`` all show this plan, so that no
+more games are played than announced.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class GameStage:
 
     @property
     def has_unknown_games(self) -> bool:
-        """Whether ``games`` is meaningless because the number that fits the time is unknown."""
+        """Whether ``games`` must be ignored, because the number of games that fit in the time budget is unknown."""
         return self.seconds is not None and bool(self.unknown_speed)
 
     @property
@@ -93,7 +93,7 @@ class StagePlan:
 
     @property
     def seconds(self) -> float | None:
-        """Seconds for the missing games of all stages; ``None`` if unknown."""
+        """Estimated seconds for the missing games of all stages; ``None`` if unknown."""
         known = [seconds for seconds in map(self.seconds_of, self.stages) if seconds is not None]
         return sum(known) if len(known) == len(self.stages) else None
 
@@ -174,12 +174,12 @@ class StagePlan:
 
 
 def remark_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The remarks of a plan (``StagePlan.data``), within 80 columns."""
+    """The remarks of a plan, given as the data of ``StagePlan.data``, in lines of at most 80 columns."""
     return [line for remark in plan["remarks"] for line in wrapped(remark, TEXT_WIDTH)]
 
 
 def time_line(plan: Mapping[str, Any]) -> str:
-    """Text with the duration of a plan (``StagePlan.data``), or with the reason why it is unknown."""
+    """Text with the duration of a plan, given as the data of ``StagePlan.data``, or with why it is unknown."""
     say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))

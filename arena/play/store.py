@@ -70,11 +70,13 @@ COMMIT;
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""Number of attempts to take a lock before the folder counts as in use, and the seconds between two attempts."""
+"""Number of repeated attempts to take a lock before the folder counts as in use, and the seconds between two attempts.
+"""
 OPENING_SECONDS = 30.0
-"""Seconds that a writer waits, when it opens the store, for a reader of all games, such as a report."""
+"""Maximum seconds that a writer waits, when it opens the store, for another process that reads it, such as a report."""
 CLOSING_MS = 1000
-"""Milliseconds that a writer waits for readers when it closes the store; if a reader remains, SQLite's log file stays.
+"""Maximum milliseconds that a writer waits for readers when it closes the store; if a reader remains, SQLite's log file
+stays.
 """
 
 COLUMNS = (
@@ -119,7 +121,7 @@ class DamagedStore(StoreError):
 
 
 class Store:
-    """The games of one folder. Use it as a context manager."""
+    """The games and metadata of one folder, in a SQLite file. Use it as a context manager."""
 
     def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
         """Open the folder's store; a writer creates missing folders and files, and locks out other writers.
@@ -149,7 +151,9 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and release the lock; a writer leaves no other file beside the store."""
+        """Close the file and release the lock. A writer first merges SQLite's log into the file, so that no other file
+        remains.
+        """
         with suppress(sqlite3.Error):  # a full disk may prevent folding in the log; the next opening does that
             if self._lock is not None:
                 # If a file declares a log, every reader creates one.

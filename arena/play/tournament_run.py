@@ -74,7 +74,7 @@ class PreparedTournament:
 
 @dataclass(frozen=True)
 class TournamentResult:
-    """The state of a tournament."""
+    """The state of a tournament after a run."""
 
     planned: int
     """Number of games in the tournament; once a sequential test is decided, the number up to its decision."""
@@ -374,9 +374,10 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players join or change places while the store holds games beyond the tournament's new end.
+    """Raise ``RunError`` if players join or change their order while the store holds games beyond the tournament's new
+    end.
 
-    Such games keep the numbers of their players, which would then belong to other players.
+    Such games keep the indices of their players, which would then belong to other players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:

@@ -1,1 +1,1 @@
-"""Players of every kind behind one interface (``contract``), by the protocol that they speak (``registry``)."""
+"""Players of every kind behind the interface in ``player``; ``registry`` lists the protocols that they speak."""

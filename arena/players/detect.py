@@ -24,7 +24,7 @@ MAX_LINES = 10_000
 HEAD_START_SECONDS = 1.0
 """Seconds to wait for an answer before the next protocol is tried in another process."""
 QUOTED = 80
-"""Maximum number of characters of a program's output quoted in messages."""
+"""Maximum number of characters of a program's output that a message quotes."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
 """Seconds allowed per protocol when an error message shall say which protocol a program really speaks."""
@@ -135,8 +135,8 @@ async def _greet_in_turn(
 
 
 async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` after
-    ``seconds``; without a number it waits for one of the two.
+    """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` if neither
+    happens within ``seconds``, if given.
     """
     import asyncio
 
@@ -151,7 +151,7 @@ async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None
 
 
 class _Attempt:
-    """A process being greeted in one protocol."""
+    """A process that is greeted in one protocol."""
 
     def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
         import asyncio

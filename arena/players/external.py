@@ -40,9 +40,9 @@ LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 ``None`` if no log is kept.
 """
 QUOTED = 80
-"""Maximum number of characters of an engine's line quoted in the text of a fault."""
+"""Maximum number of characters of an engine's line that a fault's text quotes."""
 PASS = "pass"
-"""The move of a side that has no other move."""
+"""Notation of a pass, the move of a side that has no other move."""
 LATE_ANSWER_MS = 250
 """Milliseconds that an overdue engine has to obey a stop command; after them it is treated as hanging."""
 
@@ -94,7 +94,7 @@ class ProtocolClient(ABC):
         return self.synchronise("stop")
 
     def _expect(self, reply: str, *lines: str) -> list[str]:
-        """Return the lines to send, after which ``reply`` is due."""
+        """Return ``lines``, which are to be sent; ``reply`` becomes due."""
         self._due.add(reply)
         return [*lines]
 
@@ -129,7 +129,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
         """Function called for every new process; returns the log of its dialogue, or ``None`` if no log is kept."""
         self._starting: StopFlag | None = None
-        """The stop flag to watch while the engine starts."""
+        """Stop flag that interrupts the start of the engine; ``None`` if it is not starting, or cannot be interrupted.
+        """
 
     @property
     def process_id(self) -> int | None:

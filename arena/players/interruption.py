@@ -30,7 +30,9 @@ FIRST_SECONDS = 3.0
 SECOND_SECONDS = 0.5
 """Seconds that the process has to end by itself after a second request."""
 COMPILING_SECONDS = 6.0
-"""Seconds after a first request at which a run stops waiting for a thread that compiles or imports."""
+"""Seconds that a run may wait, after a first request to end, for a thread that compiles or imports; then the process
+ends.
+"""
 FLUSH_SECONDS = 0.2
 """Seconds allowed for flushing the output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
@@ -50,7 +52,7 @@ class Stoppable(Protocol):
 
 @dataclass
 class Pauses:
-    """Counts how often the process was stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
+    """Counts the stops of the process that were continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
 
     count: int = 0
 

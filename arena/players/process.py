@@ -71,16 +71,16 @@ class ProcessEnded(Exception):
 
 
 class DialogueSink(Protocol):
-    """Stores a whole dialogue with an engine."""
+    """Stores the whole dialogue with an engine, for example in a log."""
 
     def write(self, who: str, said: bytes) -> None:
         """Append text, which may begin and end within a line.
 
-        ``who`` is ``>`` for the harness, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a remark.
+        ``who`` is ``>`` for elolab, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a note.
         """
 
     def close(self) -> None:
-        """Finish the stored dialogue after the process has ended."""
+        """Finish the stored dialogue; called after the process has ended."""
 
 
 class Dialogue:
@@ -203,7 +203,9 @@ class EngineProcess:
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """Number of the signal that killed the process; ``None`` before ``end``, or if the harness sent the signal."""
+        """Number of the signal that killed the process; ``None`` before ``end``, if no signal killed it, or if elolab
+        sent the signal.
+        """
         self._loop: asyncio.AbstractEventLoop | None = None
         self._output_came = asyncio.Event()
         """Event that is set when a line is complete or the output has ended."""
@@ -334,7 +336,9 @@ class EngineProcess:
         return plain_line(self._lines.popleft().decode(errors="replace"))
 
     async def _wait(self, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Wait for a line, the end of the output, or the deadline; raises ``GameStopped`` once ``stop`` is set."""
+        """Wait for a line, the end of the output, or the deadline, at most ``WAKE_SECONDS``; raises ``GameStopped``
+        once ``stop`` is set.
+        """
         loop = asyncio.get_running_loop()
         self._attend(loop)
         self._output_came.clear()

@@ -99,7 +99,9 @@ def _quota() -> float | None:
 
 
 def thread_count(player: PlayerSpec) -> int:
-    """Number of an engine's threads by its options or arguments such as ``--threads 4``; 1 if unspecified."""
+    """Number of a player's search threads, given by its options or by arguments such as ``--threads 4``; 1 if
+    unspecified.
+    """
     given = [(name, value) for name, value in player.options if name.lower() in THREAD_OPTIONS]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
         name, sign, value = word.lstrip("-").partition("=")
@@ -130,7 +132,7 @@ class PlayerLoad(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The heaviest load that concurrent games may put on the processors."""
+    """The heaviest load that concurrent games may put on the processors, with the facts needed for a warning."""
 
     games: int
     threads: int

@@ -244,7 +244,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         self._known: list[str] = []
         """Moves from the start of the game that the engine has received."""
         self._clears_board = False
-        """Whether the next question must clear the board and send the whole game."""
+        """Whether the next request for a move must clear the board and send the whole game."""
         self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
         """Names of the commands that the engine supports; empty if it sent no list."""
@@ -311,7 +311,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return self._client.ask(*commands, genmove)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next question replay the whole game, because GTP cannot set up a position."""
+        """Make the next request for a move send the whole game again, because GTP cannot set up a position."""
         self._clears_board = True
 
     async def _reply(self, elapsed_ns: int, position: Position) -> Reply:

@@ -115,7 +115,7 @@ def parse_option(line: str) -> AnnouncedOption | None:
 
 
 def parse_information(line: str) -> Information:
-    """Read an ``info`` line, whose score is a plain number, or has a unit as in UCI."""
+    """Read an ``info`` line, whose score is a plain number or, as in UCI, has a unit; missing parts are ``None``."""
     information = uci_family.parse_information(line)
     if information.score is None:
         plain = _PLAIN_SCORE.search(re.split(r"\b(?:pv|message)\b", line, maxsplit=1)[0])
@@ -209,7 +209,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The position after the last capture, as a FEN."""
+        """The present position as a FEN; called after a capture."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"

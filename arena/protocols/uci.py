@@ -1,6 +1,6 @@
 """Players that speak UCI.
 
-Engines with variants, like Fairy-Stockfish, count ranks from 1; Xiangqi engines like Cyclone count from 0.
+Engines with variants, like Fairy-Stockfish, give the first rank the number 1; Xiangqi engines like Cyclone give it 0.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ _OPTIONS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=16, message="option"),
 )  # fmt: skip
 KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table(_OPTIONS, example={"Hash": 16}))
-"""Configuration keys of players whose protocol has options."""
+"""Schema of the key ``options``, for players whose protocol has options."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:

@@ -187,7 +187,7 @@ def write_move(move: str, first_rank: int) -> str:
 
 
 def variation_text(line: str) -> str:
-    """The principal variation of an ``info`` line, as the engine wrote it."""
+    """The principal variation of an ``info`` line, as the engine wrote it; empty if there is none."""
     return line.partition(" pv ")[2][:VARIATION_LENGTH]
 
 
@@ -280,7 +280,7 @@ class UciFamilyClient(ProtocolClient):
         return self._expect("readyok", *before, "isready")
 
     def think(self, *lines: str) -> list[str]:
-        """The lines to send, unchanged; they set a position and start a search, whose answer becomes due."""
+        """Return ``lines``, which set a position and start a search; the search's answer becomes due."""
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
@@ -322,7 +322,9 @@ class UciFamilyClient(ProtocolClient):
             self.options[option.name.lower()] = option
 
     def information(self) -> Information:
-        """Final score, depth and nodes of the last search; bounds and secondary variations are ignored."""
+        """Final score, depth and nodes of the last search, without bounds and secondary variations; missing parts are
+        ``None``.
+        """
         scored = self.read_information(self._scored)
         if self._counted is self._scored:
             return scored

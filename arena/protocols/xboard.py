@@ -352,7 +352,7 @@ class XboardClient(ProtocolClient):
         return ["?"]
 
     def think(self, *lines: str) -> list[str]:
-        """The lines to send, unchanged; they make the engine think, and its move becomes due."""
+        """Return ``lines``, which make the engine think; its move becomes due."""
         self.answer = self._thinking = ""
         self.complaints = []
         return self._expect("move", *lines)
@@ -416,7 +416,9 @@ class XboardClient(ProtocolClient):
         return parse_thinking(self._thinking)
 
     def variation(self, first_rank: int) -> str:
-        """The principal variation of the last thinking output."""
+        """The principal variation of the last line of thinking output, in the notation of ``Reply``; empty if there is
+        none.
+        """
         return parse_variation(self._thinking, first_rank)
 
     @property
@@ -467,7 +469,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Whether the engine is playing, and not only watching; it then answers each move without ``go``."""
         self._draw_is_offered = False
         self._restarts = False
-        """Whether the next question must send the position as the start of a new game."""
+        """Whether the next request for a move must send the position as the start of a new game."""
         self._counts_short = False
         """Whether the engine received fewer moves to its next time control than a full control has."""
 

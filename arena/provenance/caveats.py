@@ -1,4 +1,4 @@
-"""Warnings that limit the trust in a run's figures: games lost on time, mixed builds, refused workers."""
+"""Warnings that a run's figures cannot be fully trusted: games lost on time, mixed builds, refused workers."""
 
 from __future__ import annotations
 

@@ -30,7 +30,9 @@ each build.
 OTHER_FILES = "files of players"
 """Metadata key of other files that players' arguments and options name, in the form of ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key of the list of each ``driver_identity`` under which external programs played, in order."""
+"""Metadata key of the list of driver identities under which external programs played, in order; see
+``driver_identity``.
+"""
 ACCEPTED = "accepted changes"
 """Metadata key of the digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"

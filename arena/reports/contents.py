@@ -1,4 +1,4 @@
-"""The input of a tournament's report, and functions that express it as sentences, facts and numbers."""
+"""The data of a tournament's report, and functions that express them as sentences, facts and numbers."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from elolab.engine.settings.parameters import format_value, resolve
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum number of players for which a report has tables with a cell for every two players."""
+"""Maximum number of players for which a report has tables with rows and columns for all players."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """The input of a tournament's report."""
+    """All data from which a tournament's report is written."""
 
     spec: TournamentSpec
     records: Sequence[GameSummary]
@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def has_many_players(self) -> bool:
-        """Whether there are too many players for tables with a cell for every two players."""
+        """Whether there are too many players for tables with rows and columns for all players."""
         return len(self.tables.standings) > MAX_TABLED_PLAYERS
 
     @functools.cached_property
@@ -173,7 +173,7 @@ def _identities(contents: Contents) -> list[str]:
 
 
 def facts_of(contents: Contents) -> list[tuple[str, str]]:
-    """The conditions of the games: pairs of a label and a text."""
+    """The conditions of the games, as pairs of a label and a text."""
     say, words = contents.say, game_words(contents.spec.game, contents.language)
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
@@ -197,7 +197,7 @@ def facts_of(contents: Contents) -> list[tuple[str, str]]:
 
 
 def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
-    """The conditions of a tournament: pairs of a label and a text."""
+    """The conditions of a tournament, as pairs of a label and a text."""
     words = game_words(spec.game, say.language, spec.rules)
     openings = say(
         "fact.openings_text", suite=spec.openings, part=say.name_of("fact", f"part_{spec.opening_part}"),
@@ -264,7 +264,7 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
 
 
 def sequential_facts(contents: Contents) -> list[tuple[str, str]]:
-    """The state of the sequential test: pairs of a label and a text."""
+    """The state of the sequential test, as pairs of a label and a text."""
     run, say, arena = contents.sequential, contents.say, Catalogue(ARENA, contents.language)
     assert run is not None
     test, settings = run.state, run.settings

@@ -36,7 +36,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Facts:
-    """Pairs of a label and a text."""
+    """A list of pairs of a label and a text."""
 
     entries: Sequence[tuple[str, str]]
 

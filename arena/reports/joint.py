@@ -37,7 +37,7 @@ class JointError(UserError):
 
 @dataclass(frozen=True)
 class JoinedRun:
-    """One run's folder and games."""
+    """One run of a joint report: its folder, tournament and games."""
 
     folder: str
     """Path of the folder, as the user gave it."""

@@ -66,7 +66,7 @@ def new_figure(
 
 
 def single_axes(height_inches: float, font_size: float = 12) -> tuple[Figure, Axes]:
-    """Create an empty figure with one pair of axes."""
+    """Create an empty figure with one pair of axes; returns both."""
     figure, grid = new_figure(height_inches, font_size=font_size)
     return figure, grid[0, 0]
 
