@@ -200,7 +200,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
-    """Keys of the player's protocol whose values are lines sent to the engine."""
+    """Names of the player's protocol keys whose values are lines to send to the engine."""
     return tuple(key for key, value in player.protocol_keys if isinstance(value, tuple))
 
 

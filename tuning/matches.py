@@ -158,7 +158,8 @@ def read_openings(
 
     Returns the suite and the indices of the chosen openings, in the order of play.
 
-    ``part`` is the part of the suite to choose from. Raises ``RunError`` that names ``key`` if it has too few openings.
+    ``part`` is the part of the suite to choose from. If it has too few openings, raises ``RunError`` with a message
+    that names ``key``.
     """
     suite = load_suite(conditions.openings, conditions.game)
     half = suite.part(part)

@@ -533,7 +533,7 @@ class _Iterations:
     def _play_matches(self, done: FitIteration) -> None:
         """Play the newest weights against the previous and the first ones, on openings unused by the fit.
 
-        ``unfinished`` gets the completed matches, and the current one so far.
+        ``self.unfinished`` receives the completed matches, and the current one with its games so far.
         """
         spec, progress = self._spec, self._run.progress
         games = _match_games(spec, self._number)

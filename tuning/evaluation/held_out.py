@@ -11,7 +11,7 @@ import numpy as np
 from elolab.engine.errors import UserError
 
 HELD_OUT_EVERY = 10
-"""One game in this many is held out."""
+"""Interval of held-out games: one game in every ten is held out."""
 CURVE = (16, 8, 4, 2, 1)
 """Divisors of the number of training games, one for each point of the learning curve; the last uses all games."""
 

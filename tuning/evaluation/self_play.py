@@ -25,7 +25,7 @@ GAMES_PER_ITERATION = 10**7
 
 
 def game_number(record: GameRecord) -> int:
-    """A game's number among the self-play games of all iterations of a run."""
+    """A number that identifies a game among the self-play games of all iterations of a run."""
     return record.pairing.round * GAMES_PER_ITERATION + record.pairing.number
 
 

@@ -11,7 +11,7 @@ from elolab.tuning.ablation.ablation_spec import MAX_LABEL, Comparison
 from elolab.tuning.conditions import Conditions, describe, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
-"""Groups of comparisons whose labels elolab generates in the form ``... against ...``."""
+"""Names of the groups of comparisons whose labels elolab generates in the form ``... against ...``."""
 OFF_TEXTS = ("off", "false", "none", "no")
 """Values, in lower case, that switch off an external engine's option."""
 

@@ -53,9 +53,9 @@ class TuningPlan:
     spec: TuningSpec
     suite: Suite
     openings: tuple[int, ...]
-    """Indices in the opening suite of the tuning's openings: the tournament half."""
+    """Indices, in the opening suite, of the openings for the tuning: the tournament half of the suite."""
     reserved: tuple[int, ...]
-    """Indices in the opening suite of the validations' openings: the reserved half."""
+    """Indices, in the opening suite, of the openings for validations: the reserved half of the suite."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
         """Stages of the run with their maximum games: the tuning with ``games`` games, then each validation.

@@ -1,8 +1,8 @@
 """The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
 ``CentreSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers depend only on the seed,
-the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the first two, so
-that no state is lost if the process ends.
+the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the study's seed and
+the trial's number, so that no state is lost if the process ends.
 """
 
 from __future__ import annotations

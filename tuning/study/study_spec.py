@@ -94,7 +94,9 @@ class Validation:
     maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=4000, unit="pairs")
     """Maximum game pairs of a sequential test; ``None`` derives them from the tuning's length (method ``pairs``)."""
     slow: str = schema.choice(SLOW_KINDS, default=COMPUTED, example="sprt")
-    """Kind of the second match, at a larger search limit: ``non_regression``, ``fixed`` (length), ``sprt`` or ``off``.
+    """Kind of the second match, at a larger search limit: ``non_regression``, ``fixed``, ``sprt`` or ``off``.
+
+    A ``fixed`` match has a fixed length; ``off`` means no second match.
     """
     slow_limit: ClassVar[str] = schema.text(default=COMPUTED, example="move_time=0.02,cpu", expected=GRAMMAR)
     slow_limits: Limits

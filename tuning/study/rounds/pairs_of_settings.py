@@ -35,10 +35,9 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Dimension, Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
-"""Half-width of a settings pair: the distance of each set from the pair's middle, as a fraction of the range.
+"""Half-width of a settings pair after a number of game pairs, in a dimension of a curvature in Elo over range squared.
 
-The first number is the half-width after the second number of game pairs, in a dimension with the third number as
-curvature (Elo over range squared).
+The half-width is the distance of each set from the pair's middle, as a fraction of the range.
 """
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
 """Exponents with which the half-width falls as the number of game pairs and the curvature grow.
@@ -59,10 +58,9 @@ The distances are uniformly distributed.
 FIRST_SHIFT = 0.3
 """Maximum distance of a settings pair's middle from the base in the first round, as a fraction of the range."""
 ACROSS_SHARE, ACROSS_RATE = 0.5, 5.0
-"""Share of the settings pairs that play one summit against the other.
+"""Share of the settings pairs that play one summit against the other: ``ACROSS_SHARE * min(1, ACROSS_RATE * p)``.
 
-The share is proportional to the probability that the other summit is the higher one. The first number is the maximum;
-the product of both numbers is the factor.
+p is the probability that the other summit is the higher one.
 """
 ACROSS_WIDTH = 0.35
 """Factor on the half-width of settings pairs that compare two summits; sets close to the summits show their heights
@@ -74,7 +72,7 @@ EXPLORING_SHARE = 0.1
 It applies once the model may have two hills.
 """
 RIVAL_RATE = 0.5
-"""Share of the settings pairs around the other summit, divided by the probability that it is the higher one."""
+"""Share of the settings pairs around the other summit, per unit of the probability that it is the higher one."""
 MIN_RIVAL_SHARE = 0.02
 """Minimum probability that the other summit is the higher one; a less probable summit is ignored."""
 EVEN_SHARE = 0.05
@@ -300,8 +298,9 @@ def trial_against_base(space: Space, values: Values, one: Round) -> list[Schedul
 
 
 def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[SetPlace, SetPlace]:
-    """Regions in which both sets of settings pair ``number`` are drawn; ``pairs`` is the number of game pairs played
-    before.
+    """Regions from which the first and the second set of settings pair ``number`` are drawn.
+
+    ``pairs`` is the number of game pairs played before.
     """
     if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
         return SetPlace.CENTRE, SetPlace.CENTRE

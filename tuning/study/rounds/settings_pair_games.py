@@ -122,7 +122,7 @@ class SettingsPairGames:
         return not self._table.missing_games([self._match(scheduled)])
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """Number of settings pairs at the beginning of a round, up to the first one with missing games."""
+        """Number of completely played settings pairs of a round before the first one with missing games."""
         for place in range(one.settings_pairs):
             if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place

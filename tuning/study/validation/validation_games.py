@@ -33,7 +33,7 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """Kind of the match: ``sprt``, ``non_regression`` or ``fixed`` (length)."""
+    """Kind of the match: a sequential test ``sprt`` or ``non_regression``, or ``fixed`` for a fixed length."""
     test: SequentialTest | None
     """State of the sequential test after these games; ``None`` for a match of fixed length."""
     after_test: SequentialEstimate | None = None
