@@ -54,7 +54,7 @@ Examples:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; ``None`` stands for the arguments of this process."""
+    """Run one command line and return its exit code; ``None`` stands for the command line of this process."""
     if words is not None:
         return _exit_code(words)
     take_over_signals()

@@ -49,7 +49,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> Data
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0
     ``series``                part of the run, such as ``playoff``; mostly empty
-    ``round``, ``pair``       round, and colour-swapped pair within its pairing of two players, from 0
+    ``round``, ``pair``       numbers from 0: the round, and the game pair among those of its players
     ``first``, ``second``     names of the player who moves first (Red; Black in Othello) and of the other
     ``opening``               number of the opening in its suite, from 0
     ``opening_position``      position in which the opening's moves begin (FEN; a board in Othello)

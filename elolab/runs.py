@@ -85,7 +85,8 @@ class PlayedGames:
         """Players' faults that ended games, most frequent first; empty if there were none.
 
         Columns: ``player``; ``reason``: ``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``;
-        ``games``, where a game that ended by ``no_move`` may be a draw; ``number`` and ``text`` of the first such game.
+        ``games``: number of games, where a game that ended by ``no_move`` may be a draw; ``number``: the first such
+        game's place in the schedule; ``text``: description of its fault.
         """
         import pandas
 

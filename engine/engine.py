@@ -305,7 +305,7 @@ class Engine:
         memory.touch_table()
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
-        """The searcher's memory; created again if the node limit, which bounds the table's size, has changed."""
+        """The searcher's memory; allocated again if the node limit, which bounds the table's size, has changed."""
         if self.memory is None or self._node_limit != limits.nodes:
             self.memory = SearchMemory(self.parameters, limits.nodes, self._search_statistics)
             self._node_limit = limits.nodes

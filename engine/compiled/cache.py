@@ -45,7 +45,7 @@ KEPT_CACHES = 4
 KEPT_SECONDS = 24 * 3600
 """Minimum age in seconds at which a cache may be deleted; a process may still be writing to a newer one."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
-"""Length of the SHA-256 checksum at the beginning of each file; it covers the rest."""
+"""Length of the SHA-256 checksum at the beginning of each file, in bytes; it covers the rest of the file."""
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:

@@ -59,12 +59,12 @@ def jit_for_constants(function: Callable[..., Any]) -> Any:
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile a function with numba: cached on disk, without the interpreter lock, integer errors as in C."""
+    """Compile a function with numba: cached on disk, without the interpreter lock, division by zero raises no error."""
     return _without_constants(_dispatcher(function))
 
 
 def jit_inlined(function: Callable[..., Any]) -> Any:
-    """Compile like ``jit``, but inline the function into every caller, because loops with calls are not vectorized."""
+    """Compile like ``jit``, but inline the function into every caller, so that loops that call it can be vectorized."""
     return _without_constants(_dispatcher(function, forceinline=True))
 
 
@@ -79,10 +79,10 @@ def announce_compilation() -> None:
 
 
 def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: in compiled code, replace calls of ``function`` by calls of what the decorated function returns.
+    """Decorator: in compiled code, replace calls of ``function`` by calls of the decorated function's result.
 
-    The decorated function receives the argument types. It returns a compiled function, an intrinsic, or ``None``
-    for a type error. It resembles numba's ``overload``, but needs no extra compiled function.
+    The decorated function receives the argument types. It returns a compiled function, an intrinsic, or ``None`` for a
+    type error. It resembles numba's ``overload``, but needs no extra compiled function.
     """
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -147,7 +147,7 @@ _UNCOMPILED: list[Callable[..., Any]] = []
 
 
 def address_of(function: Any, *arguments: Any) -> int:
-    """Address of the machine code of a compiled function for the types of ``arguments``; it must return int64.
+    """Address of the machine code of a compiled function, which must return int64, for the types of ``arguments``.
 
     Normally a function's code is optimized and stored again with each of its callers. A function called by address,
     with ``call_at``, is compiled only once. With compilation disabled, addresses are consecutive numbers.

@@ -23,8 +23,8 @@ MAX_POSITIONS = 60_000
 def proof_game(name: str, text: str) -> tuple[str, ...] | None:
     """Moves, passes included, from the start of the game to a position; ``None`` if the search finds none.
 
-    ``name`` is the name of the game, and ``text`` the text of the position. Raises
-    ``PositionError`` for an invalid text.
+    ``name`` is the name of the game, and ``text`` the text of the position. Raises ``PositionError`` for an invalid
+    text.
     """
     game = game_named(name)
     target, start = game.position(text), game.position()
@@ -53,7 +53,7 @@ class _Search:
         self._failed: set[tuple[int, int, int]] = set()
 
     def reach(self, state: Any, left: int) -> bool:
-        """Whether the target can be reached from ``state`` with at most ``left`` more moves.
+        """Whether the target can be reached from ``state`` with at most ``left`` more moves, passes not counted.
 
         If so, ``path`` then holds the moves.
         """

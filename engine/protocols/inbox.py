@@ -1,4 +1,4 @@
-"""Event queue of an engine server: lines of its input, the end of the input, and results of its searches, in order.
+"""Event queue of an engine server: lines of its input, the end of the input, and results of its searches.
 
 A daemon thread reads the input through its own buffer and not through ``sys.stdin``: if the thread still waits for
 input when the program ends, Python would wait for the lock of ``sys.stdin``.

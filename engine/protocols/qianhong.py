@@ -204,7 +204,10 @@ class QianhongServer(EngineServer):
             raise CommandError("the engine thinks")
 
     def _begin_change(self) -> None:
-        """Prepare a change of the position: refuse it during a search for a move, abandon any other, clear the bans."""
+        """Prepare a change of the position: abandon any search, and clear the bans.
+
+        Raises ``CommandError`` during a search for a move.
+        """
         self._refuse_while_thinking()
         self._drop()
         self._banned = []
