@@ -69,7 +69,10 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """The entry of an engine with its program and directory as paths in ``folder``, if they exist there."""
+    """Copy an engine's table, with its program and directory as paths in ``folder`` if they exist there.
+
+    ``command`` is the engine's program and arguments, ``None`` if the table has no command.
+    """
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
@@ -115,7 +118,7 @@ def user_folder() -> Path:
 
 
 def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
-    """The engines of a cutechess configuration; keys that elolab cannot use are dropped."""
+    """The tables of the engines in a cutechess configuration, by name; keys that elolab cannot use are dropped."""
     try:
         configurations = json.loads(path.read_text("utf-8-sig"))  # editors of Windows begin it with a mark
         return dict(
@@ -128,7 +131,10 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Convert a cutechess engine to its name and entry; raises ``ConfigurationError`` if the name is not text."""
+    """Convert an engine of cutechess; returns its name and its table of elolab's keys.
+
+    Raises ``ConfigurationError`` if the name is not text.
+    """
     entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):

@@ -39,7 +39,7 @@ class Check:
     needs: tuple[str, ...] = ("start_position",)
     """Names of earlier checks; if one of them failed, this check is skipped."""
     is_fresh: bool = False
-    """Whether the check needs a new process of the program."""
+    """Whether the check needs a new process of the program; otherwise it may use that of the previous check."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class CheckOutcome:
     """``passed``, ``failed`` or ``skipped``."""
     remark: Remark | None = None
     dialogue: tuple[str, ...] = ()
-    """Lines exchanged with the program during a failed check, each with time and direction."""
+    """Lines exchanged with the program during a failed check, with time and direction; empty for other verdicts."""
     seconds: float = 0.0
 
 
@@ -62,7 +62,11 @@ class Examination:
     """
 
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
-        """``log`` is called for every new process; it returns the function that records the dialogue, or ``None``."""
+        """Prepare the examination; ``checks`` run in their order.
+
+        ``log`` is called for every new process; it returns the function that records the process's dialogue, or
+        ``None``.
+        """
         self.settings = settings
         self._log = log
         self.checks = tuple(checks)
@@ -181,7 +185,7 @@ def expect_legal(position: Position, answer: SearchAnswer, banned: Collection[st
 
 
 def full_clock(limits: Limits) -> PlayerClock:
-    """The clocks at the beginning of a game."""
+    """Both players' clocks at the beginning of a game with these limits."""
     assert limits.clock_ms is not None
     return PlayerClock(
         limits.clock_ms * 1_000_000, limits.increment_ms, limits.clock_ms, limits.increment_ms,

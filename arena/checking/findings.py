@@ -10,7 +10,7 @@ from elolab.engine.settings.limits import MARGIN_MS
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """The program to check, and the examiner's tolerances."""
+    """The program to check, and the tolerances of the checks; names that end in ``_ms`` are milliseconds."""
 
     game: str
     protocol: str
@@ -30,7 +30,7 @@ class CheckSettings:
     ending_ms: int = 2_000
     """Maximum time for the program to end after ``quit`` or the end of its input."""
     stop_ms: int = 1_000
-    """Maximum time for the answer to ``stop``."""
+    """Maximum time for the answer to an interruption such as ``stop``."""
     move_time_ms: int = 300
     clock_ms: int = 1_000
     increment_ms: int = 10
@@ -71,13 +71,13 @@ class Skipped(CheckEnded):
 
 
 class SearchLine(NamedTuple):
-    """Contents of one line of search output; a field is ``None`` if the line lacks it."""
+    """Contents of one line of search output; ``depth`` and ``nodes`` are ``None`` if the line lacks them."""
 
     depth: int | None = None
     nodes: int | None = None
     has_score: bool = False
     variation: tuple[str, ...] = ()
-    """Principal variation: moves as the program wrote them."""
+    """Principal variation: moves as the program wrote them; empty if the line has none."""
 
 
 class SearchAnswer(NamedTuple):

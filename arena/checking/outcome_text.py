@@ -20,11 +20,11 @@ DIALOGUE_SHOWN = 24
 RUN_SHOWN = 3
 """Lines shown at the beginning and at the end of a long block of program output."""
 MARKS = ("passed", "failed", "advised", "skipped")
-"""Result words that begin the lines of checks; the message ``mark.NAME`` has the text of each."""
+"""Keys of the words with which the line of a check begins; the message ``mark.KEY`` has the word."""
 
 
 def mark_of(outcome: CheckOutcome) -> str:
-    """The result word of a check: one of ``MARKS``."""
+    """Key of the word for the result of a check: ``advised`` for a failed recommendation, otherwise the verdict."""
     if outcome.verdict == "failed" and outcome.check.is_recommendation:
         return "advised"
     return outcome.verdict
@@ -66,7 +66,11 @@ def _quoted(value: Any) -> Any:
 
 
 def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
-    """The dialogue without the middle of long blocks of program output."""
+    """Shorten a dialogue for display.
+
+    Long blocks of program output lose their middle, and only the last ``DIALOGUE_SHOWN`` lines are kept. A message says
+    how many lines were left out.
+    """
     shown: list[str] = []
     run: list[str] = []
     for line in dialogue:

@@ -23,7 +23,7 @@ ENDGAME_PLIES = 6
 SPACING = 4
 """Plies between successive ordinary positions."""
 QUIET_PLIES = (99, 100, 119, 120)
-"""Numbers of plies without a capture, around the move limits that some engines apply themselves."""
+"""Lengths in plies of games without a capture, chosen around the move limits that some engines apply themselves."""
 MOVES_TRIED = 100
 """Maximum number of random moves tried at a position to find one without a capture."""
 STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
@@ -35,9 +35,12 @@ class SamplePositions:
     """Test positions of one game; a field is ``None`` if the random games had no such position."""
 
     ordinary: tuple[Position, ...]
-    """Positions of different random games, each ``SPACING`` plies deeper; the first is the start position."""
+    """One position of each random game: from game ``i`` the position after ``SPACING * i`` plies.
+
+    So the first is the start position. A game that is too short gives its last position but one.
+    """
     long: Position
-    """A position after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before the end of a shorter game."""
+    """The longest random game after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before its end if it is shorter."""
     in_check: Position | None
     only_move: Position | None
     """A position with exactly one legal move, which is not a pass."""
@@ -87,7 +90,10 @@ def must_pass(position: Position) -> bool:
 
 
 def _random_game(game: Game, seed: int) -> list[Position]:
-    """Play random moves until the game ends; returns all positions, except a last one that an arbiter's rule ended."""
+    """Play random moves until the game ends or is one ply longer than ``LONG_PLIES``.
+
+    Returns the positions from the start on, without a last one in which an arbiter's rule ended the game.
+    """
     chance = random.Random(seed)
     position = game.position()
     positions = [position.copy()]
@@ -103,7 +109,10 @@ def _random_game(game: Game, seed: int) -> list[Position]:
 
 
 def _quiet(start: Position) -> tuple[Position, ...]:
-    """Positions of a random game without captures after ``QUIET_PLIES`` plies; no repetition has ended the game."""
+    """Positions of a random game without captures, one after each of ``QUIET_PLIES`` plies.
+
+    No repetition has ended the game. Empty if the game does not allow that many plies without a capture.
+    """
     chance, position, found = random.Random(0), start.copy(), []
     while position.ply < QUIET_PLIES[-1]:
         for _ in range(MOVES_TRIED):
@@ -140,7 +149,7 @@ def _repeated(start: Position) -> Position | None:
 
 
 def _returns(position: Position, move: str) -> bool:
-    """Whether both sides could move back after this move and some reply, restoring the board."""
+    """Whether after this move and some reply both sides can move back, so that the board is the same again."""
     after = position.copy()
     board = position.text.split()[0]
     after.push(move)

@@ -31,7 +31,7 @@ PATIENCE_SECONDS = 60.0
 QUIET_LOGGERS = ("distributed", "distributed.client", "distributed.core", "concurrent.futures", "tornado.application")
 """Loggers silenced because elolab reports broken connections itself."""
 FORGOTTEN_SECONDS = 5.0
-"""Time after which a game is no longer shown if its worker has stopped reporting it."""
+"""Seconds without a report after which a worker's game in progress is no longer shown."""
 TLS_REMEDY = "set distributed.comm.tls.ca-file, .client.cert and .client.key in Dask's settings"
 TOPIC = "elolab-games"
 """Dask topic under which workers report their games in progress."""
@@ -58,7 +58,7 @@ class DaskSite(Site):
         """Connect to the scheduler and examine its workers; ``warn`` may be called on any thread.
 
         Raises ``ClusterError`` if ``distributed`` is not installed or no scheduler answers, ``KeyboardInterrupt`` if
-        ``is_stopped`` becomes true first.
+        ``is_stopped`` returns true first.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -177,7 +177,7 @@ class DaskSite(Site):
     # The connection
 
     def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
-        """Connect a Dask client within ``seconds``; raises ``KeyboardInterrupt`` once ``is_stopped``."""
+        """Connect a Dask client within ``seconds``; raises ``KeyboardInterrupt`` once ``is_stopped`` returns true."""
         with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop
             pool.submit(asyncio.run, _await_scheduler(self._address, seconds, is_stopped)).result()
         with warnings.catch_warnings():
@@ -188,14 +188,17 @@ class DaskSite(Site):
         return client
 
     def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
-        """Store a worker's report on its games in progress."""
+        """Store a worker's report on its games in progress; ``event`` is the time and content of a Dask event."""
         said, now = event[1], time.monotonic()
         with self._lock:
             self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
             self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
-        """Call a function on workers, even while they play; returns its results, or the errors, by address."""
+        """Call ``function(argument)`` on the workers at ``addresses``, even while they play.
+
+        Returns by address the result of each call or the error that it raised; waits at most ``seconds``.
+        """
         client = self._client
         arguments = () if argument is None else (argument,)
         return client.sync(
@@ -254,7 +257,8 @@ class DaskSite(Site):
     def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
         """Accept a worker if its elolab is the same as this one, else refuse it.
 
-        ``answer`` is the worker's ``introduction``, or the error of asking for it.
+        ``about`` is the scheduler's description of the worker. ``answer`` is the worker's ``introduction``, or the
+        error that asking for it raised.
         """
         name = str(about["name"])
         name = address if name == address else f"{name} ({address})"
@@ -276,7 +280,10 @@ class DaskSite(Site):
                 self._had_workers = True
 
     def _difference_to(self, introduced: Mapping[str, Any]) -> str:
-        """The difference that could make a worker's elolab play differently, in words; empty if there is none."""
+        """Description of the difference that could make a worker's elolab play differently; empty if there is none.
+
+        ``introduced`` is the worker's ``introduction``.
+        """
         where = difference_in_sources(introduced.get("sources", {}))
         if introduced["identity"] != self._identity:
             return f"its engine is {introduced['identity']}, not {self._identity}" + (f" ({where})" if where else "")
@@ -306,8 +313,8 @@ class DaskSite(Site):
 async def _await_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
     """Wait until a scheduler answers at ``address``, for at most ``seconds``.
 
-    Raises an error if none does, and ``KeyboardInterrupt`` once ``is_stopped``. Dask's own client would wait without
-    limit if another program listens there.
+    Raises ``TimeoutError`` or ``ConnectionError`` if none does, and ``KeyboardInterrupt`` once ``is_stopped`` returns
+    true. Dask's own client would wait without limit if another program listens at the address.
     """
     from distributed import rpc
     from distributed.security import Security

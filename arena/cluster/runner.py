@@ -42,13 +42,16 @@ GROWTH = 4
 FAREWELL_SECONDS = 3.0
 """How long a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
-"""Lost games are sent again in chunks smaller by this divisor, so that a game that crashes workers ends up alone."""
+"""Lost games return in chunks smaller by this divisor, until a game that crashes workers is alone in one."""
 MOST_LOSSES = 5
-"""Number of workers lost while playing the same game alone after which the run fails."""
+"""The run fails once this many workers were lost while each played the same game in a chunk of its own."""
 STRAGGLER_SECONDS = 12.0
 """Minimum age of an outstanding chunk before an idle worker plays a copy of it; only when no other games are left."""
 STRAGGLER_RATIO = 4
-"""Minimum age for such a copy, as a multiple of the time that the slowest worker needs for two chunks of that size."""
+"""Factor for the minimum age of an outstanding chunk before an idle worker plays a copy of it.
+
+It multiplies the time that the slowest worker needs for two chunks of the same size.
+"""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -65,7 +68,7 @@ class _Record:
     finishes: deque[tuple[float, int]] = field(default_factory=deque)
     """Arrival time and number of games of recently finished chunks."""
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Players that could not be started on this worker, with the reasons."""
+    """Reason for each player that could not be started on this worker, by the player's name."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
@@ -109,12 +112,14 @@ class _Queue:
         self._source = jobs
         self._waiting: deque[GameJob] = deque()
         self._limits: dict[str, int] = {}
-        """Maximum size of the next chunk with a game that was lost with its worker, by the game's key."""
+        """Maximum size of the next chunk that contains a game lost with its worker, by the game's key."""
         self._losses: Counter[str] = Counter()
-        """Number of workers lost while playing a game alone, by the game's key."""
+        """Number of workers that were lost while playing a game in a chunk of its own, by the game's key."""
 
     def known(self, most: int) -> int:
-        """Number of waiting games, counted up to ``most``."""
+        """Read the schedule until ``most`` games wait or the next one is not known; returns the number of waiting
+        games.
+        """
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or as far as it is known by now
@@ -123,7 +128,7 @@ class _Queue:
         return len(self._waiting)
 
     def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
-        """Remove and return the first games without players in ``excluded``, at most ``size`` of them."""
+        """Remove and return the first games without players in ``excluded``, at most ``size``, in schedule order."""
         taken: list[GameJob] = []
         left: list[GameJob] = []
         while len(taken) < size and self.known(1):
@@ -135,15 +140,18 @@ class _Queue:
         return tuple(taken)
 
     def drop(self, players: Collection[str]) -> None:
-        """Remove the games of these players."""
+        """Remove the waiting games of these players."""
         self._waiting = deque(job for job in self._waiting if not _has(job, players))
 
     def put_back(self, jobs: Iterable[GameJob]) -> None:
-        """Put games that were not played back at the front."""
+        """Return unplayed games to the front of the queue, in the given order."""
         self._waiting.extendleft(reversed(tuple(jobs)))
 
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
-        """Put back the games of a lost worker; returns a game that was lost alone ``MOST_LOSSES`` times, if any."""
+        """Return the games of a lost worker to the front of the queue.
+
+        Returns a game that was lost in a chunk of its own ``MOST_LOSSES`` times, if there is one.
+        """
         self.put_back(jobs)
         for job in jobs:
             self._limits[job.key] = max(1, len(jobs) // LOSS_DIVISOR)
@@ -168,10 +176,10 @@ class ClusterRunner(Runner):
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with warnings for the user.
 
-        Without ``wall_clock``, games whose clocks other load on a worker would disturb raise ``ClusterError``.
-        ``files`` holds the digests that external players' files must have. If a file is not in it, the digest from the
-        first worker is added, and the other workers must match it. ``sides`` is the load of the players: a warning
-        names each worker with too few processors for it.
+        Without ``wall_clock``, games limited by real time raise ``ClusterError``, because other load on a worker
+        disturbs them. ``files`` holds the digests that external players' files must have. If a file is not in it, the
+        digest from the first worker is added, and the other workers must match it. ``sides`` is the load of the
+        players: a warning names each worker with too few processors for it.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -191,7 +199,7 @@ class ClusterRunner(Runner):
         self._copied: set[str] = set()
         """Keys of games that were also sent to a second worker."""
         self._settled: set[str] = set()
-        """Keys of games sent to two workers whose result has arrived from one of them."""
+        """Keys of games that were sent to two workers and whose result has arrived from one of them."""
 
     @property
     def concurrency(self) -> int:
@@ -211,7 +219,7 @@ class ClusterRunner(Runner):
         self._tell("release")
 
     def running(self) -> list[RunningGame]:
-        """Games in progress, in schedule order, as reported about a second ago."""
+        """Games in progress, in schedule order, as the workers last reported them."""
         sent = {one.chunk.number: one for one in self._sent.values()}
         games = []
         for number, game in self._site.running(self._run):
@@ -221,7 +229,7 @@ class ClusterRunner(Runner):
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def waiting(self) -> str:
-        """The reason why no game has ended yet, such as a lack of workers; empty if there is none."""
+        """The reason why no game has ended yet, such as a lack of workers; empty if there is no reason to report."""
         return super().waiting() if self._site.workers() else console("elolab.arena")("progress.no_workers")
 
     def workers(self) -> list[dict[str, Any]]:
@@ -254,7 +262,8 @@ class ClusterRunner(Runner):
     ) -> Iterator[list[GameRecord]]:
         """Play the jobs on the workers; yields the records that arrive together (see ``Runner.batches``).
 
-        When the stop flag is set, games that have ended are still yielded. Raises ``ClusterError`` without workers.
+        When the stop flag is set, games that have ended are still yielded. Raises ``ClusterError`` if no worker is
+        left.
         """
         queue = _Queue(self._wanted(jobs))
         is_told = False
@@ -279,7 +288,7 @@ class ClusterRunner(Runner):
                 self._abandon()
 
     def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
-        """The games whose players are available.
+        """The games whose players are available, and every ``None`` that stands for a game not yet known.
 
         Raises ``ClusterError`` for a game with a clock that workers must not play.
         """
@@ -318,7 +327,11 @@ class ClusterRunner(Runner):
         return bool(self._sent) or queue.known(1) > 0
 
     def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
-        """Send a worker its next chunk; false if no waiting game suits it, or it refuses."""
+        """Send a worker its next chunk; false if no waiting game suits it, or if sending fails.
+
+        ``slots`` is the number of chunks that all workers together can hold: the last games are divided evenly among
+        them.
+        """
         record = self._record_of(worker)
         size = record.chunk_size()
         # The last games are shared out, so that all workers end at about the same time.
@@ -399,7 +412,7 @@ class ClusterRunner(Runner):
             self._find_lost(queue)
 
     def _find_lost(self, queue: _Queue) -> None:
-        """Put back the games of workers that are gone."""
+        """Put back the games sent to workers that are now gone or refused."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
         played = Counter(sent.worker.address for sent in self._sent.values())
@@ -444,7 +457,7 @@ class ClusterRunner(Runner):
             self._put_back_lost(worker, unplayed, queue)
 
     def _settle(self, records: Iterable[GameRecord]) -> None:
-        """Cancel outstanding chunks all of whose games have arrived from another worker."""
+        """Cancel outstanding chunks if the records of all their games have arrived from another worker."""
         settled = {record.key for record in records} & self._copied
         if not settled:
             return
@@ -459,7 +472,10 @@ class ClusterRunner(Runner):
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
-        """Put back the games of a chunk that failed with ``error``; refuses the worker if the error is its own."""
+        """Put back the games of a chunk that failed with ``error``.
+
+        Refuses the worker unless the chunk was cancelled, or lost in transfer or with its worker.
+        """
         jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
             queue.put_back(jobs)

@@ -14,7 +14,7 @@ from elolab.engine.settings.limits import Limits
 
 
 def clock_problem(limits: Limits) -> str:
-    """The reason why games at these limits need permission to run on workers; empty if they do not."""
+    """The reason why games with these limits may only be played on workers with permission; empty if none is needed."""
     if not limits.is_timed or limits.clock_kind != "wall":
         return ""
     return (
@@ -133,7 +133,9 @@ class ExecutorSite(Site):
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether somebody else cancelled the chunk; after any other error the executor is unusable."""
+        """Whether the error is somebody else's cancellation of the chunk; after any other error the executor is
+        unusable.
+        """
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:

@@ -39,10 +39,10 @@ class ChunkGame(NamedTuple):
     seconds: float
     moves: list[str]
     scores: list[int | None]
-    """Score of each move as in ``MoveRecord``; ``None`` for a move without one."""
+    """Score of each move in centipawns from the mover's view; ``None`` for a move without one."""
 
     def moves_so_far(self) -> MovesSoFar:
-        """The moves and scores at the time of the report."""
+        """The game's moves and their scores at the time of the report."""
         return self.moves, self.scores
 
 
@@ -75,7 +75,7 @@ class PlayedChunk:
 
     records: tuple[GameRecord, ...] = ()
     unavailable: Mapping[str, str] = field(default_factory=dict)
-    """Players that could not be started on the worker, with the reasons."""
+    """Reason for each player that could not be started on the worker, by the player's name."""
     remarks: tuple[str, ...] = ()
     """Warnings for the user."""
     seconds: float = 0.0
@@ -95,11 +95,17 @@ class Order:
     number: int
     """The order applies to chunks up to this number."""
     kind: str
-    """``finish``: begin no further game. ``stop``: also abandon running games. ``release``: end the players."""
+    """``finish``: begin no further game. ``stop``: also abandon running games.
+
+    ``release``: end the players' processes.
+    """
 
 
 def introduction() -> dict[str, Any]:
-    """Description of this worker, from which the client decides whether it may play: engine, sources and host."""
+    """Description of this worker, from which the client decides whether the worker may play.
+
+    It holds the engine's identity, the digests of the source files, the host, the process number and the processors.
+    """
     from elolab.engine.compiled.identity import engine_identity
 
     return {
@@ -140,7 +146,10 @@ def _refusal(chunk: Chunk) -> str:
 
 
 def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile, str]) -> str:
-    """The first file that differs between a worker and the run, in words; empty if none."""
+    """Description of the first file whose digest differs between a worker and the run; empty if there is none.
+
+    ``wanted`` has the run's digests, ``there`` the worker's; a file missing from ``wanted`` may have any digest.
+    """
     for file, digest in there.items():
         if digest != (expected := wanted.get(file, digest)):
             return f"its {file} is {digest[:SHOWN_DIGITS]}, not {expected[:SHOWN_DIGITS]}"
@@ -148,7 +157,8 @@ def difference_in_files(wanted: Mapping[GameFile, str], there: Mapping[GameFile,
 
 
 def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
-    """A message about a file of a player that is missing on this worker; empty if none.
+    """Description of the first of the ``wanted`` files that ``player`` needs and this worker lacks; empty if there is
+    none.
 
     The player's program is not included: starting the player checks it.
     """
@@ -157,7 +167,7 @@ def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
 
 
 def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
-    """The error of loading the players' evaluation weights on this worker; empty if none."""
+    """Error message of loading the players' evaluation weights on this worker; empty if loading succeeds."""
     values = {value for player in players for name, value in player.parameters if BY_NAME[name].kind == "weights"}
     try:
         for value in sorted(values):
@@ -178,7 +188,7 @@ class _Seat:
     def __init__(self, run: str) -> None:
         self.run = run
         self.left_at = time.monotonic()
-        """Time when the last chunk ended."""
+        """Time (``time.monotonic``) when the last chunk ended, or the seat was created."""
         self.chunk: Chunk | None = None
         self._stop = StopFlag()
         self._remarks: list[str] = []
@@ -189,7 +199,8 @@ class _Seat:
     def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
         """Play a chunk until it ends or an order stops it.
 
-        ``missing`` are players that lack a file on this worker, with the reasons; their games are skipped.
+        ``missing`` gives by name the reason why a player lacks a file on this worker; the games of such players are
+        skipped.
         """
         self._stop.clear()
         self._runner.unavailable.clear()
@@ -247,7 +258,7 @@ class _Seats:
 
     @contextmanager
     def taken(self, run: str) -> Iterator[_Seat]:
-        """Lend a seat of the run while one chunk is played; creates one if all are taken."""
+        """Context manager that lends a free seat of the run while one chunk is played, or a new one if none is free."""
         with self._lock:
             seat = next((one for one in reversed(self._free) if one.run == run), None)
             if seat is not None:

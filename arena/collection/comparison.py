@@ -28,14 +28,17 @@ class RatedPlayer:
     """A player's rating in one run."""
 
     rating: float
-    """Elo relative to the opponent in a match, otherwise to the mean of all players or to the anchors."""
+    """Elo rating: in a match relative to the opponent, otherwise relative to the anchors.
+
+    Without anchors, it is relative to the mean of all players that games connect.
+    """
     error: float
     """Half the width of the 95 % confidence interval, in Elo."""
     games: int
 
     @property
     def is_rated(self) -> bool:
-        """Whether the rating means anything: the player has games, or its rating was fixed as an anchor."""
+        """Whether the rating is meaningful: the player has games, or its rating was fixed as an anchor."""
         return self.games > 0 or math.isfinite(self.error)
 
 
@@ -48,9 +51,9 @@ class ComparedRun:
     """All settings that can differ between runs, as nested plain data."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """In a match, the two players: ratings are from the point of view of the first. Empty for other formats."""
+    """Names of the two players of a match, whose ratings are from the point of view of the first; empty otherwise."""
     anchors: tuple[tuple[str, float], ...] = ()
-    """Players with a fixed rating, to which the other ratings are relative, and those ratings."""
+    """Name and fixed rating in Elo of each anchor, to which the other ratings are relative."""
     groups: tuple[tuple[str, ...], ...] = ()
     """Names of the players of each group connected by games, within which ratings are comparable; empty for a match."""
 
@@ -60,9 +63,10 @@ class ComparedRun:
         return any(len(group) > 1 and name in group for group in self.groups for name, _ in self.anchors)
 
     def scale(self, name: str) -> tuple[Any, ...]:
-        """The zero point of a player's rating; ratings from two runs are comparable only if it is equal.
+        """Description of the zero point of a player's rating; ratings from two runs are comparable only if it is equal.
 
-        Without an anchor it is the mean of the player's group, so it contains the group's players and their settings.
+        Without an anchor, the zero point is the mean rating of the player's group. The description then contains the
+        names and settings of all players of the group.
         """
         group = next((group for group in self.groups if name in group), ())
         if self.view or any(anchor in group for anchor, _ in self.anchors):
@@ -74,7 +78,8 @@ class ComparedRun:
 def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> ComparedRun:
     """Read a run from its folder; raises ``StoreError``.
 
-    ``settings_beside`` names, for each kind of run, further metadata of the store that holds settings.
+    ``settings_beside`` names, by kind of run, the entries of the store's metadata that hold settings, besides the entry
+    with the name of the kind.
     """
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
@@ -115,7 +120,9 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """The rating of every player in the first ``count`` games, and the groups of players connected by games."""
+    """The rating of every player by name, from the first ``count`` games, and the names in each group connected by
+    games.
+    """
     from elolab.arena.statistics.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -126,12 +133,15 @@ def _ratings(
 
 
 def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
-    """The settings that differ: the path of keys and both values, ``None`` where one run has no such key."""
+    """The settings that differ: for each, its path and its values in ``one`` and ``other``.
+
+    The path joins nested keys by dots. A value is ``None`` where a run has no such key.
+    """
     return differences(plain(one.settings), plain(other.settings))
 
 
 def change(one: RatedPlayer, other: RatedPlayer) -> tuple[float, float]:
-    """Rating in ``other`` minus rating in ``one``, and half its 95 % interval, if the runs are independent."""
+    """The rating in ``other`` minus that in ``one``, and half the width of its 95 % interval for independent runs."""
     return other.rating - one.rating, math.hypot(one.error, other.error)
 
 
@@ -195,7 +205,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
 
 
 def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:
-    """For each run, the message (key and fields) that explains to what its ratings are relative."""
+    """For each run, the key and fields of the message that explains to what its ratings are relative."""
     views = []
     for letter, run in (("A", one), ("B", other)):
         key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"

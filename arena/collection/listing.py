@@ -35,7 +35,10 @@ class RunEntry:
     kind: str
     """The tournament format; for other runs, the kind recorded in ``live.json``."""
     state: str
-    """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``."""
+    """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``.
+
+    An unreadable store cannot be opened; a damaged one has content that this version of elolab cannot interpret.
+    """
     played: int
     planned: int
     """Number of planned games; 0 if unknown."""
@@ -50,7 +53,7 @@ class RunEntry:
 
 
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
-    """The run folders in ``root`` (including itself), sorted by name.
+    """The run folders at or below ``root``, sorted by path; searches ``MAX_DEPTH`` levels of subfolders.
 
     Follows links; a folder with several links is listed once. Calls ``unreadable`` with the error of an unreadable
     folder.
@@ -78,7 +81,7 @@ def is_run(folder: Path) -> bool:
 
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
-    """Summarise a run; ``say`` is the message catalogue of this package."""
+    """Summarise a run; ``say`` is the message catalogue of ``arena.collection``."""
     live = read_live(folder)
     kind, planned = str(live.get("kind") or TOURNAMENT), _number(live.get("all_planned") or live.get("planned"))
     updated = changed_at(folder)
@@ -152,7 +155,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """Text with the player with the best score; in a gauntlet, with the score of each of its main players."""
+    """Text that names the leader and its score; in a gauntlet, all main players and their scores."""
     from elolab.arena.schedule import challengers_of
 
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
@@ -188,7 +191,10 @@ def elo_words(estimate: Estimate) -> str:
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
-    """The state of a run, from its lock and its last report in ``live.json``."""
+    """The state of a run, from its lock, its last report ``live`` and the numbers of games.
+
+    A run that was killed counts as stopped, whatever its last report says.
+    """
     if is_in_use(folder):
         return RUNNING
     told = live.get("state")

@@ -18,17 +18,19 @@ class Encounter:
     """Number of the round, from 0."""
     players: tuple[int, int]
     points: tuple[float, float]
-    """Points of each player, in the order of ``players``; 1 for a won game, 1/2 for a draw."""
+    """Points of each player from all games, in the order of ``players``: 1 for a win, 1/2 for a draw."""
     games: int
     """Number of scheduled games."""
     played: int
     """Number of games played."""
     absent: frozenset[int]
-    """The players whose games were not played because they could not be started."""
+    """Indices of the players that could not be started, so that their games were not played."""
 
     @property
     def winner(self) -> int | None:
-        """The player with more points, or the opponent of an absent one; ``None`` for a tie or if both are absent."""
+        """Index of the player with more points, or of the opponent of an absent one; ``None`` for a tie or if both are
+        absent.
+        """
         one, other = self.players
         if self.absent:
             return None if len(self.absent) == 2 else other if one in self.absent else one
@@ -40,7 +42,7 @@ class Encounter:
 
 
 def encounters_of(results: Sequence[Outcome]) -> list[Encounter]:
-    """Combine the outcomes of games into encounters, in schedule order."""
+    """Combine the outcomes of games into encounters, in the order of their first games."""
     games: dict[tuple[int, frozenset[int]], list[Outcome]] = {}
     for outcome in results:
         pairing = outcome.pairing

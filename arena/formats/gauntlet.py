@@ -12,18 +12,21 @@ from elolab.arena.tournament_spec import TournamentSpec
 class Gauntlet(RoundRobin):
     """The first ``gauntlet_players`` players play each of the others, as in a round robin.
 
-    Neither these players nor the others meet each other.
+    No two of these first players meet, and no two of the others.
     """
 
     keys = ("gauntlet_players",)
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """The pairs of players that meet in each round."""
+        """Indices of the two players of each encounter of a round."""
         challengers = spec.gauntlet_players
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """Yield a difference if other players than before would meet all the rest."""
+        """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
+
+        The first ``gauntlet_players`` players must be the same in both.
+        """
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))
         if before != now:

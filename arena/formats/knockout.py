@@ -11,13 +11,13 @@ from elolab.arena.records import Outcome, Pairing, digest_of
 from elolab.arena.tournament_spec import TournamentSpec
 
 UNKNOWN = -1
-"""Placeholder for a player who is not yet known."""
+"""Index that stands for a player who is not yet known."""
 
 POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
 """Reasons why a player advances to the next round.
 
-They are more points in the planned pairs, more points in sudden death, the better seed after a tie, a coin toss after a
-tie, an opponent that could not be started, and no opponent.
+In this order: more points in the planned pairs; more points in sudden death; the better seed after a tie; a coin toss
+after a tie; an opponent that could not be started; no opponent.
 """
 
 
@@ -98,7 +98,7 @@ class Tie:
 
     @property
     def opponents(self) -> tuple[int, int]:
-        """The two players of an encounter that has no empty place."""
+        """Indices of the two players; only for an encounter in which both places are taken."""
         one, other = self.players
         assert one is not None
         assert other is not None
@@ -106,7 +106,7 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """The losing player; ``UNKNOWN`` while undecided, ``None`` if no player lost, as after a bye."""
+        """Index of the losing player; ``UNKNOWN`` while undecided, ``None`` if no player lost, as after a bye."""
         if self.reason is None:
             return UNKNOWN
         if self.winner is None:
@@ -137,7 +137,7 @@ class Bracket:
 
 
 def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
-    """The state of the bracket after the results of complete batches of games."""
+    """The state of the bracket after complete batches of games; ``results`` has their outcomes, at first none."""
     seeds = seeds_of(spec)
     played = {(one.round, frozenset(one.players)): one for one in encounters_of(results)}
     absent = frozenset(player for encounter in played.values() for player in encounter.absent)
@@ -160,7 +160,10 @@ def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
 
 
 def _slots(rounds: int) -> list[int]:
-    """Seeds (from 0) in the order of the bracket, so that the best two can only meet in the final, and so on."""
+    """Seeds (from 0) in the order of their places in a bracket of ``rounds`` rounds, from top to bottom.
+
+    The best two can only meet in the final, the best four not before the semi-finals, and so on.
+    """
     slots = [0]
     for round in range(rounds):
         slots = [seed for slot in slots for seed in (slot, 2 ** (round + 1) - 1 - slot)]
@@ -170,7 +173,11 @@ def _slots(rounds: int) -> list[int]:
 def _decided(
     spec: TournamentSpec, seeds: Sequence[int], tie: Tie, encounter: Encounter | None, absent: frozenset[int]
 ) -> Tie:
-    """The encounter ``tie`` with its points and, if decided, its winner."""
+    """The encounter ``tie`` with its points and, if decided, its winner and the reason.
+
+    ``encounter`` holds the results of its games, ``None`` before the first one. ``absent`` are the players that could
+    not be started.
+    """
     one, other = tie.players
     if UNKNOWN in tie.players:
         return tie

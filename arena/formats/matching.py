@@ -72,7 +72,7 @@ class _Matching:
         """Outer vertices whose tight edges have not yet been examined."""
 
     def grow_by_one_pair(self) -> bool:
-        """Enlarge the matching by one pair; false if that is impossible."""
+        """Enlarge the matching by one pair, at the least cost; false if that is impossible."""
         for node in self._tops():
             node.label, node.link = FREE, None
         for node in self._tops():

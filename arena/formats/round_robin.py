@@ -18,7 +18,7 @@ class RoundRobin(Format):
     """
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """The pairs of players that meet in each round."""
+        """Indices of the two players of each encounter of a round."""
         return list(combinations(range(len(spec.players)), 2))
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:

@@ -90,15 +90,15 @@ class SwissTable:
     rounds: int
     """Number of rounds played."""
     points: tuple[float, ...]
-    """Points of each player: 1 for a won encounter, a bye, or an absent opponent; 1/2 for a tied encounter."""
+    """Points of each player, by index: 1 for a won encounter, a bye or an absent opponent; 1/2 for a tied encounter."""
     encounters: tuple[Encounter, ...]
     byes: tuple[int | None, ...]
-    """The player with the bye in each round; ``None`` if there was none."""
+    """Index of the player with the bye in each round; ``None`` if there was none."""
     out: frozenset[int]
-    """The players that dropped out because they could not be started."""
+    """Indices of the players that dropped out because they could not be started."""
 
     def state(self, spec: TournamentSpec) -> PairingState:
-        """The input of the pairing of the next round."""
+        """The input for pairing the next round."""
         seeds = seeds_of(spec)
         left = [player for player in seeds if player not in self.out]
         ranking = sorted(left, key=lambda player: -self.points[player])
@@ -136,17 +136,19 @@ def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
 
 
 def points_for(encounter: Encounter, player: int) -> float:
-    """Points of one of the two players for an encounter; an absent player gets none."""
+    """Points of ``player``, one of the two, for an encounter; an absent player gets 0."""
     if encounter.winner is None:
         return LOSS if encounter.absent else TIE
     return WIN if encounter.winner == player else LOSS
 
 
 class PairingState(NamedTuple):
-    """The input of a round's pairing; the other fields are in the order of ``ranking``."""
+    """The input of a round's pairing; ``points``, ``meetings``, ``byes`` and ``walkovers`` are in the order of
+    ``ranking``.
+    """
 
     ranking: tuple[int, ...]
-    """The players to be paired, by points and then by seed."""
+    """Indices of the players to be paired, sorted by points and then by seed."""
     points: tuple[float, ...]
     meetings: tuple[tuple[int, ...], ...]
     """Matrix of the number of encounters between every two players so far."""
@@ -159,7 +161,7 @@ class PairingState(NamedTuple):
 
 
 class PairedRound(NamedTuple):
-    """The pairs of a round, the higher ranked player first in each, and the bye."""
+    """The pairs of a round and its bye, by the players' indices; the higher ranked player is first in each pair."""
 
     encounters: list[tuple[int, int]]
     bye: int | None
@@ -183,7 +185,7 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Cost of each pair of places in the ranking, as a matrix; ``None`` if the pair is illegal.
+    """Cost of pairing the players at two places of the ranking, as a symmetric matrix; ``None`` if the pair is illegal.
 
     With an odd number of players, the last row and column stand for the bye.
     """
@@ -208,12 +210,13 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
 
 
 def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
-    """For two players, true if they are in the same half of a group, and their distance from the ideal pairing.
+    """For two players: whether they are in the same half of a group, and the square of their distance from the ideal
+    pairing.
 
-    The module describes the ideal pairing. ``places`` are the players' places in their groups, ``size`` is the size of
-    the first player's group. ``joined`` is ``None`` if the players are in different groups: ideally the last of the
-    upper group meets the first of the lower. Otherwise it is the number of players that float down to their group, 0
-    or 1; a floater meets the first player of the group.
+    The module describes the ideal pairing. ``places`` are the players' places in their groups, from 0; ``size`` is the
+    size of the first player's group. ``joined`` is ``None`` if the players are in different groups: ideally the last of
+    the upper group meets the first of the lower. Otherwise it is the number of players that float down to their group,
+    0 or 1; a floater meets the first player of the group.
     """
     one, other = places
     if joined is None:
@@ -235,7 +238,11 @@ def _ranked(*levels: int) -> int:
 
 
 def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
-    """``partners``, or the partners of a cheapest round that leaves more further rounds possible, if there is one."""
+    """The cheapest pairing ``partners``, or another pairing if it leaves more further rounds possible.
+
+    The other pairing is the cheapest round of a complete schedule found by search. A pairing lists the partner of each
+    place of the ranking.
+    """
     places = range(len(costs))
     if len(costs) > LOOKAHEAD_PLAYERS:
         return partners
@@ -256,7 +263,8 @@ class _OutOfSteps(Exception):
 def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
     """Find ``rounds`` pairings of all players, no two with a pair in common; ``None`` if there are none.
 
-    ``legal`` holds the possible opponents of each player. Returns an empty list if the search takes too long.
+    A pairing lists the partner of each player. ``legal`` holds the possible partners of each player. Returns an empty
+    list if the search takes too long.
     """
     steps = SEARCH_STEPS
 

@@ -86,10 +86,11 @@ class Format(ABC):
 def paired_games(
     encounters: Sequence[tuple[int, int]], pairs: Iterable[int], order: Sequence[int], *, number: int, round: int
 ) -> Iterator[Pairing]:
-    """The games of encounters of two players, numbered from ``number`` on.
+    """The games of encounters between two players, numbered from ``number`` on.
 
-    All encounters have the same ``pairs`` and so the same openings. The first pair of all encounters comes first, then
-    the second, and so on. The two games of a pair, with colours swapped, are neighbours.
+    Every encounter has a game pair for each number in ``pairs``; pair ``k`` uses opening ``order[k]``. The first pair
+    of all encounters comes first, then the second, and so on. The two games of a pair, with colours swapped, are
+    neighbours. ``round`` is the number of the round, from 0.
     """
     for pair in pairs:
         for one, other in encounters:

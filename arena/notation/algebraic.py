@@ -62,9 +62,9 @@ def read_algebraic(
 ) -> list[str]:
     """Convert the moves of a game to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
 
-    If both do, ``ranks_of_file()`` gives the base of the file's other games. If that is empty, ``ranks`` decides:
-    ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither base makes all moves legal, for the base with more
-    legal moves, or if ``auto`` cannot decide.
+    If both do, ``ranks_of_file()`` gives the number from which the file's other games count. If that is empty,
+    ``ranks`` decides: ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither number makes all moves legal, or
+    if ``auto`` cannot decide. The error names the first illegal move, by the number with more legal moves before it.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
     legal = [moves for moves, error in readings if error is None]
@@ -83,7 +83,10 @@ def read_algebraic(
 
 
 def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
-    """``0`` or ``1`` if the moves of a game are legal only with ranks counted from that number; otherwise empty."""
+    """The number from which a game counts ranks, ``0`` or ``1``, if its moves are legal with only that one.
+
+    Empty if they are legal with both or with neither.
+    """
     legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
     return legal[0] if len(legal) == 1 else ""
 
@@ -97,7 +100,7 @@ class AlgebraicError(MoveError):
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
-    """The moves up to the first illegal one, and the error of that move; ``None`` if all are legal."""
+    """The legal moves (ICCS) before the first illegal one, and the error of that move; ``None`` if all are legal."""
     trial = position.copy()
     moves: list[str] = []
     for text in texts:
@@ -111,6 +114,6 @@ def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple
 
 
 def _square(file: str, rank: str, first_rank: int) -> int:
-    """Index of a square; -1 if it is off the board."""
+    """Index of a square: nine times the rank from Red's side plus the file, both from 0; -1 if it is off the board."""
     row = int(rank) - first_rank
     return row * 9 + "abcdefghi".index(file) if 0 <= row <= 9 else -1

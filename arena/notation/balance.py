@@ -38,8 +38,10 @@ CANDIDATES_PER_OPENING = 400
 """Number of candidates for each requested opening after which the generator gives up."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
-"""Reasons for dropping a candidate: its game is over; the line of the suite is illegal or its game over; a duplicate; a
-mirror image of an earlier opening; a score outside the band.
+"""Reasons for dropping a candidate, in this order.
+
+Its game is over. Its line of the suite is illegal, or the game is over there. It is equal to an earlier opening. It is
+a mirror image of an earlier one. Its score is outside the band.
 """
 
 
@@ -151,7 +153,7 @@ class JudgesByThread:
 
 @contextmanager
 def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
-    """Context with one judge per thread; closes the judges at the end."""
+    """Context manager that gives each thread a judge of its own, made by ``make``; closes the judges at the end."""
     found = JudgesByThread(make)
     try:
         yield found
@@ -198,7 +200,7 @@ def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
 
 @dataclass
 class Selection:
-    """The chosen openings in order, and the number of dropped candidates by reason."""
+    """The chosen openings (``kept``) in order, and the number of dropped candidates by reason."""
 
     kept: list[Candidate] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -282,7 +284,8 @@ def generate(
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``progress`` is called after each candidate. Raises ``OpeningError`` if too few candidates are within the band.
+    ``progress`` receives the selection so far after each candidate. Raises ``OpeningError`` if too few candidates are
+    within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -367,7 +370,11 @@ def _chosen(
 
 
 def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | None, accepts: Accepts) -> None:
-    """Keep a candidate, or count the reason for dropping it."""
+    """Keep a candidate, or count the reason for dropping it.
+
+    ``candidate`` is ``None`` if its game is over. ``seen`` has the board and side to move of each kept opening, by
+    ``placement_of``.
+    """
     if candidate is None:
         selection.dropped[OVER] += 1
         return
@@ -385,7 +392,10 @@ def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | Non
 
 @contextmanager
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
-    """Context that yields candidates 0, 1, ... in order; several threads compute a bounded number of them ahead."""
+    """Context manager with an iterator over candidates 0, 1, ... below ``limit``, in order.
+
+    Several threads compute a bounded number of candidates ahead.
+    """
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 
     def batch(start: int) -> Any:

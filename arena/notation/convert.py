@@ -33,9 +33,9 @@ the input, and GGF.
 def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
     """Convert a text of games or positions to another form: PGN, bare moves, or FEN or EPD with one position a line.
 
-    ``plies`` keeps only that number of first moves of each game. Positions become games without moves; a game becomes
-    the position after its last move. EPD drops repeated positions. Raises ``UserError`` naming the file, the game or
-    line, and the move.
+    ``target`` is one of ``TARGETS``, ``ranks`` as in ``Reading``. ``plies`` keeps only that number of first moves of
+    each game. Positions become games without moves; a game becomes the position after its last move. EPD drops repeated
+    positions. Raises ``UserError`` naming the file, the game or line, and the move.
     """
     from elolab.engine.games import game_named
 
@@ -62,7 +62,8 @@ def check_target(target: str, game: Game) -> None:
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
-    An error takes the place of a game, or of a whole file, that cannot be read.
+    ``plies`` shortens each game to its first moves. An error takes the place of a game, or of a whole file, that cannot
+    be read.
     """
     nothing = True
     for source in sources(path):
@@ -75,7 +76,10 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 
 
 def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """Read the games and positions of one file; yields nothing if a file found in a folder has no known format."""
+    """Read the games and positions of one file, each game shortened to ``plies``.
+
+    Yields nothing if a file found in a folder has no known format.
+    """
     found: Iterable[Entry]
     if is_archive(source):
         found = entries(source, reading)
@@ -102,7 +106,7 @@ def _demanded(entry: Entry) -> PortableGame:
 def converted(
     games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None] = lambda: None
 ) -> Iterator[str]:
-    """Convert games; yields the parts of the text one after another.
+    """Convert games to the form ``target``; yields the parts of the text one after another.
 
     ``repeated`` is called for each repeated position that EPD drops.
     """
@@ -117,7 +121,7 @@ def converted(
 
 
 def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
-    """Read FEN or EPD lines as games without moves; an invalid line yields an error with its number."""
+    """Read FEN or EPD lines as games without moves; an invalid line yields an error with the number of the line."""
     for number, line in enumerate(text.splitlines(), start=1):
         position, name = split_line(line)
         if not position:

@@ -69,7 +69,9 @@ def _read(position: Position, words: Sequence[str], ranks: str, ranks_of_file: C
 
 
 def _played(position: Position, number: int, word: str) -> str:
-    """Play a move of a game that has only one notation."""
+    """Play a move of a game that has only one notation; returns it in that notation. ``number`` is its index, for
+    errors.
+    """
     try:
         (move,) = position.game.read_moves(position, [word], "0")
         position.push(move)
@@ -79,7 +81,10 @@ def _played(position: Position, number: int, word: str) -> str:
 
 
 def _named(position: Position, number: int, word: str, first_rank: int) -> str:
-    """Play a move of Xiangqi in ICCS, WXF or Chinese notation."""
+    """Play a move of Xiangqi in ICCS, WXF or Chinese notation; returns it in ICCS.
+
+    ``number`` is its index in the game, for errors.
+    """
     from elolab.engine.games.xiangqi.move_names import parse_move_name
 
     try:

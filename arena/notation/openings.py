@@ -73,7 +73,7 @@ class Suite:
 
     @functools.cached_property
     def _parts(self) -> dict[str, tuple[int, ...]]:
-        """The indices of each part's openings."""
+        """The indices of each part's openings, by the name of the part."""
         every = tuple(range(len(self.openings)))
         reserved = frozenset(index for index in every if is_reserved_for_validation(self.openings[index]))
         free = tuple(index for index in every if index not in reserved)
@@ -117,7 +117,7 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text, equal for positions that differ by symmetry alone.
+    """Board and side to move of a position's text, in a form that is equal for positions that differ by symmetry alone.
 
     Boards with ranks separated by ``/`` have a mirror image; a board written as one square of characters has eight
     images.
@@ -135,8 +135,9 @@ def placement_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight rotations and reflections of a square board; byte ``i`` of an image is the index of the source of place
-    ``i``.
+    """The eight rotations and reflections of a square board.
+
+    Byte ``i`` of an image is the index of the square that moves to place ``i``.
     """
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
@@ -164,7 +165,10 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Find the file of a suite, or else the folder of its files. Raises ``ConfigurationError`` if there is none."""
+    """Find the file of a suite by name or path, or else the folder with its files.
+
+    Raises ``ConfigurationError`` if there is none.
+    """
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -206,7 +210,7 @@ def _entries_of_all(
 
 
 def _is_suite(source: ArchiveFile, text: str, game: str) -> bool:
-    """Whether a text, which is in no archive format, lists positions rather than bare moves."""
+    """Whether a text that is no archive lists positions rather than bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
 
@@ -275,7 +279,7 @@ def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str)
 
 
 def _games(source: ArchiveFile, game: str, plies: int | None) -> list[Opening | UserError]:
-    """Read a file's games as openings; ranks count from 0 or from 1, whichever makes more games legal."""
+    """Read a file's games as openings; ranks are counted from 0 or from 1, whichever makes more games legal."""
     found = list(_games_in(source, game, plies, "0"))
     wrong = sum(isinstance(entry, UserError) for entry in found)
     if wrong and _position_checker(game).move_notations:
@@ -306,8 +310,9 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """Error message for a line whose position is followed by moves, as in a protocol's position command; empty if none
-    follow.
+    """Error message for an EPD line whose position is followed by moves, as in a protocol's position command.
+
+    Empty if no moves follow.
     """
     if MOVES not in position.split():
         return ""
@@ -321,7 +326,10 @@ def _position_checker(game: str) -> Game:
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """The position's text in the game's canonical spelling, so that all spellings of a position are one opening."""
+    """Check a position and ``moves`` from it; returns the position's text in the game's canonical spelling.
+
+    So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
+    """
     from elolab.engine.rules import Rules
 
     try:

@@ -46,7 +46,7 @@ _RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不�
 
 _LAST_TAGS = ("Format", "PlyCount", "Termination")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
-"""Tags generated from the game itself."""
+"""Tags that are written from the game itself; values of these tags in ``PortableGame.tags`` are ignored."""
 _OPENING_TAGS = {"game", "event"}
 """Tags whose repetition starts another game, even if the game before has no moves."""
 
@@ -72,7 +72,8 @@ class PortableMove(NamedTuple):
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        A score that stands for a mate in n moves or for a repetition becomes the nearest value that prints identically.
+        PGN keeps only part of the score of a mate or a repetition. Such a score is read as a value that prints as the
+        same text.
         """
         return parse_figures(self.move, self.comment)
 
@@ -110,7 +111,9 @@ class GameWriter:
     """Writes a run's games one after another into an open text file, with an empty line between them."""
 
     def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
-        """Games with the number ``counted`` or above get a tag that excludes them from the results."""
+        """Games numbered ``counted`` or above get a tag that excludes them from the results; ``event`` is the tag
+        ``Event``.
+        """
         from elolab.engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
@@ -124,8 +127,9 @@ class GameWriter:
 
 
 def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
-    """One game of a run as PGN: tags, an empty line, moves. ``counts=False`` adds the tag that excludes it from the
-    results.
+    """One game of a run as PGN: tags, an empty line, moves.
+
+    ``event`` is the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results.
     """
     portable = portable_game(record, event, game)
     if not counts:
@@ -153,8 +157,9 @@ def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
 
 
 def _closing_comment(record: GameRecord, game: Game) -> str:
-    """Comment on how the game ended: the text of a fault, or the exact margin of a game that the engine solved; else
-    empty.
+    """Comment on how the game ended; empty if there is nothing to say.
+
+    It is the text of a fault, or the exact margin of a game that the engine solved.
     """
     fault = record.detail.get("fault")
     if fault is not None:
@@ -216,7 +221,7 @@ def _escaped(value: str) -> str:
 
 
 def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
-    """Moves, numbers, comments and result as separate words."""
+    """The game's moves, move numbers, comments and result as a list of words, to be wrapped into lines."""
     mover = game.side_to_move(portable.start)
     words = _comment_words(portable.comment)
     names = move_names(game, portable.start, [entry.move for entry in portable.moves], notation)
@@ -386,7 +391,7 @@ _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """Score of a decoding: its number of characters frequent in games, minus its private-use characters."""
+    """Likelihood of a decoding: its number of characters frequent in games, minus its private-use characters."""
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 
@@ -435,8 +440,9 @@ def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[Po
 
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
-    """Number of the first rank, ``0`` or ``1``, by the first SAN game that is legal with only one of them; empty if
-    none is.
+    """Number of the first rank, ``0`` or ``1``, in the file's first SAN game that is legal with only one of them.
+
+    Empty if there is no such game.
     """
     from elolab.arena.notation.algebraic import ranks_told_by
 
@@ -457,10 +463,10 @@ class PortableResult:
     """The players and result of a game, without its moves; not checked."""
 
     first: str
-    """Name of the player with the first move's colour."""
+    """Name of the player who moved first."""
     second: str
     result: str
-    """One of ``RESULTS``, from the view of ``first``."""
+    """``1-0`` if ``first`` won, ``0-1`` if it lost, ``1/2-1/2`` for a draw, ``*`` for an unfinished game."""
     round: str
     """The tag ``Round``; empty if unknown (``?`` or ``-``)."""
     start: str
@@ -468,7 +474,7 @@ class PortableResult:
     opening: str
     """The tag ``Opening``."""
     counts: bool = True
-    """False if the tag ``Counted`` marks a game beyond the end of a sequential test, which does not count."""
+    """Whether the game counts; false if the tag ``Counted`` marks it as beyond the end of a sequential test."""
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """Counts of results with their source."""
+    """Results of two players' games as counts, and the source of the counts."""
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
@@ -42,9 +42,10 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """Count a file's games from one player's view; the file may be compressed.
+    """Count the results of a file's games from the view of ``player``; the file may be compressed.
 
-    Raises ``UserError`` if the players cannot be determined.
+    Without ``player`` or ``opponent``, the players are those in the file. Raises ``UserError`` if they cannot be
+    determined.
     """
     from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.pgn import decode_text, read_results
@@ -83,7 +84,7 @@ def _two_players(
 
 
 def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
-    """Count pairs if at least half of the finished games are in pairs, otherwise unpaired games."""
+    """Count game pairs if at least half of the finished games are in pairs; otherwise count all games singly."""
     counting = [entry for entry in games if entry.counts]
     finished = [entry for entry in counting if points_of(entry.result) is not None]
     by_round: dict[str, list[PortableResult]] = {}

@@ -27,7 +27,7 @@ _CHECKSUMS: dict[str, dict[str, tuple[str, ...]]] = {
 
 
 class Damage(Exception):
-    """Raised when a file differs from what was written; the message names the place."""
+    """Raised when a store's file differs from what was written; the message names the place in the file."""
 
 
 def checksum_of(values: Iterable[Any]) -> int:

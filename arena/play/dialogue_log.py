@@ -75,7 +75,9 @@ class DialogueLog:
         return file
 
     def _taken(self, stem: str) -> tuple[Path, int]:
-        """Lock the first of a player's files that has no writer; returns its path and descriptor."""
+        """Lock the first of a player's log files that no process or thread is writing; returns its path and file
+        descriptor.
+        """
         number = 1
         while True:
             path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")
@@ -107,7 +109,11 @@ class DialogueFile:
         """Unfinished lines by speaker."""
 
     def write(self, who: str, said: bytes) -> None:
-        """Record the bytes ``said``, which may begin and end within a line; each line gets the time of its end."""
+        """Record the bytes ``said`` by ``who``, which may begin and end within a line; each line gets the time of its
+        end.
+
+        ``who`` is ``>``, ``<``, ``!`` or ``*``, as in the module's text.
+        """
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:
             lines.append(begun)

@@ -17,12 +17,12 @@ NODES_PER_PLY = 3
 
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
-    """Processor seconds of a game between players with these limits, each making the same number of moves."""
+    """Estimated processor seconds of a game between players with these limits, who make the same number of moves."""
     return PLIES * sum(estimated_move_seconds(one) for one in limits) / len(limits)
 
 
 def estimated_move_seconds(limits: Limits) -> float:
-    """Processor seconds of a move under these limits."""
+    """Estimated processor seconds of a move under these limits."""
     candidates = []
     if limits.nodes is not None:
         candidates.append(limits.nodes / NODES_PER_SECOND)

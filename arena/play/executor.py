@@ -55,7 +55,8 @@ TICK_SECONDS = 0.5
 STOPPING_SECONDS = 3.0
 """Seconds that running games have to end after the stop flag is set."""
 TOGETHER_SECONDS = 0.02
-"""Games that end within this time of the last yielded ones are yielded together, because storing each alone costs more.
+"""Seconds for which ended games are collected before they are yielded together, because storing each alone costs more.
+
 A killed process loses at most these games and the running ones.
 """
 
@@ -70,7 +71,7 @@ class _Running:
     read_moves: Callable[[], MovesSoFar] = no_moves
 
     def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
-        """Set the function that reads the moves so far."""
+        """Store the function that reads the moves so far; the game calls this before its first move."""
         self.read_moves = read_moves
 
 
@@ -89,7 +90,7 @@ class Runner(ABC):
     """Plays jobs in this process or on other machines. Use it as a context manager, or ``close`` it."""
 
     unavailable: dict[str, str]
-    """Reason for each player that could not be started; the player's games are skipped from then on."""
+    """Reason for each player that could not be started, by the player's name; its games are skipped from then on."""
 
     def __init__(self, stop: StopFlag) -> None:
         self._stop = stop
@@ -139,7 +140,10 @@ class Runner(ABC):
         """Games in progress, in schedule order."""
 
     def waiting(self) -> str:
-        """The reason why no game has ended yet, in the console's language; empty if none is running."""
+        """The reason why no game has ended yet, in the console's language.
+
+        Empty if no game is running.
+        """
         games = self.running()
         if not games:
             return ""
@@ -293,8 +297,8 @@ class GameRunner(Runner):
     def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
         """Whether the grace period since the stop flag is over; remaining games are then abandoned.
 
-        Abandoned games compile, which takes up to a minute, or hang. Their threads keep the process alive, but not a
-        command's process (``arena.players.interruption``).
+        An abandoned game is compiling, which takes up to a minute, or hangs. Its thread keeps the process alive, but
+        not a command's process (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False
@@ -307,7 +311,7 @@ class GameRunner(Runner):
         return True
 
     def _is_void(self, record: GameRecord) -> bool:
-        """Whether to discard a game: a player could not be started, or a shutdown of the run may have ended it.
+        """Whether to discard a game: a player could not be started, or the shutdown of the run may have caused a fault.
 
         A shutdown, a batch system or a stopping service ends all processes at the same moment, including players.
         """
@@ -366,9 +370,9 @@ class GameRunner(Runner):
 
     @contextmanager
     def _occupied_slots(self, job: GameJob) -> Iterator[Processors]:
-        """Take one of the ``concurrency`` slots, or two if both sides may think at once.
+        """Context manager that takes one of the ``concurrency`` slots, or two if both sides may think at once.
 
-        Yields the game's processors; empty if the system assigns them.
+        Yields the game's processors; empty if the operating system assigns them.
         """
         needed = self._slots_of(job)
         with self._door:  # one at a time: a game that needs two slots must not starve behind games that need one
@@ -440,7 +444,10 @@ class GameRunner(Runner):
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
-        """Record why a player could not be started; the first time, also detect its program's protocol."""
+        """Record why a player could not be started, from the ``detail`` of the game's record.
+
+        The first time, also detect which protocol the player's program uses.
+        """
         from elolab.arena.players.detect import other_protocol
 
         fault = detail["fault"]

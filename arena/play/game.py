@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 QUOTED = 80
 """Maximum number of characters of a player's output quoted in messages."""
 WINS = ("1-0", "0-1")
-"""Result of a won game by the winner's side: 0 is the side that moves first in the game."""
+"""Result text of a won game, by the winner's side: 0 is the side that moves first in the game."""
 
 
 @dataclass
@@ -89,7 +89,7 @@ class GameClock:
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
-        """The clocks as this player sees them before its move; ``None`` if it has no clock."""
+        """Both clocks from the view of this player, who is about to move; ``None`` if it has no clock."""
         if not self.runs:
             return None
         return PlayerClock(
@@ -102,8 +102,9 @@ class GameClock:
         )
 
     def after_move(self, elapsed_ns: int) -> None:
-        """Charge the time of a move to the clock. Raises ``PlayerFault`` (``time_forfeit``) if it exceeded the time and
-        the margin.
+        """Charge the time of a move to the clock, and add the increment.
+
+        Raises ``PlayerFault`` (``time_forfeit``) if the move exceeded the time and the margin.
         """
         self.elapsed_ns = elapsed_ns
         allowed_ns = [self._move_limit_ns] if self._move_limit_ns >= 0 else []
@@ -135,10 +136,10 @@ class Pondering:
     """One player's pondering during a game."""
 
     expected: str | None = None
-    """The opponent's move on which it ponders; ``None`` if it does not ponder."""
+    """The opponent's move that the player expects while it ponders; ``None`` if it does not ponder."""
     tries: int = 0
     hits: list[int] = field(default_factory=list)
-    """Indices in the game, from 0, of the moves that this player made after a ponder hit."""
+    """Indices in the game, from 0, of this player's moves that followed a ponder hit."""
 
 
 def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
@@ -215,7 +216,9 @@ class _GameInProgress:
         self.fault: dict[str, Any] = {}
 
     async def play(self) -> Ending:
-        """Play to the end. Before each move, the arbiter's rules apply first, then adjudication."""
+        """Play to the end; returns how the game ended. Before each move, the arbiter's rules apply first, then
+        adjudication.
+        """
         try:
             return await self._unable_to_start() or await self._play_moves()
         except GameStopped:
@@ -225,7 +228,7 @@ class _GameInProgress:
                 await self._abandon_pondering(side)
 
     def read_moves(self) -> MovesSoFar:
-        """The moves so far and their scores; callable on any thread."""
+        """The moves so far and their scores, from each mover's view; callable on any thread."""
         moves = self.moves[:]
         return [move.move for move in moves], [move.score for move in moves]
 
@@ -270,8 +273,8 @@ class _GameInProgress:
     def _draw_is_agreed(self, side: int) -> bool:
         """Whether the side that has just moved accepts the draw offered with the opponent's last move.
 
-        It accepts explicitly, or by a score within the margin of draw adjudication, because most protocols have no word
-        for it. Offers before draw adjudication may begin are ignored.
+        It accepts by an offer of its own, or by a score no better than the margin of draw adjudication, because most
+        protocols have no word for it. Offers before draw adjudication may begin are ignored.
         """
         adjudication = self.job.adjudication
         if not self.draw_offers[1 - side] or len(self.moves) <= adjudication.draw_after_ply:
@@ -322,7 +325,10 @@ class _GameInProgress:
         return await player.move(self.position, self.line, told, self.stop)
 
     async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
-        """Ask a player that gave no move once more, as if in a new game; raises ``NoMove`` if it fails again."""
+        """Ask a player that gave no move once more, as if in a new game; returns its answer.
+
+        ``first`` is the failure to move. Raises ``NoMove`` if the player fails again.
+        """
         if self.stop.is_set():
             raise GameStopped
         told = self.clocks[side].before_move(self.clocks[1 - side])
@@ -334,7 +340,7 @@ class _GameInProgress:
             raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
 
     async def _end_without_move(self, side: int, declined: NoMove) -> Ending:
-        """The end of a game in which a player gave no move twice.
+        """The end of a game in which the player of ``side`` gave no move twice; ``declined`` is its second failure.
 
         It is a draw if a common variant of the rules calls the position drawn (``Game.supports_draw_claim``) and
         neither player's last known score is further than ``LEVEL_SCORE`` from zero. Otherwise the player loses, by
@@ -353,10 +359,10 @@ class _GameInProgress:
         return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
 
     async def _ask(self, side: int) -> tuple[str | None, Ending | None]:
-        """Request a move, make it on the board and charge it; returns the expected reply and the game's ending, if any.
+        """Request a move, make it on the board and charge its time.
 
-        Raises ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked
-        twice.
+        Returns the reply that the player expects, and the game's ending; each is ``None`` if there is none. Raises
+        ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked twice.
         """
         player = self.players[side]
         try:
@@ -402,8 +408,9 @@ class _GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The record's ``detail``: a fault if there was one, and for each side its late moves within the margin and its
-        ponder hits.
+        """The record's ``detail``: a fault if there was one, and for each side its late moves and ponder hits.
+
+        A late move exceeded its time, but not the margin.
         """
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):

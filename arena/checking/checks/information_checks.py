@@ -22,14 +22,16 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
 
 
 async def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
-    """Search a position; returns each output line with search information and its parsed content."""
+    """Search a position; returns each output line that has search information, with its parsed content."""
     answer = await examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
     return [(line, information) for line, information in read if information is not None]
 
 
 async def reported(examination: Examination) -> None:
-    """Check that the program reports the figures that a tournament records for every move."""
+    """Check that the program reports depth, nodes and score during a search, as a tournament records them for every
+    move.
+    """
     found = [information for _, information in await _informed(examination, examination.start_position)]
     missing = [
         what

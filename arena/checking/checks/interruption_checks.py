@@ -11,7 +11,10 @@ THINKING_SHARE = 2
 
 
 async def stop(examination: Examination, *, at_once: bool) -> Remark:
-    """Check that an interruption such as ``stop`` ends a search; with ``at_once``, immediately after its start."""
+    """Check that an interruption such as ``stop`` ends a search; the remark gives the slowest of three answers.
+
+    With ``at_once``, the interruption follows the start of the search immediately.
+    """
     slowest = 0.0
     for position in examination.positions.ordinary[:3]:
         slowest = max(slowest, await _stop(examination, position, at_once=at_once))
@@ -19,9 +22,9 @@ async def stop(examination: Examination, *, at_once: bool) -> Remark:
 
 
 async def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
-    """Start and interrupt a search; returns the milliseconds until its answer.
+    """Start a search and interrupt it, with ``at_once`` immediately; returns the milliseconds until its answer.
 
-    With ``asks``, asks for readiness during the search and returns the milliseconds until that reply.
+    With ``asks``, also ask for readiness during the search, and return the milliseconds until that reply instead.
     """
     dialect = examination.dialect
     if asks and not dialect.listens_while_thinking:
@@ -38,7 +41,7 @@ async def _stop(examination: Examination, position: Position, *, at_once: bool =
 
 
 async def _expect_no_answer(examination: Examination) -> None:
-    """Let a search run for a while; raises ``Failed`` if the program answers before the interruption."""
+    """Let a search run for a part of ``move_time_ms``; raises ``Failed`` if the program answers within that time."""
     is_answer = examination.dialect.is_answer
     lines = await examination.dialect.overhear(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
     if lines and is_answer(lines[-1]):
@@ -86,9 +89,9 @@ async def ponder_miss(examination: Examination) -> Remark:
 
 
 async def _ponder(examination: Examination) -> Position:
-    """Let the program move, then ponder; returns the position it ponders on.
+    """Let the program move, then ponder; returns the position on which it ponders.
 
-    That position follows the reply that the program expects, or some legal reply if it names none.
+    The last move of that position is the reply that the program expects, or some legal reply if it names none.
     """
     limits = examination.dialect.clock_limits()
     position = examination.positions.ordinary[1].copy()

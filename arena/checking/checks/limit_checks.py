@@ -9,10 +9,10 @@ from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
-"""Tolerated factor over the node limit, besides ``NODES_SLACK``: programs check the limit only periodically."""
+"""Factor by which a program may exceed a node limit, plus ``NODES_SLACK``: programs check it only periodically."""
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
-"""A low clock is the game's clock divided by this number."""
+"""Divisor that gives the time of a low clock from the time of a full one."""
 CONTROL_MOVES = 4
 
 
@@ -29,7 +29,7 @@ async def depth(examination: Examination) -> Remark:
 
 
 async def nodes(examination: Examination) -> Remark:
-    """Check that the program does not exceed a node limit, by its own node count."""
+    """Check that the program's own node count does not exceed a node limit by more than the tolerance."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
     answer = await examination.search(examination.positions.ordinary[1], Limits(nodes=told))
@@ -40,7 +40,7 @@ async def nodes(examination: Examination) -> Remark:
 
 
 def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
-    """The largest value of the field ``what`` in the search output; raises ``Skipped`` if none is reported."""
+    """The largest value of the ``SearchLine`` field ``what`` in the search output; raises ``Skipped`` without one."""
     found = [getattr(examination.dialect.read_information(line), what, None) for line in answer.lines]
     known = [number for number in found if number is not None]
     if not known:
@@ -73,9 +73,9 @@ async def low_clock(examination: Examination) -> Remark:
 
 
 async def moves_to_go(examination: Examination) -> Remark:
-    """Check self-play with a time control after a number of moves.
+    """Check that the program keeps its clock in self-play with ``CONTROL_MOVES`` moves per time control.
 
-    Ends one move before the control, because the last move may use all the remaining time.
+    The game stops one move before the control, because the last move may use all the remaining time.
     """
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
@@ -85,7 +85,7 @@ async def moves_to_go(examination: Examination) -> Remark:
 
 
 async def clock_game(examination: Examination) -> Remark:
-    """Check that the program never exceeds its clock in self-play; a new game begins when one ends."""
+    """Check that the program never exceeds its clock in ``game_moves`` plies of self-play, in one game or several."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     slowest, least, games, made = 0.0, 1 << 62, 0, 0
@@ -99,7 +99,7 @@ async def clock_game(examination: Examination) -> Remark:
 
 
 async def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
-    """Let the program play itself for at most ``most`` plies.
+    """Let the program play a game against itself, for at most ``most`` plies.
 
     Returns the number of plies, the time of the slowest move and the least time left on a clock, both in milliseconds.
     """

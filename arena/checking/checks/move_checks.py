@@ -11,7 +11,8 @@ from elolab.engine.games.contract import Position
 async def start_position(examination: Examination) -> Remark:
     """Check that the program answers the start position with a legal move.
 
-    Also finds an unknown number of the first rank: no first move is legal both with ranks counted from 0 and from 1.
+    If it is unknown whether the program counts ranks from 0 or from 1, the move shows it: no first move is legal in
+    both.
     """
     start = examination.start_position
     if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
@@ -31,7 +32,7 @@ async def start_word(examination: Examination) -> None:
 
 
 async def ranks(examination: Examination) -> Remark:
-    """Check that the program's moves number the first rank as its protocol requires or as it declares."""
+    """Check that the program counts ranks from 0 or from 1 as its protocol requires or as the program declares."""
     declared = examination.dialect.declared_first_rank
     found = examination.knowledge.first_rank
     if declared is not None and found != declared:
@@ -40,7 +41,7 @@ async def ranks(examination: Examination) -> Remark:
 
 
 async def told_moves(examination: Examination) -> Remark:
-    """Check legal answers to positions that are sent as the start position and all moves."""
+    """Check that the program answers with legal moves to positions sent as the start position and all moves since."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         await examination.search(position)
@@ -48,7 +49,10 @@ async def told_moves(examination: Examination) -> Remark:
 
 
 async def described(examination: Examination) -> Remark:
-    """Check legal answers to positions that are sent as text (FEN), alternately with and without the last move."""
+    """Check that the program answers with legal moves to positions sent as text (FEN).
+
+    The positions are sent alternately with and without the last move.
+    """
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         await examination.search(_from_text(position, number % 2))
@@ -56,19 +60,19 @@ async def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """Describe ``position`` by the text of the position ``plies`` earlier and the moves since."""
+    """An equal position, given by the text of the position ``plies`` earlier and the moves since."""
     game, before = position.game, len(position.moves) - plies
     text = game.position(position.start, position.moves[:before]).text
     return game.position(text, position.moves[before:])
 
 
 async def answered(examination: Examination, kind: str) -> None:
-    """Check a legal answer to a special position; ``kind`` is a field of ``SamplePositions``."""
+    """Check that the program answers the position in the field ``kind`` of ``SamplePositions`` with a legal move."""
     await examination.search(_need(examination, kind))
 
 
 def _need(examination: Examination, kind: str) -> Position:
-    """The sample position of this kind; raises ``Skipped`` if the game has none."""
+    """The sample position in the field ``kind`` of ``SamplePositions``; raises ``Skipped`` if the game has none."""
     position: Position | None = getattr(examination.positions, kind)
     if position is None:
         raise Skipped("skip.game")
@@ -111,7 +115,10 @@ async def banned_moves(examination: Examination) -> None:
 
 
 async def game_over(examination: Examination, kind: str) -> None:
-    """Check that the program answers checkmate or stalemate (``kind``) without a move."""
+    """Check that the program answers a finished position without a move.
+
+    ``kind`` is a field of ``SamplePositions``: ``over`` or ``stalemate``.
+    """
     await examination.dialect.ask_in_finished_game(_need(examination, kind))
     await _plays_on(examination)
 
@@ -132,7 +139,7 @@ async def illegal_move(examination: Examination) -> None:
 
 
 async def _plays_on(examination: Examination) -> None:
-    """Check that the program begins a new game after unusual input."""
+    """Check that after unusual input the program begins a new game and answers with a legal move."""
     await examination.dialect.settled()
     await examination.dialect.begin_game()
     await examination.search(examination.start_position)

@@ -57,7 +57,10 @@ async def _set(examination: Examination, option: AnnouncedOption, value: str) ->
 
 
 async def changed(examination: Examination, name: str, value: int) -> Remark:
-    """Check that the option for ``memory`` or ``threads`` accepts another value, and the program still searches."""
+    """Check that the program accepts another value for an option, still searches, and accepts the default again.
+
+    ``name`` is ``memory`` or ``threads``. A ``value`` outside the option's range is replaced by the nearest one in it.
+    """
     option = examination.dialect.resource(name)
     if option is None:
         raise Skipped("skip.no_option", name=name)

@@ -23,9 +23,9 @@ BUSY = 0.3
 
 
 async def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
-    """Check that the program ends by itself, when idle or during a search (``thinking``).
+    """Check that the program ends by itself and without a crash, when idle or, with ``thinking``, during a search.
 
-    It must end after ``quit`` (``farewell``), or when its input is closed, as after a crash of elolab.
+    With ``farewell``, it is asked to end by ``quit``; otherwise its input is closed, as by a crash of elolab.
     """
     if thinking:
         await examination.dialect.begin_endless(examination.start_position)

@@ -39,7 +39,7 @@ async def ready(examination: Examination) -> Remark:
 
 
 async def garbage(examination: Examination) -> None:
-    """Check that the program ignores meaningless lines before and after a position."""
+    """Check that meaningless lines, sent before and after a search, do not disturb the program."""
     await examination.dialect.say_garbage(GARBAGE)
     await examination.dialect.settled()
     await examination.search(examination.start_position)

@@ -1,4 +1,4 @@
-"""Communication with a checked program, one module per protocol; ``dialect_named`` finds the class."""
+"""Communication with a checked program: one module per protocol; ``dialect_named`` finds the class of a protocol."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     title: ClassVar[str]
     limits: frozenset[str] = frozenset()
-    """Search limits that the protocol can express: ``depth``, ``nodes``, ``move_time``, ``clock``, ``moves_to_go``."""
+    """Names of the search limits that the protocol can express, such as ``depth``, ``move_time`` or ``clock``."""
     time_unit_ms: int = 1
     """Unit of the times sent to the program, in milliseconds."""
     synchronisation: ClassVar[str] = ""
@@ -73,7 +73,10 @@ class Dialect(ABC, Generic[ClientKind]):
     listens_while_thinking: ClassVar[bool] = False
     """Whether the protocol requires a program to answer ``synchronisation`` during a search."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
-    """Names of checks that are only recommendations in this protocol; most protocols do not define illegal input."""
+    """Names of checks whose failure is only reported as advice.
+
+    The default has the checks of illegal input, because most protocols do not define how a program treats it.
+    """
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
         self.client = self.make_client()
@@ -107,9 +110,9 @@ class Dialect(ABC, Generic[ClientKind]):
             raise await self._ended() from None
 
     async def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
-        """Read lines up to the one that ``is_end`` accepts.
+        """Read lines up to the first one that ``is_end`` accepts; returns them all.
 
-        Raises ``Failed``, with ``awaited`` in its remark, if none comes within ``ms`` milliseconds.
+        Raises ``Failed``, with ``awaited`` in its remark, if there is no such line within ``ms`` milliseconds.
         """
         lines, is_over = await self._hear(ms, is_end)
         if not is_over:
@@ -118,7 +121,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return lines
 
     async def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
-        """Read lines for ``ms`` milliseconds, or up to the first one that ``is_end`` accepts."""
+        """Read and return the lines of the next ``ms`` milliseconds, up to the first one that ``is_end`` accepts."""
         return (await self._hear(ms, is_end))[0]
 
     async def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
@@ -134,14 +137,16 @@ class Dialect(ABC, Generic[ClientKind]):
         return list(lines), True
 
     async def leave(self, farewell: str | None) -> bool:
-        """Send the farewell, or close the input if it is ``None``; returns whether the program ends in time."""
+        """Send the farewell, or close the input if it is ``None``; returns whether the program ends within
+        ``ending_ms``.
+        """
         try:
             return await self.process.leave(farewell, self.settings.ending_ms)
         except (DeadlinePassed, ProcessEnded):
             return False
 
     async def _ended(self) -> Failed:
-        """The failure of a program that has ended by itself; reaps its process."""
+        """The exception for a program that has ended by itself; reaps its process."""
         await self.process.end()
         return Failed("failure.ended", how=self.process.exit.text())
 
@@ -212,18 +217,18 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Ask for a move; ``answer`` waits for it."""
+        """Ask for a move in ``position`` without waiting for the answer, which ``answer`` reads."""
 
     @abstractmethod
     def is_answer(self, line: str) -> bool:
-        """Whether a line is the answer to a search, whatever the program is doing."""
+        """Whether a line has the form of an answer to a search."""
 
     def ends_search(self, line: str) -> bool:
-        """Whether a line ends the current search; called once for every line."""
+        """Whether a line ends the current search; called once for each line, because some protocols count answers."""
         return self.is_answer(line)
 
     def is_unasked(self, line: str) -> bool:
-        """Whether an idle program must not say this line after an interruption."""
+        """Whether this line is an error if an idle program writes it after an interruption."""
         return self.is_answer(line)
 
     @abstractmethod
@@ -231,7 +236,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Read the answer from the output of a search."""
 
     async def ask_for_search(self, *lines: str) -> None:
-        """Send lines that begin a search, and start measuring its time."""
+        """Send lines that begin a search, and record the time."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
         await self.say(*lines)
@@ -248,9 +253,10 @@ class Dialect(ABC, Generic[ClientKind]):
         return await self.answer(min(times) if times else None)
 
     async def answer(self, told_ms: int | None = None) -> SearchAnswer:
-        """Wait for the answer; raises ``Failed`` if it takes longer than ``told_ms`` plus the margin.
+        """Wait for the answer to the search that has begun, and parse it.
 
-        Without ``told_ms``, ``timeout_ms`` is the limit.
+        Raises ``Failed`` if it takes longer than ``told_ms``, the time that the program was given, plus ``margin_ms``.
+        Without ``told_ms``, the limit is ``timeout_ms``.
         """
         if told_ms is None:
             lines = await self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
@@ -299,7 +305,7 @@ class Dialect(ABC, Generic[ClientKind]):
                 raise Failed("failure.unasked", said=line)
 
     async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Search as usual, after enabling pondering."""
+        """Switch pondering on, then search as usual."""
         raise self.lacking()
 
     async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
@@ -307,7 +313,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent made the expected move, which starts the clock; returns the answer."""
+        """Report that the opponent made the expected move, the last of ``position``; returns the answer to it."""
         raise self.lacking()
 
     async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
@@ -315,9 +321,9 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def clock_limits(self) -> Limits:
-        """The clock from the settings.
+        """Limits with the clock and increment of the settings.
 
-        Where times are sent in seconds, it is ten times as long and has no increment.
+        If the protocol sends times in seconds, the clock is ten times as long and there is no increment.
         """
         clock_ms = self.settings.clock_ms
         if self.time_unit_ms > 1:
@@ -328,7 +334,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Number of the lowest rank, as the protocol defines or the program announces it; ``None`` if open."""
+        """Number of the lowest rank, as the protocol defines or the program announces it; ``None`` if neither does."""
         raise self.lacking()
 
     @property

@@ -43,7 +43,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return gtp.GtpClient()
 
     async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
-        """Send commands; returns the answers to them."""
+        """Send commands; returns their answers in order. The time limit is ``ms``, or ``timeout_ms`` by default."""
         await self.say(*self.client.ask(*commands))
         await self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
         return self.client.answers
@@ -69,7 +69,9 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
 
     async def configure(self) -> None:
-        """Check the option ``gtp_passes``, the only one over GTP; raises ``PlayerFault`` for any other."""
+        """Check that the options set only ``gtp_passes``; raises ``PlayerFault`` for any other option or an invalid
+        value.
+        """
         for name, value in self.settings.options:
             if name != PASSES_OPTION or value not in gtp.PASSES:
                 choices = " or ".join(gtp.PASSES)
@@ -101,7 +103,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """False if the program passes by itself (the option ``gtp_passes``)."""
+        """Whether the program is asked for a move when it can only pass; the option ``gtp_passes`` decides."""
         return (PASSES_OPTION, gtp.PASSES[1]) not in self.settings.options
 
     def _set_up(self, position: Position) -> list[str]:
@@ -177,7 +179,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         self.name = self.client.engine_name
 
     async def begin_game(self) -> None:
-        """Do nothing, because every search sends the whole game."""
+        """Wait until the program is ready; no command is needed, because every search sends the whole game."""
         await self.ask_ready()
 
     async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -205,12 +207,12 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         await self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     async def ask_in_finished_game(self, position: Position) -> None:
-        """Raise ``Skipped``: in the NBoard protocol nobody asks for a move in a finished game."""
+        """Raise ``Skipped``: the NBoard protocol does not allow asking for a move in a finished game."""
         raise self.lacking()
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """False: in the NBoard protocol the program is not asked when it must pass."""
+        """False: in the NBoard protocol the program is not asked for a move when it can only pass."""
         return False
 
     async def interrupt(self) -> SearchAnswer | None:

@@ -34,17 +34,17 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     recommendations: ClassVar[frozenset[str]] = frozenset(
         {"stop", "stop_at_once", "quit_while_thinking", "unknown_option", "garbage", *Dialect.recommendations}
     )
-    """Checks whose failure is only advice here.
+    """Names of checks whose failure is only reported as advice in this protocol.
 
     The protocol permits a program to ignore ``?``, and all other input during a search. After meaningless input it
-    requires an error line, but some engines (HoiXiangqi) end.
+    requires an error line, but some engines (HoiXiangqi) exit.
     """
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._depth_is_told = False
         self._side = 0
-        """The side whose move the program was last asked for: 0 for the first mover, 1 for the other."""
+        """The side for which the program was last asked to move: 0 for the first mover, 1 for the other."""
         self._game: tuple[str, Limits] | None = None
         """Start position and limits of the program's current game; ``None`` if the next search must send them again."""
         self._known: list[str] = []
@@ -112,7 +112,10 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         await self.ask_for_search(*self.client.clock_lines(clock), "go")
 
     async def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
-        """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it."""
+        """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it.
+
+        ``mode`` is ``hard`` to let the program ponder, else ``easy``.
+        """
         if self._game == (position.start, limits) and position.moves[: len(self._known)] == self._known:
             lines = ["force", *self._moves(position.moves[len(self._known) :])]
         else:
@@ -128,7 +131,10 @@ class XboardDialect(Dialect[xboard.XboardClient]):
                 raise Failed("failure.refused", command=lines[-1], said=line)
 
     def _no_depth(self, limits: Limits) -> list[str]:
-        """The lines that cancel an earlier depth limit: ``new`` should, but many engines keep it."""
+        """The lines that cancel an earlier depth limit; empty if there is none to cancel.
+
+        The command ``new`` should cancel it, but many engines keep it.
+        """
         self._depth_is_told |= limits.depth is not None
         return [f"sd {NO_DEPTH}"] if self._depth_is_told and limits.depth is None else []
 

@@ -24,7 +24,7 @@ Entry = PortableGame | PortableGameError
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Return ``None``: the value of ``beside`` for input without a folder, such as standard input."""
+    """Return ``None``: the default of ``ArchiveFile.beside``, for input without a folder, such as standard input."""
     return None
 
 
@@ -39,7 +39,9 @@ class ArchiveFile:
     is_chosen: bool = True
     """Whether the user named the file; one found in a folder or zip file may not be an archive at all."""
     beside: Callable[[str], bytes | None] = _nothing_beside
-    """Returns the content of the file in the same folder with a given suffix (``.jou``); ``None`` without one."""
+    """Function that returns the content of the file with the same stem and the given suffix (``.jou``), ``None``
+    without one.
+    """
 
 
 @dataclass(frozen=True)
@@ -50,9 +52,10 @@ class Reading:
     ranks: str = "0"
     """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
-    """Number of plies to read; later ones are not checked. ``None`` for all; PGN is always read in full."""
+    """Number of plies to read of each game, ``None`` for all; later ones are not checked. PGN is always read in full.
+    """
     variations: bool = False
-    """Whether each variation is also read as a game of its own, numbered from 1 in the tag ``Variation``."""
+    """Whether each variation is also read as a separate game; the tag ``Variation`` numbers them from 1."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def start_position(game: Game, text: str, where: str) -> Position:
 def replay(
     position: Position, moves: Iterable[ArchivedMove], where: str, plies: int | None = None
 ) -> tuple[PortableMove, ...]:
-    """Play moves (the first ``plies`` of them, if given) by the rules of the game.
+    """Play moves (the first ``plies`` of them, if given) by the rules of the game; returns all moves played.
 
     Passes that the game requires and the archive omits are inserted. Raises ``PortableGameError`` with the number of
     the first illegal move.

@@ -22,7 +22,10 @@ MAX_BYTES = 1 << 28
 
 _ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
 _DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
-"""Errors of decompression; ``RuntimeError`` means an encrypted zip file or an unknown compression method."""
+"""Exceptions that decompression raises for damaged files.
+
+``RuntimeError`` means an encrypted zip file or an unknown compression method.
+"""
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:

@@ -43,12 +43,14 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether a file contains games, by its content or name; also true for known archives that cannot be read."""
+    """Whether a file contains games, by its content or name; also true for known archive formats that elolab cannot
+    read.
+    """
     return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
 
 
 def is_archive(source: ArchiveFile) -> bool:
-    """Whether a file is an archive by its content; bare moves are not recognised.
+    """Whether a file is an archive, by its content; a file with only bare moves is not.
 
     A WTHOR file of names belongs to the games in its folder, so it is an archive only if the user named it.
     """

@@ -104,7 +104,7 @@ def _refuse_variants(given: dict[str, str], where: str) -> None:
 
 
 def _start(text: str, game: Game, where: str) -> str:
-    """Convert the property ``BO`` to the text of a position."""
+    """Convert the value of the property ``BO`` to the text of a position; an empty value is the start position."""
     if not text:
         return game.start
     size, *words = text.upper().split()
@@ -131,7 +131,7 @@ def _square(word: str) -> str:
 
 
 def _comment(score: float | None, seconds: float | None) -> str:
-    """Format a move's figures as an engine's comment."""
+    """Format a move's figures as an engine's comment; ``score`` is in discs from the mover's view."""
     value = None if score is None else round(100 * max(-_MOST_DISCS, min(_MOST_DISCS, score)))
     if seconds is None:
         return "" if value is None else format_score(value)
@@ -143,7 +143,7 @@ def _number(text: str) -> float | None:
 
 
 def _seconds(text: str) -> float | None:
-    """Parse a duration such as ``1:02:03.5`` as seconds; ``None`` if it is invalid."""
+    """Parse a duration such as ``1:02:03.5``; returns its seconds, ``None`` if it is invalid."""
     parts = [_number(part) for part in text.split(":")]
     if len(parts) > 3 or None in parts:
         return None
@@ -151,9 +151,10 @@ def _seconds(text: str) -> float | None:
 
 
 def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
-    """The result and how the game ended.
+    """Parse the property ``RE``: the result, such as ``1-0``, and the flag of how the game ended, empty if it has none.
 
-    Without ``RE`` the final board decides; a 0 in an unfinished game is no draw.
+    ``ending`` is the result by the final board, ``None`` if the game is unfinished. It counts if ``RE`` is missing. A 0
+    in an unfinished game is no draw.
     """
     lead, _, flag = text.partition(":")
     discs = _number(lead)
@@ -181,7 +182,7 @@ def _tags(given: dict[str, str], flag: str) -> tuple[tuple[str, str], ...]:
 
 
 def _lead(text: str) -> str:
-    """Black's lead in discs, in the server's format."""
+    """Black's lead in discs according to the property ``RE``, such as ``+4``; empty if the property has none."""
     lead = _number(text.partition(":")[0])
     return "" if lead is None else f"{lead:+g}"
 
@@ -220,7 +221,11 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """The result in the server's format: Black's lead in discs; 64 for a resigned game."""
+    """Value of the property ``RE``: Black's lead in discs and, after a colon, how the game ended; ``?`` if unknown.
+
+    ``goes_on`` says that the game was not played to the end on the board; without a known lead it then counts as 64
+    discs for the winner.
+    """
     if portable.result == "*":
         return "?"
     flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")

@@ -31,8 +31,8 @@ def move_name(origin: Square, target: Square, where: str) -> str:
 def fen_of(squares: Sequence[Square | None], first_origin: Square | None, side: int, where: str) -> str:
     """Build the FEN from 32 squares in the order of ``PIECES``, ``None`` for captured pieces.
 
-    ``first_origin`` is the square from which the first move starts: its owner is to move, because the stored ``side``
-    is often wrong. ``side`` is only used without a first move. Raises ``PortableGameError``.
+    ``first_origin`` is the square from which the first move starts. The owner of the piece on it is to move, because
+    the stored ``side`` is often wrong; ``side`` is only used without a first move. Raises ``PortableGameError``.
     """
     board: dict[Square, str] = {}
     for piece, square in zip(PIECES, squares, strict=True):

@@ -175,7 +175,7 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Tree
 def _lines(
     root: _TreeNode, nodes: Iterator[_TreeNode], reading: Reading
 ) -> Iterator[list[_TreeNode] | PortableGameError]:
-    """Yield the moves of each line of play from the start to its end, the main line first.
+    """Yield each line of play, the main line first, as its nodes from the first move to the last.
 
     If the file is damaged, the last item is an error. Nothing follows a line that is longer than any game, so that a
     damaged file cannot yield lines without end.
