@@ -41,9 +41,10 @@ REASONS = (
     "draw_agreement",
     "solved",
     "no_move",
+    "perpetual_attack",
 )
 
-REPETITION_RULES = ("draw", "check-only", "asian")
+REPETITION_RULES = ("draw", "check-only", "asian", "chinese")
 FOLDS = (3, 4)
 MAX_SCORE = 30_000
 MAX_SOLVED_EMPTIES = 24
@@ -71,8 +72,8 @@ class Rules:
     """Options of a game's rules, which both the arbiter and the engine apply."""
 
     repetition: str = schema.choice(REPETITION_RULES, default="asian", example="draw")
-    """How a repetition is judged: ``asian`` (perpetual check is worse than perpetual chase), ``check-only``, or
-    ``draw``."""
+    """How a repetition is judged: ``asian`` (perpetual check is worse than perpetual chase of one piece), ``chinese``
+    (perpetual check is worse than perpetual attack by checks, mate threats and chases), ``check-only``, or ``draw``."""
     fold: int = schema.choice(FOLDS, default=3, example=4)
     """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
     move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")

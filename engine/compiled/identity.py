@@ -25,7 +25,9 @@ _NOT_KERNEL = {
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
-SAME_PLAY: dict[str, frozenset[str]] = {"f043710e0628": frozenset({"18f1cb281de0", "224ceebc49c0"})}
+SAME_PLAY: dict[str, frozenset[str]] = {
+    "bff65fd6a586": frozenset({"18f1cb281de0", "224ceebc49c0", "f043710e0628"}),
+}
 """Earlier engine identities that play the same games, move for move and node for node, by current identity.
 
 Add an identity only if both versions have the same benchmark signature and the same digest of a tournament's games."""

@@ -196,3 +196,101 @@ def judge_cycle(fen: str, moves: Sequence[str], rule: ChaseRule | None = None) -
     if not checks[True] and bool(chased[True]) != bool(chased[False]):
         return "perpetual_chase red" if chased[True] else "perpetual_chase black"
     return "draw"
+
+
+# --- The Chinese rule -----------------------------------------------------------------------------------------------
+
+WORTH = {"A": 1, "B": 1, "N": 2, "C": 2, "R": 4, "P": 1}
+"""Worth of each piece in units of the Chinese rule; a pawn that has not crossed the river has none."""
+
+
+def may_go(board: Board, origin: Square, target: Square) -> bool:
+    """Whether a piece may move to a square, its general's safety aside."""
+    piece, other = board[origin], board.get(target)
+    if other is None and piece[0] in "Cc":
+        return pieces_between(board, origin, target) == 0
+    return (other is None or is_red(other) != is_red(piece)) and reaches(board, origin, target)
+
+
+def legal_moves(board: Board, red: bool) -> Iterator[tuple[Square, Square]]:
+    """Legal moves of a side as pairs of squares."""
+    for origin in [at for at, piece in board.items() if is_red(piece) == red]:
+        for target in ((file, rank) for file in range(9) for rank in range(10)):
+            if may_go(board, origin, target) and not in_check(play(board, origin, target), red):
+                yield origin, target
+
+
+def can_mate(board: Board, red: bool) -> bool:
+    """Whether a side, to move, can give checkmate."""
+    boards = (play(board, *move) for move in legal_moves(board, red))
+    return any(in_check(after, not red) and not any(True for _ in legal_moves(after, not red)) for after in boards)
+
+
+def worth(board: Board, at: Square) -> int:
+    """Worth of the piece on a square; 0 for a general, and for a pawn that has not crossed."""
+    letter = board[at][0]
+    crossed = at[1] >= 5 if letter.isupper() else at[1] <= 4
+    return 0 if letter in "KkPp" and not (crossed and letter in "Pp") else WORTH[letter.upper()]
+
+
+def exchange(board: Board, at: Square, red: bool) -> int:
+    """Units that a side to move wins by captures on one square, if both sides stop where it is best for them."""
+    origins = [origin for origin, piece in board.items() if is_red(piece) == red]
+    captures = [play(board, origin, at) for origin in origins if captures_legally(board, origin, at)]
+    return max([0, *(worth(board, at) - exchange(after, at, not red) for after in captures)])
+
+
+def chinese_chases(board: Board, red: bool, attackers: str) -> set[tuple[int, int]]:
+    """Numbers of attackers and victims of a side's chases; all attacks count if the side is in check."""
+    found = set()
+    checked = in_check(board, red)
+    for at, piece in board.items():
+        if is_red(piece) != red or piece[0].upper() not in attackers:
+            continue
+        for victim_at, victim in board.items():
+            if is_red(victim) == red or worth(board, victim_at) == 0 or not reaches(board, at, victim_at):
+                continue
+            if checked:
+                found.add((piece[1], victim[1]))
+                continue
+            offers = piece[0].upper() == victim[0].upper() and captures_legally(board, victim_at, at)
+            if offers or not captures_legally(board, at, victim_at):
+                continue
+            taken = play(board, at, victim_at)
+            if worth(board, victim_at) > exchange(taken, victim_at, not red) and not can_mate(taken, not red):
+                found.add((piece[1], victim[1]))
+    return found
+
+
+def nature(board: Board, origin: Square, target: Square, attackers: str = "RNCAB") -> str:
+    """What a move does by the Chinese rule: ``check``, ``chase``, ``mate`` (it threatens mate) or ``idle``."""
+    red = is_red(board[origin])
+    after = play(board, origin, target)
+    if in_check(after, not red):
+        return "check"
+    if in_check(board, red) and board[origin][0] in "Kk":
+        return "idle"
+    if chinese_chases(after, red, attackers) - chinese_chases(board, red, attackers):
+        return "chase"
+    return "mate" if can_mate(after, red) and not can_mate(board, red) else "idle"
+
+
+def judge_cycle_chinese(fen: str, moves: Sequence[str]) -> str:
+    """Verdict of the Chinese rule on a cycle of moves from ``fen``, in the words of ``judge_cycle``."""
+
+    def natures(attackers: str) -> dict[bool, set[str]]:
+        board, red = read_board(fen)
+        found: dict[bool, set[str]] = {True: set(), False: set()}
+        for move in moves:
+            found[red].add(nature(board, *read_move(move), attackers))
+            board, red = play(board, *read_move(move)), not red
+        return found
+
+    found = natures("RNCAB")
+    checks = {red: found[red] == {"check"} for red in found}
+    attacks = {red: "idle" not in found[red] for red in found}
+    if checks[True] != checks[False]:
+        return "perpetual_check red" if checks[True] else "perpetual_check black"
+    if attacks[True] == attacks[False] or all("idle" not in one for one in natures("RNCABP").values()):
+        return "draw"
+    return "perpetual_attack red" if attacks[True] else "perpetual_attack black"

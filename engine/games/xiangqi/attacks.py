@@ -41,6 +41,7 @@ from elolab.engine.games.xiangqi.position import (
     RANK_REACH,
     ROOK,
     ROOK_SHIFT,
+    SLIDE_MASK,
     SLOT_BITS,
     SLOT_TYPE,
     SQUARE_BITS,
@@ -63,6 +64,18 @@ def major_attacks(state, attacker, target):
         return (np.int64(RANK_REACH[rank_index(state, rank, file)]) >> shift) & (1 << np.int64(FILE_OF[target])) != 0
     if FILE_OF[target] == file:
         return (np.int64(FILE_REACH[file_index(state, rank, file)]) >> shift) & (1 << np.int64(RANK_OF[target])) != 0
+    return False
+
+
+@jit
+def slides_to(state, origin, target):
+    """Whether ``target`` lies on a rank or file with ``origin`` and nothing stands on it or in between."""
+    rank = np.int64(RANK_OF[origin])
+    file = np.int64(FILE_OF[origin])
+    if RANK_OF[target] == rank:
+        return np.int64(RANK_REACH[rank_index(state, rank, file)]) & SLIDE_MASK & (1 << np.int64(FILE_OF[target])) != 0
+    if FILE_OF[target] == file:
+        return np.int64(FILE_REACH[file_index(state, rank, file)]) & SLIDE_MASK & (1 << np.int64(RANK_OF[target])) != 0
     return False
 
 

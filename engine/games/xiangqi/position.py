@@ -71,7 +71,7 @@ PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS
 """Highest phase of the full evaluation, for the full material of the start position; phase 0 means no material."""
 
-ASIAN, CHECK_ONLY, DRAW = 2, 1, 0
+CHINESE, ASIAN, CHECK_ONLY, DRAW = 3, 2, 1, 0
 """Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
 
 STATE_DTYPE = np.dtype(

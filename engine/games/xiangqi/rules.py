@@ -1,4 +1,4 @@
-"""Endings of Xiangqi: mate, stalemate, repetition (Asian rule), move limit, insufficient material.
+"""Endings of Xiangqi: mate, stalemate, repetition (Asian and Chinese rule), move limit, insufficient material.
 
 One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition applies at
 the ``fold``-th occurrence of a position, to the moves since the first of these occurrences:
@@ -13,6 +13,20 @@ a rook or cannon did not merely move along the line of attack; or a piece makes 
 that only waited for its general to leave a check is not new. A horse or cannon attacking a rook counts even if the rook
 is protected. Generals, and pawns that have not crossed the river, cannot be chased. An attack on a piece of the same
 type that could itself legally capture the attacker is an offer to exchange, not a chase.
+
+The Chinese rule (Rules of Xiangqi Competitions of the Chinese Xiangqi Association, 2020, articles 24 to 26) has the
+same first step. Its second step punishes *attacks* of all kinds: a side loses if each of its moves gave check,
+threatened mate or chased any piece, and the other side's did not; if both sides attacked, a draw. Four differences:
+
+- Advisors and elephants chase too. Attacks by pawns count only where they turn a loss of the other side into a draw.
+- A chase must win material if both sides then capture on its square as is best for them. A rook is worth four units, a
+  horse or cannon two, an advisor, elephant or crossed pawn one. A capture that lets the other side mate is no chase.
+- A chase is new if the same piece did not chase the same victim before the move, wherever it stood. So a move that
+  takes the victim's protection away is a chase, and a move from one chase of a victim to another is none.
+- A general that leaves a check chases nothing and threatens no mate.
+
+A threat of mate is a mate by the next move, were it the mover's turn again, that did not exist before. Threats of
+longer mates, and of winning material by a series of checks, are left to referees.
 """
 
 from __future__ import annotations
@@ -21,13 +35,15 @@ import numpy as np
 
 from elolab.engine.compiled.kernel import jit
 from elolab.engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
-from elolab.engine.games.xiangqi.attacks import major_attacks, reaches
-from elolab.engine.games.xiangqi.moves import count_moves, in_check, is_safe
+from elolab.engine.games.xiangqi.attacks import reaches, slides_to
+from elolab.engine.games.xiangqi.moves import count_moves, gives_check, in_check, is_safe
 from elolab.engine.games.xiangqi.position import (
+    CANNON,
     CHECK_ONLY,
+    CHINESE,
     DRAW,
     FILE_OF,
-    FIRST_CANNON,
+    FIRST_ADVISOR,
     FIRST_HORSE,
     FIRST_PAWN,
     GENERAL,
@@ -38,6 +54,7 @@ from elolab.engine.games.xiangqi.position import (
     RANK_OF,
     ROOK,
     SLOT_TYPE,
+    SQUARES,
     make,
     unmake,
 )
@@ -51,12 +68,16 @@ _CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkma
 _STALEMATE = (encode_verdict("0-1", "stalemate"), encode_verdict("1-0", "stalemate"))
 _PERPETUAL_CHECK = (encode_verdict("0-1", "perpetual_check"), encode_verdict("1-0", "perpetual_check"))
 _PERPETUAL_CHASE = (encode_verdict("0-1", "perpetual_chase"), encode_verdict("1-0", "perpetual_chase"))
+_PERPETUAL_ATTACK = (encode_verdict("0-1", "perpetual_attack"), encode_verdict("1-0", "perpetual_attack"))
 _REPETITION = encode_verdict("1/2-1/2", "repetition")
 _MOVE_LIMIT = encode_verdict("1/2-1/2", "move_limit")
 _INSUFFICIENT = encode_verdict("1/2-1/2", "insufficient_material")
 # The pairs above are indexed by the side that loses: 0 Red, 1 Black.
 
 _NOBODY, _BOTH = -1, 2
+
+_WORTH = np.array([0, 1, 1, 2, 4, 2, 1], np.int64)
+"""Worth of each piece type in units of the Chinese rule; a general cannot be captured."""
 
 
 @jit
@@ -89,62 +110,169 @@ def _may_be_chased(slot, at):
 
 
 @jit
-def _attack_masks(state, side, masks, safe_already):
-    """Write the enemy pieces that each horse, rook and cannon of ``side`` attacks into ``masks``.
+def _worth(slot, at):
+    """Worth of the piece in ``slot``, standing on ``at``, by the Chinese rule: 0 for a pawn on its own side."""
+    return _WORTH[SLOT_TYPE[slot]] if _may_be_chased(slot, at) else np.int64(0)
 
-    The index of ``masks`` is the attacker's slot offset from the first horse. Each bit is a victim's slot offset. A
-    capture is an attack only if it leaves the general of ``side`` safe; ``safe_already`` skips this test.
+
+@jit
+def _exchange(state, target):
+    """Units of worth that the side to move wins on ``target`` if both sides capture there as long as it pays."""
+    worth = _worth(np.int64(state.board[target]), target)
+    best = np.int64(0)
+    if worth == 0:
+        return best
+    side = np.int64(state.side)
+    base = (side + 1) << 4
+    for slot in range(base, base + 16):
+        at = np.int64(state.square[slot])
+        if at != NOWHERE and worth > best and reaches(state, slot, at, target) and is_safe(state, side, at, target):
+            make(state, at | (target << 7))
+            best = max(best, worth - _exchange(state, target))
+            unmake(state)
+    return best
+
+
+@jit
+def _may_go(state, slot, at, target):
+    """Whether the piece in ``slot``, standing on ``at``, may move to ``target``, its general's safety aside."""
+    other = np.int64(state.board[target])
+    if other != 0:
+        return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
+    if SLOT_TYPE[slot] == ROOK or SLOT_TYPE[slot] == CANNON:
+        return slides_to(state, at, target)
+    return reaches(state, slot, at, target)
+
+
+@jit
+def _can_move(state):
+    """Whether the side to move has a legal move; needs no lists, unlike ``count_moves``."""
+    side = np.int64(state.side)
+    base = (side + 1) << 4
+    for slot in range(base, base + 16):
+        at = np.int64(state.square[slot])
+        if at != NOWHERE:
+            for target in range(SQUARES):
+                if _may_go(state, slot, at, target) and is_safe(state, side, at, target):
+                    return True
+    return False
+
+
+@jit
+def _can_mate(state):
+    """Whether the side to move has a move that gives checkmate."""
+    side = np.int64(state.side)
+    base = (side + 1) << 4
+    found = False
+    for slot in range(base, base + 16):
+        at = np.int64(state.square[slot])
+        if at == NOWHERE or found:
+            continue
+        for target in range(SQUARES):
+            if not found and _may_go(state, slot, at, target) and is_safe(state, side, at, target):
+                move = at | (target << 7)
+                if gives_check(state, move):
+                    make(state, move)
+                    found = not _can_move(state)
+                    unmake(state)
+    return found
+
+
+@jit
+def _threatens_mate(state, side):
+    """Whether ``side`` could give checkmate, were it to move; the other side must not be in check."""
+    mover = state.side
+    state.side = side
+    found = _can_mate(state)
+    state.side = mover
+    return found
+
+
+@jit
+def _wins_material(state, side, origin, target):
+    """Whether ``side``'s capture from ``origin`` on ``target`` wins material and lets nobody mate it at once."""
+    worth = _worth(np.int64(state.board[target]), target)
+    mover = state.side
+    state.side = side
+    make(state, origin | (target << 7))
+    wins = worth > _exchange(state, target) and not _can_mate(state)
+    unmake(state)
+    state.side = mover
+    return wins
+
+
+@jit
+def _attack_masks(state, side, masks, end, safe_already):
+    """Write the enemy pieces that each piece of ``side`` attacks into ``masks``, up to slot offset ``end``.
+
+    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture is an attack only
+    if it leaves the general of ``side`` safe, and under the Chinese rule if it is a chase; ``safe_already`` skips both
+    tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base
-    for offset in range(FIRST_HORSE, FIRST_CANNON + 2):
+    chinese = state.repetition == CHINESE
+    for offset in range(FIRST_ADVISOR if chinese else FIRST_HORSE, end):
         attacker = base + offset
         origin = np.int64(state.square[attacker])
         mask = 0
         if origin != NOWHERE:
             for victim in range(enemy + 1, enemy + 16):
                 at = np.int64(state.square[victim])
-                if at != NOWHERE and _may_be_chased(victim, at) and major_attacks(state, attacker, at):
-                    if safe_already or is_safe(state, side, origin, at):
-                        mask |= 1 << (victim - enemy)
-        masks[offset - FIRST_HORSE] = mask
+                if at == NOWHERE or not _may_be_chased(victim, at) or not reaches(state, attacker, origin, at):
+                    continue
+                if not safe_already:
+                    if not is_safe(state, side, origin, at) or (
+                        chinese and not _is_chase(state, side, attacker, victim)
+                    ):
+                        continue
+                mask |= 1 << (victim - enemy)
+        masks[offset] = mask
 
 
 @jit
 def _is_chase(state, side, attacker, victim):
-    """Whether an attack is a chase: the victim is unprotected, or it is a rook attacked by a horse or cannon.
+    """Whether an attack is a chase by the rule in force; see the module's text.
 
     An offer to exchange pieces of one type is no chase. ``attacker``, a piece of ``side``, and ``victim`` are slots.
     """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
     kind = SLOT_TYPE[attacker]
-    if SLOT_TYPE[victim] == kind and major_attacks(state, victim, origin) and is_safe(state, 1 - side, at, origin):
+    if SLOT_TYPE[victim] == kind and reaches(state, victim, at, origin) and is_safe(state, 1 - side, at, origin):
         return False
+    if state.repetition == CHINESE:
+        return _wins_material(state, side, origin, at)
     if SLOT_TYPE[victim] == ROOK and kind != ROOK:
         return True
     return not _can_recapture(state, side, origin, at)
 
 
 @jit
-def _chased_by_move(state, move):
-    """Play ``move`` and return the pieces that it chases, as bits by slot offset; does not take the move back."""
+def _chased_by_move(state, move, end):
+    """Play ``move`` and return the pieces that it chases, as bits by slot offset; does not take the move back.
+
+    Attackers are the pieces up to slot offset ``end``.
+    """
     side = np.int64(state.side)
     base = (side + 1) << 4
     enemy = 48 - base
-    before = np.zeros(6, np.int64)
-    after = np.zeros(6, np.int64)
+    before = np.zeros(16, np.int64)
+    after = np.zeros(16, np.int64)
     # In check, attacks count even if the capture is illegal: they are not new once the check is over.
-    _attack_masks(state, side, before, in_check(state))
+    _attack_masks(state, side, before, end, in_check(state))
     moved = np.int64(state.board[move & 127])
     origin = move & 127
     target = move >> 7
     make(state, move)
-    _attack_masks(state, side, after, False)
+    _attack_masks(state, side, after, end, False)
     chased = 0
-    for index in range(6):
-        attacker = base + FIRST_HORSE + index
+    for index in range(end):
+        attacker = base + index
         fresh = after[index] & ~before[index]
+        if state.repetition == CHINESE:
+            chased |= fresh
+            continue
         if attacker == moved:
             fresh = after[index]
         for offset in range(1, 16):
@@ -164,8 +292,25 @@ def _chased_by_move(state, move):
 
 
 @jit
-def _chaser(state, first):
-    """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``."""
+def _attacks_by_move(state, move, end):
+    """Play ``move`` and return whether it attacks by the Chinese rule: -1 if so, else 0; see ``_chased_by_move``."""
+    side = np.int64(state.side)
+    evades = in_check(state) and SLOT_TYPE[state.board[move & 127]] == GENERAL
+    threatened = _can_mate(state)
+    chased = _chased_by_move(state, move, end)
+    if in_check(state):
+        return -1
+    if evades:
+        return 0
+    return -1 if chased != 0 or (not threatened and _threatens_mate(state, side)) else 0
+
+
+@jit
+def _chaser(state, first, end):
+    """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``.
+
+    Under the Chinese rule, the side that attacked with every move. Attackers are the pieces up to slot offset ``end``.
+    """
     last = np.int64(state.ply)
     score = state.score
     moves = np.zeros(last - first, np.int64)
@@ -175,7 +320,10 @@ def _chaser(state, first):
     chased = np.full(2, -1, np.int64)
     for index in range(last - first):
         side = np.int64(state.side)
-        chased[side] &= _chased_by_move(state, moves[index])
+        if state.repetition == CHINESE:
+            chased[side] &= _attacks_by_move(state, moves[index], end)
+        else:
+            chased[side] &= _chased_by_move(state, moves[index], end)
         in_check(state)
     # Moves before the search may have been scored with other evaluation tables; correct the offset that replay adds.
     offset = score - state.score
@@ -214,8 +362,12 @@ def _judge_repetition(state, first):
         return _PERPETUAL_CHECK[checker]
     if checker == _BOTH or state.repetition == CHECK_ONLY:
         return _REPETITION
-    chaser = _chaser(state, first)
-    if chaser == 0 or chaser == 1:
+    chaser = _chaser(state, first, FIRST_PAWN)
+    if state.repetition == CHINESE:
+        # Pawns may attack for ever, but their attacks answer those of the other side.
+        if (chaser == 0 or chaser == 1) and _chaser(state, first, FIRST_PAWN + 5) != _BOTH:
+            return _PERPETUAL_ATTACK[chaser]
+    elif chaser == 0 or chaser == 1:
         return _PERPETUAL_CHASE[chaser]
     return _REPETITION
 
