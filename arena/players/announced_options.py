@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from elolab.arena.players.player import PlayerFault
+from elolab.engine.protocols.options import REPETITION_OPTIONS, REPETITION_WORDS
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,24 @@ class AnnouncedOption:
 
     def _fault(self, value: str, expected: str) -> PlayerFault:
         return PlayerFault("startup_failure", f"option {self.name} = {value!r}: {expected}")
+
+
+def repetition_setting(
+    rule: str, announced: Mapping[str, AnnouncedOption], set_by_player: Collection[str]
+) -> tuple[AnnouncedOption, str] | None:
+    """The engine's option for the rule of repetition, and its value for ``rule``, a name of ``REPETITION_RULES``.
+
+    ``announced`` is keyed by name in lower case. ``None`` if the engine has no such option or no such value, or if the
+    player's own options, ``set_by_player`` in lower case, set it.
+    """
+    words = [word.lower() for word in REPETITION_WORDS[rule]]
+    for name in REPETITION_OPTIONS:
+        option = announced.get(name.lower())
+        if option is not None and name.lower() not in set_by_player:
+            for choice in option.choices:
+                if choice.lower() in words:
+                    return option, choice
+    return None
 
 
 def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:

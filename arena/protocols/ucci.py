@@ -373,6 +373,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
     def _new_game_line(self) -> str:
         return f"setoption {new_game_button(self._client.options)}"
 
+    def _option_line(self, option: AnnouncedOption, value: str) -> str:
+        return option_command(option, value)
+
     def _game_line(self, position: str) -> GameLine:
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
 

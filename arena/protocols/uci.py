@@ -218,6 +218,9 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def _new_game_line(self) -> str:
         return "ucinewgame"
 
+    def _option_line(self, option: AnnouncedOption, value: str) -> str:
+        return option.command(value)
+
     def _game_line(self, position: str) -> GameLine:
         return GameLine(position, self._first_rank or 0)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
-from elolab.arena.players.announced_options import AnnouncedOption
+from elolab.arena.players.announced_options import AnnouncedOption, repetition_setting
 from elolab.arena.players.external import (
     LATE_ANSWER_MS,
     QUOTED,
@@ -38,6 +38,7 @@ from elolab.arena.players.player import (
     variation_of,
 )
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.engine.rules import REPETITION_RULES
 from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
@@ -260,6 +261,8 @@ class UciFamilyClient(ProtocolClient):
         super().__init__()
         self.options: dict[str, AnnouncedOption] = {}
         """Options that the engine announced, by name in lower case."""
+        self.told_rule = ""
+        """The rule of repetition in force at the last search; empty before the first one."""
         self._scored = ""
         self._counted = ""
 
@@ -369,6 +372,10 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The line that announces a new game."""
 
     @abstractmethod
+    def _option_line(self, option: AnnouncedOption, value: str) -> str:
+        """The line that sets an announced option."""
+
+    @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         """The lines that start a search of the position sent last."""
 
@@ -386,7 +393,19 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     ) -> list[str]:
         self._drain_unsolicited_lines()
         line = self._line.command_after(moves[:-1], moves[-1]) if ponder else self._line.command(moves)
-        return self._client.think(line, *self._go(position, clock, ponder=ponder))
+        return self._client.think(*self._rule_lines(position), line, *self._go(position, clock, ponder=ponder))
+
+    def _rule_lines(self, position: Position) -> list[str]:
+        """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
+        and the player does not set it.
+        """
+        client = self._client
+        rule = REPETITION_RULES[int(position.state.repetition)]
+        if rule == client.told_rule:
+            return []
+        client.told_rule = rule
+        setting = repetition_setting(rule, client.options, {name.lower() for name, _ in self.spec.options})
+        return [] if setting is None else [self._option_line(*setting)]
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         """Make later ``position`` lines start from this position, as a FEN without moves."""

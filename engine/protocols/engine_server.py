@@ -122,7 +122,8 @@ class EngineServer(ABC):
         self.position: Position | None = None
         self.defers_input = False
         """True in batch mode: input waits for the end of a running search that ends by itself."""
-        self._rules = rules or Rules()
+        self.rules = rules or Rules()
+        """Rules of the game that the searches and the protocol's claims follow."""
         self.output = output
         self._inbox = Inbox()
         self._engine: Engine | None = None
@@ -407,7 +408,7 @@ class EngineServer(ABC):
         known = len(known_moves)
         if previous is None or (known_text, known_ranks) != (text, ranks) or list(moves[:known]) != known_moves:
             previous, known = self.game.position(text), 0
-            self.game.apply_rules(previous.state, self._rules)
+            self.game.apply_rules(previous.state, self.rules)
         for move, said in list(zip(self.game.read_moves(previous, moves, ranks), moves, strict=True))[known:]:
             try:
                 previous.push(move)
@@ -415,6 +416,13 @@ class EngineServer(ABC):
                 raise MoveError(str(error).replace(repr(move), repr(said), 1)) from None
         self.position = previous
         self._given = (text, ranks, list(moves))
+
+    def set_repetition(self, rule: str) -> None:
+        """Judge repetitions by another rule from now on; forgets what earlier searches have found."""
+        self.rules = replace(self.rules, repetition=rule)
+        if self.position is not None:
+            self.game.apply_rules(self.position.state, self.rules)
+        self.new_game()
 
     def keep_position(self, position: Position) -> None:
         """Set a position that the protocol's own code will keep up to date."""
@@ -428,7 +436,7 @@ class EngineServer(ABC):
             missing = "is no move" if count == 1 else f"are no {count} moves"
             raise CommandError(f"there {missing} to take back")
         before = self.game.position(position.start, position.moves[:-count])
-        self.game.apply_rules(before.state, self._rules)
+        self.game.apply_rules(before.state, self.rules)
         self.keep_position(before)
 
     def new_game(self) -> None:

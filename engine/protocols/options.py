@@ -53,6 +53,30 @@ class EngineOption:
         raise OptionError(f"option {self.name} = {value!r}, expected a whole number from {self.low} to {self.high}")
 
 
+REPETITION_OPTIONS = ("Repetition Rule", "repetition")
+"""Names of the option for the rule of repetition: as programs announce it over UCI, and in UCCI."""
+REPETITION_WORDS: dict[str, tuple[str, ...]] = {
+    "draw": ("AlwaysDraw",), "check-only": ("CheckBan", "AllowChase"), "asian": ("AsianRule",),
+    "chinese": ("ChineseRule",),
+}  # fmt: skip
+"""Values of that option, by rule of ``engine.rules.REPETITION_RULES``; the first is the one that elolab announces."""
+
+
+def repetition_option(name: str, rule: str) -> EngineOption:
+    """The option ``name`` for the rule of repetition, with ``rule`` as its default."""
+    words = {rule: words[0] for rule, words in REPETITION_WORDS.items()}
+    return EngineOption(name, "combo", words[rule], choices=tuple(words.values()))
+
+
+def read_repetition(name: str, value: str) -> str:
+    """The rule of repetition that a value of the option ``name`` stands for; raises ``OptionError``."""
+    for rule, words in REPETITION_WORDS.items():
+        if value.lower() in (rule, *(word.lower() for word in words)):
+            return rule
+    expected = ", ".join(words[0] for words in REPETITION_WORDS.values())
+    raise OptionError(f"option {name} = {value!r}, expected {expected}")
+
+
 def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOption:
     """The option for a parameter, with ``value`` as its default; ``name`` replaces the usual name of the option."""
     name = name or row.protocol_name

@@ -34,7 +34,13 @@ from elolab.engine.protocols.engine_server import (
     read_count,
     split_position,
 )
-from elolab.engine.protocols.options import EngineOption, nearest_option
+from elolab.engine.protocols.options import (
+    REPETITION_OPTIONS,
+    EngineOption,
+    nearest_option,
+    read_repetition,
+    repetition_option,
+)
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.values import mate_distance
@@ -49,10 +55,11 @@ SWITCHES = (
 )
 THREADS = EngineOption("threads", "spin", "1", 1, 1)
 NEW_GAME = EngineOption("newgame", "button")
+REPETITION = REPETITION_OPTIONS[1]
 
 STANDARD_OPTIONS = {
     "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
-    "randomness", "style", "usehash", "selectivity", "repetition", "drawmoves", "alwayscheck",
+    "randomness", "style", "usehash", "selectivity", "drawmoves", "alwayscheck",
 }  # fmt: skip
 """Options of the specification that programs set without asking; the engine ignores them silently."""
 
@@ -173,7 +180,8 @@ class UcciServer(EngineServer):
         self.say(f"id name {name}{' ' if rest else ''}{rest}")
         self.say("id copyright elolab contributors, MIT licence")
         self.say("id author elolab contributors")
-        for option in (*SWITCHES, THREADS, NEW_GAME, *self.parameter_options()):
+        rule = repetition_option(REPETITION, self.rules.repetition)
+        for option in (*SWITCHES, THREADS, NEW_GAME, rule, *self.parameter_options()):
             self.say(option.announcement(keyword=False))
         if not self._booted:
             self.warm_up()
@@ -190,6 +198,8 @@ class UcciServer(EngineServer):
             self.defers_input = self._switches["batch"]
         elif name == NEW_GAME.name:
             self.new_game()
+        elif name == REPETITION:
+            self.set_repetition(read_repetition(REPETITION, value))
         elif name == THREADS.name:
             if value != "0":  # as many as the engine likes
                 THREADS.read_number(value)

@@ -22,7 +22,14 @@ from elolab.engine.protocols.engine_server import (
     read_count,
     split_position,
 )
-from elolab.engine.protocols.options import EngineOption, OptionError, nearest_option
+from elolab.engine.protocols.options import (
+    REPETITION_OPTIONS,
+    EngineOption,
+    OptionError,
+    nearest_option,
+    read_repetition,
+    repetition_option,
+)
 from elolab.engine.search.records import MAX_LINES
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import mate_distance
@@ -31,6 +38,7 @@ THREADS = EngineOption("Threads", "spin", "1", 1, 1)
 PONDER = EngineOption("Ponder", "check", "false")
 LINES = EngineOption("MultiPV", "spin", "1", 1, MAX_LINES)
 CLEAR = EngineOption("Clear Hash", "button")
+REPETITION = REPETITION_OPTIONS[0]
 VARIANT = EngineOption("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
 
 _NUMBERS = ("depth", "nodes", "movestogo")
@@ -116,7 +124,8 @@ class UciServer(EngineServer):
     def _introduce(self, words: Sequence[str]) -> None:
         self.say(f"id name {self.title}")
         self.say("id author elolab contributors")
-        standard = [THREADS, PONDER, LINES, CLEAR, *([VARIANT] if self.first_rank == 1 else [])]
+        rule = repetition_option(REPETITION, self.rules.repetition)
+        standard = [THREADS, PONDER, LINES, CLEAR, rule, *([VARIANT] if self.first_rank == 1 else [])]
         for option in (*standard, *self.parameter_options()):
             self.say(option.announcement(keyword=True))
         self.say("uciok")
@@ -145,6 +154,8 @@ class UciServer(EngineServer):
             THREADS.read_number(value)
         elif wanted == CLEAR.name.lower():
             self.new_game()
+        elif wanted == REPETITION.lower():
+            self.set_repetition(read_repetition(REPETITION, value))
         elif wanted == VARIANT.name.lower() and self.first_rank == 1:
             if value.lower() not in VARIANT.choices:
                 raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")

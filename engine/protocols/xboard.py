@@ -157,7 +157,7 @@ class XboardServer(EngineServer):
         self._drop()
         self._plays = None
         self.keep_position(self.game.position())
-        self.game.apply_rules(self.board.state, self._rules)
+        self.game.apply_rules(self.board.state, self.rules)
 
     def _new(self, words: Sequence[str]) -> None:
         """Begin a new game, in which the engine plays the side that moves second."""
@@ -180,7 +180,7 @@ class XboardServer(EngineServer):
         except UserError as error:
             self.say(one_line(f"tellusererror Illegal position: {error}"))
             return
-        self.game.apply_rules(position.state, self._rules)
+        self.game.apply_rules(position.state, self.rules)
         self.keep_position(position)
 
     def _quit(self, words: Sequence[str]) -> None:
@@ -331,7 +331,7 @@ class XboardServer(EngineServer):
 
     def _claim(self) -> bool:
         """Send the game's result if the game is over; returns whether it is over."""
-        ending = self.board.judge(self._rules)
+        ending = self.board.judge(self.rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
         return ending is not None
@@ -346,7 +346,7 @@ class XboardServer(EngineServer):
     def _ponder_on(self, expected: str) -> None:
         position = self.board.copy()
         position.push(expected)
-        if position.judge(self._rules) is None:
+        if position.judge(self.rules) is None:
             self.expected, self._purpose = expected, _PONDER
             self._search_for(position, ponders=True)
 

@@ -6,8 +6,9 @@ library, to start quickly (``python -I -S``).
 
 Settings: those of ``misdeeds.py`` (the file also notes what it is told), and ``ranks=1`` (it counts ranks from 1),
 ``features=TEXT`` (beside those of every xboard mock), ``isready=no``, ``milliseconds=no``, ``name=TEXT``,
-``options=no`` (UCCI). ``refuses_at=N`` plies without a capture, by the position as it is told, an engine over UCCI or
-UCI-Cyclone gives the ``refusal=TEXT`` instead of a move; ``stubborn=yes`` then does so for ever. ``score=N`` is said.
+``options=no`` (UCCI), ``rule=yes`` (it has an option for the rule of repetition). ``refuses_at=N`` plies without a
+capture, by the position as it is told, an engine over UCCI or UCI-Cyclone gives the ``refusal=TEXT`` instead of a move;
+``stubborn=yes`` then does so for ever. ``score=N`` is said.
 """
 
 from __future__ import annotations
@@ -117,6 +118,9 @@ class UcciEngine(MockEngine):
             say("option hashsize type spin min 0 max 1024 default 16")
             say("option style type combo var solid var normal var risky default normal")
             say("option newgame type button")
+        if self.settings.get("rule") == "yes":
+            rules = "var alwaysdraw var checkban var asianrule var chineserule"
+            say(f"option repetition type combo {rules} default asianrule")
         say("ucciok")
 
     def score(self) -> int:
@@ -191,6 +195,8 @@ class UciCycloneEngine(UcciEngine):
         if self.mode == "other_dialect":
             say("option name UCI_Variant type combo default chess var chess var xiangqi")
         say("option name Hash type spin default 16 min 1 max 1024")
+        if self.settings.get("rule") == "yes":
+            say("option name Repetition Rule type combo default AsianRule var AsianRule var ChineseRule var AllowChase")
         say("option name Ponder type check default false")
         say("uciok")
 

@@ -91,7 +91,9 @@ def need_program(name: str) -> None:
 
 
 @contextmanager
-def playing(*specs: PlayerSpec, adjudication: Adjudication = NO_ADJUDICATION) -> Iterator[Any]:
+def playing(
+    *specs: PlayerSpec, adjudication: Adjudication = NO_ADJUDICATION, rules: Rules | None = None
+) -> Iterator[Any]:
     """A function that plays a game between two players from an opening; both live until the end.
 
     The second one moves first where it is told that colours are swapped.
@@ -101,7 +103,7 @@ def playing(*specs: PlayerSpec, adjudication: Adjudication = NO_ADJUDICATION) ->
     def play(opening: Opening | None = None, *, swapped: bool = False) -> GameRecord:
         first, second = (1, 0) if swapped else (0, 1)
         job = GameJob(
-            "xiangqi", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[first], specs[second],
+            "xiangqi", rules or Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[first], specs[second],
             opening or Opening(START), 1,
         )  # fmt: skip
         play.dialogues = [player.dialogue for player in players]  # type: ignore[attr-defined]

@@ -205,9 +205,8 @@ def _wins_material(state, side, origin, target):
 def _attack_masks(state, side, masks, end, safe_already):
     """Write the enemy pieces that each piece of ``side`` attacks into ``masks``, up to slot offset ``end``.
 
-    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture is an attack only
-    if it leaves the general of ``side`` safe, and under the Chinese rule if it is a chase; ``safe_already`` skips both
-    tests.
+    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture is an attack if
+    it leaves the general of ``side`` safe, and under the Chinese rule is a chase; ``safe_already`` skips these tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base

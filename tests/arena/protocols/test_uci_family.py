@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +21,9 @@ from elolab.arena.protocols.uci_family import (
     write_move,
 )
 from elolab.engine.games import game_named
+from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MATE
+from tests.support.xiangqi_match import mock_spec, play_one, playing
 
 
 def test_long_lines_are_read_at_once() -> None:
@@ -160,3 +164,35 @@ def test_both_bases_legal_decides_nothing() -> None:
 )
 def test_a_principal_variation(text: str, first_rank: int, variation: str) -> None:
     assert read_variation(text, first_rank) == variation
+
+
+@pytest.mark.parametrize(
+    ("protocol", "said"),
+    [
+        ("ucci", {rule: f"setoption repetition {word}" for rule, word in (
+            ("draw", "alwaysdraw"), ("check-only", "checkban"), ("asian", "asianrule"), ("chinese", "chineserule"))}),
+        ("ucicyclone", {rule: f"setoption name Repetition Rule value {word}" for rule, word in (
+            ("check-only", "AllowChase"), ("asian", "AsianRule"), ("chinese", "ChineseRule"))}),
+    ],
+)  # fmt: skip
+def test_an_engine_with_an_option_for_the_rule_of_repetition_gets_it(
+    protocol: str, said: dict[str, str], tmp_path: Path
+) -> None:
+    """Once, before its first search; a value that the engine lacks is not sent."""
+    for rule in REPETITION_RULES:
+        notes = tmp_path / rule
+        spec = mock_spec(protocol, settings={"file": notes, "rule": "yes"})
+        with playing(spec, mock_spec(protocol, name="black"), rules=Rules(repetition=rule)) as play:
+            assert play().reason == play().reason == "repetition"
+        heard = notes.read_text().splitlines()
+        assert [line for line in heard if "epetition" in line] == ([said[rule]] if rule in said else [])
+        if rule in said:
+            assert heard.index(said[rule]) < next(at for at, line in enumerate(heard) if line.startswith("position"))
+
+
+def test_the_players_own_option_for_the_rule_of_repetition_prevails(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    spec = mock_spec("ucci", settings={"file": notes, "rule": "yes"}, options=(("Repetition", "checkban"),))
+    play_one(spec, mock_spec("ucci", name="black"))
+    said = [line for line in notes.read_text().splitlines() if "repetition" in line]
+    assert said == ["setoption repetition checkban"]

@@ -13,6 +13,7 @@ from elolab.engine.engine import Clock, Engine
 from elolab.engine.games import game_named
 from elolab.engine.protocols.engine_server import SearchTask
 from elolab.engine.protocols.uci import UciCycloneServer, UciServer, format_score
+from elolab.engine.rules import REPETITION_RULES, Ending
 from elolab.engine.search.records import COUNTERS
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import parameters_of
@@ -51,6 +52,18 @@ def asked(*lines: str) -> Recorder:
     for line in lines:
         session.handle(line)
     return session
+
+
+def test_the_option_for_the_rule_of_repetition_acts_on_the_position_too() -> None:
+    """Check and chase in turn: the third occurrence is a draw by the Asian rule, and lost by the Chinese one."""
+    moves = " ".join(["c10c9 d9d8 c9c10 d8d9"] * 2)
+    position = f"position fen 1nR6/3k5/9/9/9/9/9/4K4/9/9 w moves {moves}"
+    for lines in ((position, "setoption name Repetition Rule value ChineseRule"), (
+        "setoption name Repetition Rule value ChineseRule", position)):  # fmt: skip
+        session = asked(*lines)
+        assert session.position is not None
+        assert session.position.judge(session.rules) == Ending("0-1", "perpetual_attack")
+        assert session.position.state.repetition == REPETITION_RULES.index("chinese")
 
 
 @pytest.mark.parametrize(
