@@ -75,8 +75,8 @@ class Rules:
     """How a repetition is judged: ``asian`` or ``chinese``, ``check-only`` or ``draw``.
 
     Under all but ``draw``, a side that alone gave check on every move loses. Else, under ``asian``, a side that alone
-    chased one piece on every move loses; under ``chinese``, a side that alone attacked on every move, by checks, threats
-    of mate or chases."""
+    chased one piece on every move loses; under ``chinese``, a side that alone attacked on every move, by checks,
+    threats of mate or chases."""
     fold: int = schema.choice(FOLDS, default=3, example=4)
     """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
     move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")
