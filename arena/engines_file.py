@@ -12,10 +12,13 @@ import json
 import os
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, command_of
+from elolab.arena.builds.players import with_commit
+from elolab.arena.builds.repository import SHOWN_DIGITS, RepositoryError, split_source
+from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, RESTARTS, SOURCE, command_of
 from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
 from elolab.engine.settings.schema import Table
 from elolab.engine.settings.toml_values import format_toml
@@ -45,17 +48,32 @@ class EnginesFile:
                 )
         return tables
 
+    def __contains__(self, name: object) -> bool:
+        """Whether ``entry`` knows an engine by this name."""
+        return name in self.tables or self._at_revision(str(name)) is not None
+
+    def _at_revision(self, name: str) -> tuple[str, str] | None:
+        """Split ``NAME@REV`` into an engine with a ``source`` and another revision of it; ``None`` for other names."""
+        engine, _, revision = name.partition("@")
+        return (engine, revision) if revision and SOURCE in self.tables.get(engine, {}) else None
+
     def entry(self, name: str, where: str) -> dict[str, Any]:
         """The keys of a table [[players]] for the engine ``name``; ``where`` begins error messages.
 
-        Relative paths of its program or folder are tried in the folder of the file first. Raises
-        ``ConfigurationError``, naming the file and the engine, if the engine is missing or its name, program or folder
-        is invalid.
+        ``NAME@REV`` is an engine that is built from git, at another revision. Relative paths of its program or folder
+        are tried in the folder of the file first. Raises ``ConfigurationError``, naming the file and the engine, if the
+        engine is missing or its name, program or folder is invalid.
         """
         if self.path is None:
             raise ConfigurationError(
                 f"{where}: engine {name!r}, but there is no file of engines; write {ENGINES_NAME} with a table [{name}]"
             )
+        revised = self._at_revision(name) if name not in self.tables else None
+        if revised is not None:
+            entry = self.entry(revised[0], where)
+            source = f"{split_source(str(entry[SOURCE]))[0]}@{revised[1]}"
+            entry = with_commit(entry | {SOURCE: source}, f"{self.path}: engine {name!r}")
+            return entry | {"name": f"{revised[0]}@{split_source(entry[SOURCE])[1][:SHOWN_DIGITS]}"}
         if name not in self.tables:
             known = ", ".join(self.tables) or "none"
             raise ConfigurationError(
@@ -75,6 +93,12 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
     """
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
+        return located
+    if SOURCE in located:  # folders and programs lie in the tree of the commit
+        with suppress(RepositoryError):  # which the reader of the entry reports
+            repository, revision = split_source(str(located[SOURCE]))
+            if (folder / repository).is_dir():
+                located[SOURCE] = f"{folder / repository}@{revision}"
         return located
     directory = located.get("directory")
     if directory is not None and (folder / directory).is_dir():

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any
 
+from elolab.arena.builds.players import commit_build, with_commit, with_program
+from elolab.arena.builds.repository import is_source
 from elolab.arena.engines_file import EnginesFile, engines_file
-from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, command_of, keys_of
+from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, SOURCE, command_of, keys_of
 from elolab.arena.players.detect import DetectionError, ProtocolFinder
 from elolab.arena.players.registry import (
     DEFAULT_PROTOCOL,
@@ -41,7 +43,9 @@ MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
 """Search limit of players without one, unless the protocol of one of them cannot express it."""
 
-PLAYER_KINDS = "a preset, a program (with its path), an engine of your file of engines, or a TOML file"
+PLAYER_KINDS = (
+    "a preset, a program (with its path), an engine of your file of engines, a git commit (REPO@REV), or a TOML file"
+)
 """The kinds of players that a word of a command line may name, as a phrase for messages."""
 
 
@@ -95,12 +99,15 @@ class PlayerReader:
         return reader.read(entry, where)
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-        """Merge a player's table over the table of the engine that it refers to, if any; see ``merged``."""
-        if REFERENCE not in entry:
-            return entry
-        name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
-        own = {key: value for key, value in entry.items() if key != REFERENCE}
-        return merged(self.engines.entry(name, where), own)
+        """Merge a player's table over the table of the engine that it refers to, if any; see ``merged``.
+
+        Builds the commit of a player with a ``source``, and makes ``command`` and ``directory`` lead into its tree.
+        """
+        if REFERENCE in entry:
+            name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
+            own = {key: value for key, value in entry.items() if key != REFERENCE}
+            entry = merged(self.engines.entry(name, where), own)
+        return with_program(entry, where) if SOURCE in entry else entry
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
         """The protocol that a player's table names. If a program's table names none, it is detected by a greeting."""
@@ -262,6 +269,7 @@ def _external_player(table: Table, protocol: Protocol, limits: Limits) -> Player
         margin_ms=round(1000 * table["margin"]),
         watchdog_ms=round(1000 * table["watchdog"]),
         restart=table["restart"],
+        built=commit_build(table),
     )
     return replace(player, **protocol.read(table))
 
@@ -316,13 +324,15 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
         return NamedPlayer({"name": path.name, "command": [word if os.sep in word else os.path.join(".", word)]})
-    if word in engines.tables:
+    if word in engines:
         if word in available_configs("engines"):
             raise ConfigurationError(
                 f"{word!r} is an engine of {engines.path} and a preset of the built-in engine",
                 f"say {argument('engine', f'conf={word}')} or {argument('engine', f'preset={word}')}",
             )
         return NamedPlayer(engines.entry(word, ""))
+    if is_source(word):
+        return NamedPlayer(with_commit({SOURCE: word}, f"player {word!r}"))
     return _player_of_file(word, engines)
 
 

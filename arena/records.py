@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import os
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -17,6 +18,28 @@ from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
 """Name of the protocol of built-in players."""
+
+
+@dataclass(frozen=True)
+class CommitBuild:
+    """The git commit from which a player's program was built."""
+
+    repository: str
+    """URL or absolute path of the repository."""
+    commit: str
+    """Full name of the commit, hexadecimal."""
+    build: str
+    """The command line that built it in ``tree``; empty if nothing was run."""
+    tree: str
+    """Absolute path of the built tree on the machine that read the player."""
+
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in the tree."""
+        return path == self.tree or path.startswith(self.tree + os.sep)
+
+    def inside(self, path: str) -> str:
+        """A path in the tree, relative to it; any other text unchanged."""
+        return os.path.relpath(path, self.tree) if self.holds(path) else path
 
 
 @dataclass(frozen=True)
@@ -48,11 +71,18 @@ class PlayerSpec:
     protocol_keys: tuple[tuple[str, Any], ...] = ()
     """External players: pairs of name and value for settings that only their protocol has; lists are stored as tuples.
     """
+    built: CommitBuild | None = None
+    """External players: the commit from which the program was built; ``None`` for a program that was given itself."""
 
     @property
     def is_builtin(self) -> bool:
         """Whether the player is the built-in engine, which needs no process of its own."""
         return self.protocol == BUILTIN
+
+    @property
+    def shown_command(self) -> tuple[str, ...]:
+        """``command`` with paths in a commit's tree relative to that tree."""
+        return self.command if self.built is None else tuple(map(self.built.inside, self.command))
 
     def protocol_key(self, key: str, default: Any) -> Any:
         """The value of a setting that only the player's protocol has; ``default`` if it is not set."""
@@ -64,7 +94,10 @@ class PlayerSpec:
         if self.is_builtin:
             data["parameters"] = dict(self.parameters)
         else:
-            data |= {"command": list(self.command), "options": dict(self.options), "directory": self.directory}
+            data |= {"command": list(self.shown_command), "options": dict(self.options), "directory": self.directory}
+        if self.built is not None:  # wherever the repository and the cache folder lie
+            data |= {"commit": self.built.commit, "build": self.built.build}
+            data["directory"] = self.built.inside(self.directory or "")
         data |= {key: list(value) if isinstance(value, tuple) else value for key, value in self.protocol_keys}
         if self.ponder:
             data["ponder"] = True
@@ -73,6 +106,8 @@ class PlayerSpec:
     def stored(self) -> dict[str, Any]:
         """The specification as plain data (JSON); ``from_stored`` reads it back."""
         data = asdict(self)
+        if self.built is None:
+            del data["built"]
         return data | dict(data.pop("protocol_keys"))
 
     @classmethod
@@ -83,6 +118,7 @@ class PlayerSpec:
         return cls(**known | {
             "limits": Limits(**data["limits"]),
             "command": tuple(data["command"]),
+            "built": CommitBuild(**data["built"]) if data.get("built") else None,
             "parameters": tuple((name, value) for name, value in data["parameters"]),
             "options": tuple((name, value) for name, value in data["options"]),
             "protocol_keys": tuple((key, tuple(v) if isinstance(v, list) else v) for key, v in own.items()),

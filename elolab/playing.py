@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arena.engines_file import engines_file
-from elolab.arena.keys.player import REFERENCE, keys_of
+from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
 from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
@@ -318,6 +318,8 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
         return dict(reader.resolved(entry, "play_match"))
     if not any(key in keys for key in entry for keys in map(keys_of, protocols())):
         entry = {"set": entry}
+    if SOURCE in entry:
+        return dict(reader.resolved(entry, "play_match"))
     if "name" not in entry and "command" not in entry and entry.get("protocol", BUILTIN) == BUILTIN:
         entry["name"] = _name_of(entry)
     return entry

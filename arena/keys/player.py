@@ -19,6 +19,9 @@ CATALOGUE, TOPIC = "elolab.arena.keys", "player"
 REFERENCE = "engine"
 """The key of a table [[players]] that names an engine of the engines file."""
 
+SOURCE = "source"
+"""The key of a program that is built from a git commit, which it names."""
+
 OF_ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "of any player",
     name=schema.text(default=COMPUTED, example="mine"),
@@ -38,6 +41,8 @@ PROGRAM = schema.declare(
         schema.TEXT, schema.TEXTS, default=COMPUTED, example="./mine --threads 1",
         expected="the engine's program and arguments, a text or a list of texts",
     ),
+    source=schema.text(default=COMPUTED, example="./mine@HEAD~1", expected="a repository and a revision, REPO@REV"),
+    build=schema.text(default="", example="make -j"),
     directory=schema.text(default=COMPUTED, example="engines/mine", expected="a folder"),
     start_timeout=schema.number(0.1, 3600, default=DEFAULT_START_SECONDS, example=30, unit="seconds"),
     margin=MARGIN["margin"],

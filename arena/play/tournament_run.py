@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Unpack
 
+from elolab.arena.builds.players import restored
 from elolab.arena.colours import GREEN, RED
 from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import Suite, load_suite
@@ -457,12 +458,12 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """A player read from a store, with the parameters of this version; parameters that did not exist when it was stored
-    have their defaults.
+    have their defaults. A program that was built from a commit is built again if the cache has lost it.
     """
     from elolab.engine.settings.parameters import resolve
 
     if not player.is_builtin:
-        return player
+        return restored(player)
     values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 
+from elolab.arena.builds.repository import SHOWN_DIGITS
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.records import GameSummary, PlayerSpec
 from elolab.arena.reports.packed_games import PackedGames
@@ -257,10 +258,19 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
         lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
         options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
         key = "fact.program_options" if options else "fact.program"
-        return say(key, protocol=player.protocol, command=shlex.join(player.command), options=options)
+        return say(key, protocol=player.protocol, command=command_text(player, say), options=options)
     defaults = resolve({}, game=game)
     changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]
     return ", ".join(changes) or say("fact.default_setting")
+
+
+def command_text(player: PlayerSpec, say: Catalogue) -> str:
+    """The command line of an external player; for a program built from a commit, also the commit."""
+    command = shlex.join(player.shown_command)
+    if player.built is None:
+        return command
+    commit, repository = player.built.commit[:SHOWN_DIGITS], player.built.repository
+    return say("fact.command_of_commit", command=command, commit=commit, repository=repository)
 
 
 def sequential_facts(contents: Contents) -> list[tuple[str, str]]:

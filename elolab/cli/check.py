@@ -158,7 +158,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         raise UsageError(f"check: --protocol {arguments.protocol!r}, expected {expected}{hint}")
     engines = engines_file(arguments.engines_file, Path())
     named = arguments.command[0]
-    if named in engines.tables:
+    if named in engines:
         _take_from_file(engines.entry(named, "check"), arguments)
     try:
         find_program(arguments.command, arguments.directory)

@@ -8,8 +8,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.builds.build import is_built
+from elolab.arena.builds.players import with_commit
+from elolab.arena.builds.repository import SHOWN_DIGITS, split_source
 from elolab.arena.engines_file import ENGINES_NAME, EnginesFile, engines_file, user_folder
-from elolab.arena.keys.player import keys_of
+from elolab.arena.keys.player import SOURCE, keys_of
 from elolab.arena.player_spec import PlayerReader, pondering_problem
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.players.registry import DEFAULT_PROTOCOL, PROTOCOLS, protocol_named, protocols
@@ -19,6 +22,9 @@ from elolab.cli.shared.match_options import protocol_finder
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.errors import UserError
 from elolab.engine.language import columns_of, console, padded
+
+THERE = "engines.there"
+"""Key of the message for an engine whose program exists."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,10 @@ class EngineStatus:
     command: str
     problem: str
     """Why the engine cannot play, in one line; empty if no problem is known."""
+    commit: str = ""
+    """Full name of the git commit from which the engine is built; empty for a program."""
+    is_built: bool = True
+    """Whether the program is there already; without it, the next match builds the commit."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         options.print_json({"file": str(file.path), "engines": [asdict(engine) for engine in status]})
     else:
-        print("\n".join(_lines(file, status, "engines.works" if arguments.check else "engines.there")))
+        print("\n".join(_lines(file, status, "engines.works" if arguments.check else THERE)))
     return 1 if any(engine.problem for engine in status) else 0
 
 
@@ -80,6 +90,8 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     entry = file.entry(name, str(file.path))
     command = entry.get("command", "")
     shown = command if isinstance(command, str) else " ".join(map(str, command))
+    if SOURCE in entry and not check:
+        return _status_of_commit(entry, shown)
     given = _protocol_given(entry)
     is_unknown = not check and "command" in entry and "protocol" not in entry
     try:
@@ -90,10 +102,22 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
         if check and not problem:
             problem = _start(player, game)
         title = "" if is_unknown else protocol_named(player.protocol).title
-        return EngineStatus(name, title, shown, problem)
+        return EngineStatus(name, title, shown, problem, player.built.commit if player.built else "")
     except UserError as error:
         title = protocol_named(given).title if given in PROTOCOLS else ""
         return EngineStatus(name, title, shown, str(error).removeprefix(f"{name} ({name}): "))
+
+
+def _status_of_commit(entry: Mapping[str, Any], shown: str) -> EngineStatus:
+    """The status of an engine that is built from a git commit; builds and fetches nothing."""
+    protocol = _protocol_given(entry)
+    title = protocol_named(protocol).title if protocol in PROTOCOLS else ""
+    try:
+        _, commit = split_source(with_commit(entry, str(entry["name"]), fetch=False)[SOURCE])
+    except UserError as error:
+        return EngineStatus(str(entry["name"]), title, shown, str(error).removeprefix(f"{entry['name']}: "))
+    finished = is_built(commit, str(entry.get("build", "")))
+    return EngineStatus(str(entry["name"]), title, shown, "", commit, finished)
 
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
@@ -179,7 +203,12 @@ def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list
     rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
     for engine in status:
         protocol = engine.protocol or say("engines.found_by_trying")
-        rows.append((engine.name, protocol, engine.command, engine.problem or say(good)))
+        state = engine.problem or say(good)
+        if engine.commit and not engine.problem:
+            if good == THERE:
+                state = say("engines.built" if engine.is_built else "engines.not_built")
+            state = say("engines.of_commit", commit=engine.commit[:SHOWN_DIGITS], state=state)
+        rows.append((engine.name, protocol, engine.command, state))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(3)]
     return [
         str(file.path),

@@ -12,8 +12,10 @@ from elolab.arena.files import replacing
 from elolab.arena.notation.pgn import GameWriter
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.registry import protocol_named
+from elolab.arena.reports.contents import command_text
 from elolab.arena.reports.document import TextTable, table_of
 from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker, GamesOnPage
+from elolab.arena.reports.render import REPORTS
 from elolab.arena.reports.write import PGN_NAME
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.rules import Adjudication, Rules
@@ -100,8 +102,11 @@ def engine_facts(conditions: Conditions, engine: str, message: Catalogue) -> tup
 
 def _program_text(player: PlayerSpec, message: Catalogue) -> str:
     """The command of a program, and the options of its build."""
-    shown = {"command": " ".join(map(_quoted, player.command)), "protocol": protocol_named(player.protocol).title}
-    if player.directory is None:
+    command = " ".join(map(_quoted, player.command))
+    if player.built is not None:
+        command = command_text(player, Catalogue(REPORTS, message.language))
+    shown = {"command": command, "protocol": protocol_named(player.protocol).title}
+    if player.directory is None or player.built is not None:
         text = message("fact.program", **shown)
     else:
         text = message("fact.program_in_folder", **shown, folder=player.directory)

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from elolab.arena.builds.players import with_commit
 from elolab.arena.command_lines import split_command
 from elolab.arena.engines_file import EnginesFile
-from elolab.arena.keys.player import REFERENCE, keys_of
+from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
 from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
 from elolab.arena.players.registry import protocols
 from elolab.cli.shared.key_values import SWITCHES, assignment, plain_value, refuse_unknown_words
@@ -63,7 +64,9 @@ class PlayerWords:
     @property
     def has_source(self) -> bool:
         """Whether the words select an engine."""
-        return self.player is not None or any(key in self.table for key in SOURCES.values())
+        if self.player is not None or SOURCE in self.table:
+            return True
+        return any(key in self.table for key in SOURCES.values())
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
@@ -144,7 +147,7 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
         if value not in SWITCHES:
             raise UsageError(f"{option} {word}: expected ponder or ponder=false")
         return name, SWITCHES[value]
-    return name, value if name in ("command", "directory", "protocol") else plain_value(value)
+    return name, value if name in ("command", "directory", "protocol", SOURCE, "build") else plain_value(value)
 
 
 def _limit(name: str, value: str, word: str, option: str) -> str:
@@ -203,6 +206,9 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
     if source.player is not None:
         named = player_named(source.player, engines)
         entry = dict(named.entry)
+    elif SOURCE in source.table:
+        named = NamedPlayer({})
+        entry = {SOURCE: source.table[SOURCE]}
     elif "command" in source.table:
         named = NamedPlayer({})
         directory = words.table.get("directory", each.table.get("directory"))
@@ -215,6 +221,11 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
         named = NamedPlayer({})
         preset = str(source.table["preset"])
         entry = {"name": preset_name(preset), "preset": preset}
+    if SOURCE in entry:
+        for key in ("command", "build"):
+            value = words.table.get(key, entry.get(key, each.table.get(key)))
+            entry |= {} if value is None else {key: value}
+        entry = with_commit(entry, words.option)
     if "name" in words.table:
         entry["name"] = words.table["name"]
     return NamedPlayer(entry, named.file)
@@ -239,7 +250,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
 
     Keys of ``--each`` that the player's protocol does not have are ignored, because they are meant for other players.
     """
-    skipped = ("name", *SOURCES.values())
+    skipped = ("name", SOURCE, "build", *SOURCES.values())
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
@@ -255,6 +266,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
                 f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
                 "set.NAME=VALUE"
             )
+    entry = dict(reader.resolved(entry, words.option))
     keys = keys_of(reader.protocol_of(entry, words.option))
     for given in (each, words):
         own = {key: value for key, value in given.table.items() if key not in skipped}
@@ -293,7 +305,7 @@ def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> No
     if each.arguments and not any("command" in player for player in players):
         raise UsageError(f"--each arg={each.arguments[0]}: no player is a program; leave it out")
     for key in each.table:
-        if key not in SOURCES.values() and not any(key in player for player in players):
+        if key not in (SOURCE, *SOURCES.values()) and not any(key in player for player in players):
             raise UsageError(f"--each {each.names[key]}=...: no player takes it; leave it out")
     for option in each.options:
         if not any(option in player.get("options", {}) for player in players):

@@ -10,6 +10,7 @@ from typing import Any
 
 from elolab.arena.files import replace_file
 from elolab.arena.play.store import Store
+from elolab.arena.records import PlayerSpec
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.settings.configuration import specification_word
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
@@ -82,13 +83,22 @@ def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdic
     return [*toml_lines({"description": description}), "", f"[{spec.conditions.game}]", *toml_lines(changed)]
 
 
+def _place(engine: PlayerSpec) -> dict[str, str]:
+    """Keys of a player's table that say where its program comes from and runs."""
+    built = engine.built
+    if built is not None:
+        directory = built.inside(str(engine.directory))
+        return {"source": f"{built.repository}@{built.commit}", "build": built.build, "directory": directory}
+    return {} if engine.directory is None else {"directory": engine.directory}
+
+
 def _player_lines(spec: TuningSpec, values: Mapping[str, Value]) -> list[str]:
     engine = spec.player(values)
     keys: dict[str, Any] = {
         "name": spec.validation.preset,
         "protocol": engine.protocol,
-        "command": engine.command,
-        **({} if engine.directory is None else {"directory": engine.directory}),
+        "command": engine.shown_command,
+        **_place(engine),
         "start_timeout": engine.start_timeout_ms / 1000,
         "margin": engine.margin_ms / 1000,
         "watchdog": engine.watchdog_ms / 1000,

@@ -1,0 +1,1 @@
+"""Players given as git commits: their repositories, and the builds that elolab keeps."""

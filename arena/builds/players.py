@@ -1,0 +1,96 @@
+"""Players' tables with the keys ``source`` and ``build``: their names, and the programs in their built trees."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elolab.arena.builds.build import build_commit, tree_of
+from elolab.arena.builds.repository import DIRTY_SHOWN, SHOWN_DIGITS, Repository, split_source, tell
+from elolab.arena.keys.player import ANY_PLAYER, SOURCE, command_of
+from elolab.arena.records import CommitBuild, PlayerSpec
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.schema import Table
+
+
+def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> dict[str, Any]:
+    """A player's table whose ``source`` names its commit in full, so that a later change of a branch does not matter.
+
+    A player without a name gets one from the repository and the commit. Warns about changes in the working tree, which
+    do not play. ``fetch`` is as for ``Repository.commit``. Raises ``UserError``.
+    """
+    table = Table(entry, where, ANY_PLAYER, knows_all=False)
+    try:
+        place, revision = split_source(table[SOURCE])
+        repository = Repository(place)
+        commit = repository.commit(revision, fetch=fetch)
+    except UserError as error:
+        raise type(error)(f"{where}: {error.args[0]}", error.args[1]) from None
+    source = f"{repository.place}@{commit.name}"
+    if source != entry[SOURCE] and (changed := repository.changed_files(commit.name)):
+        files = ", ".join(changed[:DIRTY_SHOWN]) + (", ..." if len(changed) > DIRTY_SHOWN else "")
+        tell("builds.dirty", repository=repository.place, count=len(changed), files=files, commit=commit.short)
+    return {"name": f"{repository.name}@{commit.short}", **entry, SOURCE: source}
+
+
+def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """A player's table whose ``command`` and ``directory`` lead into the tree of its commit, which is built if needed.
+
+    Raises ``UserError`` if the commit cannot be built, or its tree lacks the program.
+    """
+    entry = with_commit(entry, where)
+    table = Table(entry, where, ANY_PLAYER, knows_all=False)
+    if "command" not in table:
+        raise ConfigurationError(
+            f"{where}: source = {entry[SOURCE]!r} without a command",
+            'give the program inside the tree, such as command = "./mine" (cmd=./mine on the command line)',
+        )
+    place, name = split_source(entry[SOURCE])
+    repository = Repository(place)
+    tree = build_commit(repository, repository.commit(name), table["build"])
+    program, *arguments = command_of(table, str(tree))
+    if (tree / program).is_file():
+        program = str(tree / program)
+    elif os.sep in program:
+        raise ConfigurationError(
+            f"{where}: commit {name[:SHOWN_DIGITS]} has no program {program!r}{_found(tree, program)}"
+        )
+    return {**entry, "command": [program, *arguments], "directory": str(tree / table.get("directory", ""))}
+
+
+def _found(tree: Path, program: str) -> str:
+    """A hint at programs of that name elsewhere in the tree."""
+    name = os.path.basename(program)
+    found = sorted(path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK))
+    if not found:
+        return "; does the build make it? see the keys command and build"
+    return f" (did you mean ./{found[0].relative_to(tree)}?)"
+
+
+def commit_build(table: Table) -> CommitBuild | None:
+    """The build of a table that ``with_program`` returned; ``None`` for a player that is no commit."""
+    if SOURCE not in table:
+        if "build" in table:
+            raise table.error("build", "no such key without source = REPO@REV")
+        return None
+    repository, commit = split_source(table[SOURCE])
+    return CommitBuild(repository, commit, table["build"], str(tree_of(commit, table["build"])))
+
+
+def restored(player: PlayerSpec) -> PlayerSpec:
+    """A stored player with its program in today's cache folder; builds its commit again if need be.
+
+    Raises ``UserError``.
+    """
+    built = player.built
+    if built is None:
+        return player
+    repository = Repository(built.repository)
+    tree = str(build_commit(repository, repository.commit(built.commit), built.build))
+    command = tuple(tree + word.removeprefix(built.tree) if built.holds(word) else word for word in player.command)
+    directory = tree + str(player.directory).removeprefix(built.tree)
+    return replace(player, command=command, directory=directory, built=replace(built, tree=tree))
