@@ -26,6 +26,8 @@ from elolab.engine.errors import UserError
 
 RECORD_NAME = "build.json"
 TREE_NAME = "tree"
+GATE = 'read -r _ && exec /bin/sh -c "$1" </dev/null'
+"""Script that runs its first argument once it has read a line, which comes when the supervisor knows its process."""
 LINES_SHOWN = 12
 """Number of lines of a failed build's output that are shown."""
 
@@ -114,12 +116,13 @@ def _run(build: str, tree: Path, log: Path, what: str) -> None:
     """Run a build and write its output to ``log``. Its processes end with this one, also if it is killed."""
     with log.open("wb") as output:
         process = subprocess.Popen(
-            ["/bin/sh", "-c", build], cwd=tree, env=environment(), stdin=subprocess.DEVNULL, stdout=output,
+            ["/bin/sh", "-c", GATE, "sh", build], cwd=tree, env=environment(), stdin=subprocess.PIPE, stdout=output,
             stderr=subprocess.STDOUT, start_new_session=True,
         )  # fmt: skip
         try:
             SUPERVISOR.watch(process.pid)
-            code = process.wait()
+            process.communicate(b"go\n")
+            code = process.returncode
         finally:
             kill_group(process.pid)
             process.wait()

@@ -51,7 +51,7 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
         )
     place, name = split_source(entry[SOURCE])
     repository = Repository(place)
-    tree = build_commit(repository, repository.commit(name), table["build"])
+    tree = build_commit(repository, repository.commit(name), table.get("build", ""))
     program, *arguments = command_of(table, str(tree))
     if (tree / program).is_file():
         program = str(tree / program)
@@ -78,7 +78,8 @@ def commit_build(table: Table) -> CommitBuild | None:
             raise table.error("build", "no such key without source = REPO@REV")
         return None
     repository, commit = split_source(table[SOURCE])
-    return CommitBuild(repository, commit, table["build"], str(tree_of(commit, table["build"])))
+    build = table.get("build", "")
+    return CommitBuild(repository, commit, build, str(tree_of(commit, build)))
 
 
 def restored(player: PlayerSpec) -> PlayerSpec:

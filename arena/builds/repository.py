@@ -56,7 +56,7 @@ class Commit:
 
 def split_source(text: str) -> tuple[str, str]:
     """Split ``REPO@REV`` into repository and revision. Raises ``RepositoryError``."""
-    found = re.fullmatch(r"(.+)@([^@:\s][^@:\s]*(?:@\{[^}]*\})?)", text)
+    found = re.fullmatch(r"(.+)@([^@:\s{][^@:\s]*(?:@\{[^}]*\})?)", text)
     if found is None:
         raise RepositoryError(f"source {text!r}: expected {SOURCE_FORM}")
     return found[1], found[2]

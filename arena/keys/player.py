@@ -42,7 +42,7 @@ PROGRAM = schema.declare(
         expected="the engine's program and arguments, a text or a list of texts",
     ),
     source=schema.text(default=COMPUTED, example="./mine@HEAD~1", expected="a repository and a revision, REPO@REV"),
-    build=schema.text(default="", example="make -j"),
+    build=schema.text(default=COMPUTED, example="make -j"),
     directory=schema.text(default=COMPUTED, example="engines/mine", expected="a folder"),
     start_timeout=schema.number(0.1, 3600, default=DEFAULT_START_SECONDS, example=30, unit="seconds"),
     margin=MARGIN["margin"],

@@ -54,6 +54,7 @@ PLAYER_HELP = (
     "(with sections [xiangqi], [othello]), settings alone (null_move = false), or the contents of a tournament's table "
     "[[players]] (name, preset, set, limit; command and options for an external engine).\n\n"
     "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
+    "source=REPO@REV and build=COMMAND for a program cmd= that is built from that git commit, once, and kept; "
     "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
     "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
     "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"

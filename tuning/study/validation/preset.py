@@ -87,8 +87,8 @@ def _place(engine: PlayerSpec) -> dict[str, str]:
     """Keys of a player's table that say where its program comes from and runs."""
     built = engine.built
     if built is not None:
-        directory = built.inside(str(engine.directory))
-        return {"source": f"{built.repository}@{built.commit}", "build": built.build, "directory": directory}
+        keys = {"build": built.build, "directory": built.inside(str(engine.directory))}
+        return {"source": f"{built.repository}@{built.commit}"} | {key: text for key, text in keys.items() if text}
     return {} if engine.directory is None else {"directory": engine.directory}
 
 
