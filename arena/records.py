@@ -254,13 +254,29 @@ class MoveRecord(NamedTuple):
     """
 
 
-MovesSoFar = tuple[list[str], list[int | None]]
-"""Pair of lists: the moves played since the opening, and the score of each from its mover's view, as in ``MoveRecord``.
-"""
+class GameSoFar(NamedTuple):
+    """The moves of a game in progress since the opening, with one entry per move in each list, as in ``MoveRecord``."""
+
+    moves: list[str]
+    scores: list[int | None]
+    depths: list[int | None]
+    nodes: list[int | None]
+    times_ms: list[float]
+    thinking_ms: float | None = None
+    """Milliseconds for which the side to move has been thinking; ``None`` if unknown."""
 
 
-def no_moves() -> MovesSoFar:
-    """Empty lists of moves and scores, for a running game whose moves are unknown."""
+def no_moves() -> GameSoFar:
+    """The moves so far of a game whose moves are unknown: none."""
+    return GameSoFar([], [], [], [], [])
+
+
+DialogueSoFar = tuple[list[str], list[str]]
+"""The last lines exchanged with the first and with the second player of a game, oldest first."""
+
+
+def no_dialogue() -> DialogueSoFar:
+    """The dialogue of a game between players without one: no lines."""
     return [], []
 
 
@@ -270,10 +286,12 @@ class RunningGame(NamedTuple):
     job: GameJob
     seconds: float
     """Seconds since the game began."""
-    read_moves: Callable[[], MovesSoFar] = no_moves
-    """Function that returns the moves so far; callable on any thread without disturbing the game."""
+    read_moves: Callable[[], GameSoFar] = no_moves
+    """Returns the moves so far; callable on any thread without disturbing the game."""
     worker: str | None = None
-    """Name of the worker that plays the game; ``None`` for this process."""
+    """The worker that plays the game; ``None`` for this process."""
+    read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
+    """Returns the last lines of both dialogues; callable on any thread without disturbing the game."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import processor_count
 from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
-from elolab.arena.records import GameJob, GameRecord, MovesSoFar, PlayerSpec
+from elolab.arena.records import GameJob, GameRecord, GameSoFar, PlayerSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import BY_NAME
@@ -37,13 +37,11 @@ class ChunkGame(NamedTuple):
     place: int
     """Index of the game in its chunk."""
     seconds: float
-    moves: list[str]
-    scores: list[int | None]
-    """Score of each move in centipawns from the mover's view; ``None`` for a move without one."""
+    so_far: GameSoFar
 
-    def moves_so_far(self) -> MovesSoFar:
-        """The game's moves and their scores at the time of the report."""
-        return self.moves, self.scores
+    def moves_so_far(self) -> GameSoFar:
+        """The moves at the time of the report."""
+        return GameSoFar(*self.so_far)
 
 
 Report = Callable[[list[ChunkGame]], None]
@@ -242,7 +240,7 @@ class _Seat:
             self._reported = now
             places = {job.key: place for place, job in enumerate(chunk.jobs)}
             games = self._runner.running()
-            self._report([ChunkGame(places[game.job.key], game.seconds, *game.read_moves()) for game in games])
+            self._report([ChunkGame(places[game.job.key], game.seconds, game.read_moves()) for game in games])
 
 
 class _Seats:

@@ -22,13 +22,15 @@ from elolab.arena.play.estimates import duration_text
 from elolab.arena.players.interruption import Pauses
 from elolab.arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
 from elolab.arena.records import (
+    DialogueSoFar,
     GameJob,
     GameRecord,
+    GameSoFar,
     MoveRecord,
-    MovesSoFar,
     PlayerSpec,
     RunningGame,
     exact_score_detail,
+    no_dialogue,
     no_moves,
     utc_now,
 )
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from elolab.arena.players.event_loop import LoopThread
     from elolab.arena.players.player import Player
     from elolab.engine.engine import StopFlag
+    from elolab.engine.play import PlayedMoves
     from elolab.engine.search_statistics import SearchStatisticsSettings
 
     KeptPlayers = dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
@@ -68,11 +71,14 @@ class _Running:
     job: GameJob
     began: float
     """Time at which the game began (``time.monotonic``)."""
-    read_moves: Callable[[], MovesSoFar] = no_moves
+    read_moves: Callable[[], GameSoFar] = no_moves
+    read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
 
-    def follow(self, read_moves: Callable[[], MovesSoFar]) -> None:
-        """Store the function that reads the moves so far; the game calls this before its first move."""
-        self.read_moves = read_moves
+    def follow(
+        self, read_moves: Callable[[], GameSoFar], read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
+    ) -> None:
+        """Set the functions that read the moves so far and the dialogues."""
+        self.read_moves, self.read_dialogue = read_moves, read_dialogue
 
 
 @dataclass(frozen=True)
@@ -238,7 +244,10 @@ class GameRunner(Runner):
         """Games in progress, in schedule order."""
         now = time.monotonic()
         with self._lock:
-            games = [RunningGame(game.job, now - game.began, game.read_moves) for game in self._running.values()]
+            games = [
+                RunningGame(game.job, now - game.began, game.read_moves, read_dialogue=game.read_dialogue)
+                for game in self._running.values()
+            ]
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def batches(
@@ -395,7 +404,7 @@ class GameRunner(Runner):
         from elolab.engine.play import PlayedMoves, PlayerSettings
 
         job, played = running.job, PlayedMoves(running.job.game)
-        running.follow(played.read)
+        running.follow(lambda: _so_far(played))
         started_at, started = utc_now(), time.perf_counter()
         game = self._compiled_games(job.game).play(
             job.opening.position,
@@ -499,6 +508,15 @@ class GameRunner(Runner):
             if self._loop_thread is None:
                 self._loop_thread = LoopThread()
             return self._loop_thread
+
+
+def _so_far(played: PlayedMoves) -> GameSoFar:
+    """The moves so far of a game in compiled code."""
+    moves, scores = played.read()
+    depths, nodes, times_ns = (
+        getattr(played.record, name)[: len(moves)].tolist() for name in ("depths", "nodes", "times_ns")
+    )
+    return GameSoFar(moves, scores, depths, nodes, [time_ns / 1e6 for time_ns in times_ns])
 
 
 def _import_what_plays() -> None:

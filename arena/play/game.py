@@ -33,10 +33,11 @@ from elolab.arena.players.player import (
     late_move_fault,
 )
 from elolab.arena.records import (
+    DialogueSoFar,
     GameJob,
     GameRecord,
+    GameSoFar,
     MoveRecord,
-    MovesSoFar,
     Opening,
     PlayerSpec,
     exact_score_detail,
@@ -151,11 +152,12 @@ async def play(
     job: GameJob,
     players: tuple[Player, Player],
     stop: StopFlag,
-    follow: Callable[[Callable[[], MovesSoFar]], None] | None = None,
+    follow: Callable[[Callable[[], GameSoFar], Callable[[], DialogueSoFar]], None] | None = None,
 ) -> GameRecord:
     """Play one game; ``players[0]`` has the colour that moves first in the game.
 
-    Before the first move, ``follow`` receives a function that returns the moves so far; any thread may call it.
+    Before the first move, ``follow`` receives two functions, which any thread may call: the first returns the moves so
+    far, the second the last lines of both dialogues.
 
     Players start if they are not running, and stay alive afterwards. A player that failed is closed and restarted in
     its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue.
@@ -168,7 +170,7 @@ async def play(
     began_ns = time.monotonic_ns()
     game = _GameInProgress(job, players, stop)
     if follow is not None:
-        follow(game.read_moves)
+        follow(game.read_moves, game.read_dialogue)
     ending = await game.play()
     return GameRecord(
         key=job.key,
@@ -214,6 +216,8 @@ class _GameInProgress:
         self.draw_offers = [False, False]
         """Whether each side's last move came with a draw offer, indexed by side."""
         self.fault: dict[str, Any] = {}
+        self.asked_ns: int | None = None
+        """Time (``time.monotonic_ns``) at which the side to move was asked for its move; ``None`` before the first."""
 
     async def play(self) -> Ending:
         """Play to the end; returns how the game ended. Before each move, the arbiter's rules apply first, then
@@ -227,10 +231,21 @@ class _GameInProgress:
             for side in (0, 1):
                 await self._abandon_pondering(side)
 
-    def read_moves(self) -> MovesSoFar:
-        """The moves so far and their scores, from each mover's view; callable on any thread."""
-        moves = self.moves[:]
-        return [move.move for move in moves], [move.score for move in moves]
+    def read_moves(self) -> GameSoFar:
+        """The moves so far with their figures; callable on any thread."""
+        moves, asked_ns = self.moves[:], self.asked_ns
+        return GameSoFar(
+            [move.move for move in moves],
+            [move.score for move in moves],
+            [move.depth for move in moves],
+            [move.nodes for move in moves],
+            [move.time_ms for move in moves],
+            None if asked_ns is None else (time.monotonic_ns() - asked_ns) / 1e6,
+        )
+
+    def read_dialogue(self) -> DialogueSoFar:
+        """The last lines exchanged with both players; callable on any thread."""
+        return self.players[0].dialogue(), self.players[1].dialogue()
 
     async def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
@@ -365,6 +380,7 @@ class _GameInProgress:
         ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked twice.
         """
         player = self.players[side]
+        self.asked_ns = time.monotonic_ns()
         try:
             reply = await self._answer(side)
         except NoMove as first:

@@ -6,6 +6,7 @@ Other programs watch the run by reading ``live.json``, which is replaced atomica
 from __future__ import annotations
 
 import json
+import math
 import os
 import time
 from collections import deque
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from elolab.arena.colours import YELLOW, coloured
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.play.estimates import duration_text
+from elolab.arena.play.publishing import Asked, Requests, machine, published_games
 from elolab.arena.records import RunningGame, utc_now
 from elolab.arena.statistics.names import shorten_unique
 from elolab.engine.language import clipped, columns_of, console, padded
@@ -34,10 +36,9 @@ LEAST_GAME_SECONDS = 0.01
 """Minimum assumed seconds per game when the durations of two stages are compared; avoids a division by zero."""
 
 LIVE_NAME = "live.json"
-GAMES_WITH_MOVES = 16
-"""Number of running games whose moves are published: the first ones in schedule order. The moves of hundreds of games
-would amount to a megabyte a second. A game among the first keeps its moves published until it ends.
-"""
+PUBLISHING_PAUSE = 200
+"""Minimum pause between two publications of ``live.json``, as a multiple of the last one's duration."""
+MAX_LIVE_SECONDS = 5.0
 
 
 @dataclass
@@ -133,27 +134,6 @@ def first_that_fits(columns: int, *texts: str) -> str:
     return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
-def _published_game(game: RunningGame, *, with_moves: bool) -> dict[str, Any]:
-    """A running game as plain data for ``live.json``. Its ``moves`` and ``scores`` are those of ``read_moves``; both
-    are ``None`` without ``with_moves``.
-    """
-    job, (moves, scores) = game.job, game.read_moves() if with_moves else (None, None)
-    return {
-        "series": job.pairing.series,
-        "number": job.pairing.number,
-        "game": job.game,
-        "first": job.first.name,
-        "second": job.second.name,
-        "opening": job.opening.name,
-        "seconds": round(game.seconds, 3),
-        "worker": game.worker,
-        "position": job.opening.position,
-        "opening_moves": job.opening.moves,
-        "moves": moves,
-        "scores": scores,
-    }
-
-
 @dataclass
 class _Count:
     """Progress of one stage of a run."""
@@ -205,7 +185,9 @@ class RunProgress:
         self._is_terminal = stream.isatty()
         self._started = self._shown = self._tabled = clock()
         self._finishes: deque[float] = deque()
-        self._published = -LIVE_SECONDS
+        self._published = -math.inf
+        self._publishing_seconds = 0.0
+        self._requests = None if live_file is None else Requests(live_file.parent, clock)
         self._is_gone: bool = False
         """Whether the output cannot be written any more, because its terminal or pipe was closed."""
         self._remarks: deque[str] = deque()
@@ -383,7 +365,8 @@ class RunProgress:
         schedule order.
         """
         now = self._clock()
-        if self._live_file is not None and now - self._published >= LIVE_SECONDS:
+        pause = min(max(LIVE_SECONDS, PUBLISHING_PAUSE * self._publishing_seconds), MAX_LIVE_SECONDS)
+        if self._live_file is not None and now - self._published >= pause:
             self._published = now
             self.publish(running)
         self.show_remarks()
@@ -409,6 +392,7 @@ class RunProgress:
         """Replace ``live.json``. A failure to write is ignored here, because the store reports a full disk."""
         if self._live_file is None:
             return
+        began = self._clock()
         data = {
             "kind": self._kind,
             "state": state,
@@ -421,10 +405,9 @@ class RunProgress:
             "games_per_second": self.games_per_second(),
             "words": self.words(WIDTH),
             "sequential_test": None,
-            "running": [
-                _published_game(game, with_moves=place < GAMES_WITH_MOVES) for place, game in enumerate(running)
-            ],
+            "running": published_games(running, self._requests.read() if self._requests and running else Asked()),
             "workers": self.workers(),
+            "machine": machine(),
             "standings": [],
             **self.data(),
         }
@@ -432,6 +415,9 @@ class RunProgress:
             replace_file(self._live_file, json.dumps(data, ensure_ascii=False) + "\n", durable=False)
         except FileError:
             pass
+        self._publishing_seconds = self._clock() - began
+        if state != "running" and self._requests is not None:
+            self._requests.remove()
 
     def show_remarks(self) -> None:
         """Print at once the texts given to ``remark``."""

@@ -131,7 +131,8 @@ class Dialogue:
 
         ``since_ns``, a time of ``time.monotonic_ns``, leaves out earlier lines.
         """
-        sent = [(at_ns, who, line) for at_ns, who, text in self._sent for line in text.split("\n")]
+        # Another thread may add lines meanwhile; a list of a deque is a copy made in one step.
+        sent = [(at_ns, who, line) for at_ns, who, text in list(self._sent) for line in text.split("\n")]
         entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
         entries = [entry for entry in entries if entry[0] >= since_ns]
         lines = [f"{(at_ns - self._began_ns) / 1e9:.4f} {who} {text}" for at_ns, who, text in entries]
@@ -158,7 +159,7 @@ class Dialogue:
         lines: list[tuple[int, str, str]] = []
         begun = b""
         at_ns = 0
-        for at_ns, output in self._received:
+        for at_ns, output in list(self._received):
             *ended, rest = output.split(b"\n")
             for part in ended:
                 lines.append((at_ns, "<", self._shown(begun + part)))

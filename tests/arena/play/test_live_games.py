@@ -17,8 +17,18 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.play.live import GAMES_WITH_MOVES, RunProgress
-from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec, RunningGame
+from elolab.arena.play.live import RunProgress
+from elolab.arena.play.publishing import ASKED_NAME, ASKED_SECONDS, GAMES_WITH_MOVES, ask
+from elolab.arena.records import (
+    GameConditions,
+    GameJob,
+    GameRecord,
+    GameSoFar,
+    Opening,
+    Pairing,
+    PlayerSpec,
+    RunningGame,
+)
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules
@@ -101,8 +111,10 @@ def check_prefixes(records: dict[int, GameRecord], follower: Follower) -> None:
     """Every game was seen growing, and never anything but its beginning."""
     for entry in follower.seen:
         record = records[entry["number"]]
-        stored = [(move.move, move.score) for move in record.moves]
-        assert list(zip(entry["moves"], entry["scores"], strict=True)) == stored[: len(entry["moves"])]
+        stored = [(*move[:4], round(move.time_ms, 2)) for move in record.moves]
+        names = ("moves", "scores", "depths", "nodes", "times")
+        columns = zip(*(entry[name] for name in names), strict=True)
+        assert [*columns] == stored[: len(entry["moves"])]
         assert (entry["first"], entry["second"]) == (record.first, record.second)
         assert (entry["position"], tuple(entry["opening_moves"])) == (record.opening.position, record.opening.moves)
     for number in records:
@@ -132,9 +144,9 @@ def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
     players = builtin("A", "othello"), builtin("B", "othello")
     asked = []
 
-    def read(number: int) -> tuple[list[str], list[int | None]]:
+    def read(number: int) -> GameSoFar:
         asked.append(number)
-        return ["c4"], [None]
+        return GameSoFar(["c4"], [None], [None], [None], [1.0])
 
     running = [
         RunningGame(job, 1.0, lambda number=job.pairing.number: read(number))
@@ -147,3 +159,63 @@ def test_moves_of_many_games_stay_few(tmp_path: Path) -> None:
     assert [(entry["moves"], entry["scores"]) for entry in shown[:GAMES_WITH_MOVES]] == [(["c4"], [None])] * 16
     assert {(entry["moves"], entry["scores"]) for entry in shown[GAMES_WITH_MOVES:]} == {(None, None)}
     assert asked == list(range(GAMES_WITH_MOVES))
+
+
+def test_a_viewer_gets_all_moves_and_a_dialogue_while_it_asks(tmp_path: Path) -> None:
+    """The request is removed when the run ends, and one that nobody repeats does not hold."""
+    now = 0.0
+    players = builtin("A", "othello"), replace(builtin("B", "othello"), limits=Limits.parse("clock=60+0.5"))
+    said = ["0.1 > genmove b"], ["0.2 < = c4"]
+    running = [
+        RunningGame(job, 1.0, lambda: GameSoFar(["c4"], [8], [4], [99], [12.3456], 70.6), read_dialogue=lambda: said)
+        for job in jobs_of("othello", *players, OPENINGS["othello"], 20)
+    ]
+    progress = RunProgress(io.StringIO(), live_file=tmp_path / "live.json", clock=lambda: now)
+
+    def shown() -> list[dict[str, Any]]:
+        progress.publish(running)
+        found: list[dict[str, Any]] = json.loads((tmp_path / "live.json").read_text())["running"]
+        return found
+
+    def asked_for(games: list[dict[str, Any]]) -> tuple[int, dict[int, Any]]:
+        with_moves = sum(game["moves"] is not None for game in games)
+        return with_moves, {game["number"]: game["dialogue"] for game in games if "dialogue" in game}
+
+    first = shown()[0]
+    assert (first["depths"], first["nodes"], first["times"], first["thinking"]) == ([4], [99], [12.35], 71)
+    assert first["clocks"] == [None, [60_000, 500, 0]]
+    assert asked_for(shown()) == (GAMES_WITH_MOVES, {})
+    assert ask(tmp_path, all_moves=True, dialogues=["3", "18", "77"])
+    assert asked_for(shown()) == (20, {3: [*said], 18: [*said]})
+    now += ASKED_SECONDS
+    assert asked_for(shown()) == (GAMES_WITH_MOVES, {})
+    (tmp_path / ASKED_NAME).write_text("[]")
+    assert asked_for(shown()) == (GAMES_WITH_MOVES, {})
+    progress.close("finished")
+    assert not (tmp_path / ASKED_NAME).exists()
+    assert not ask(tmp_path / "missing", all_moves=True, dialogues=())
+
+
+def test_the_dialogue_of_a_game_can_be_read_while_it_is_played(tmp_path: Path) -> None:
+    jobs = jobs_of("xiangqi", mock("A", 0.05, 2), mock("B", 0.05, 4), Opening(game_named("xiangqi").start), 1)
+    seen: list[tuple[list[str], list[str]]] = []
+    runner: GameRunner
+
+    def look() -> None:
+        seen.extend(game.read_dialogue() for game in runner.running())
+
+    with GameRunner(1, StopFlag(), tick=look) as runner:
+        over = threading.Event()
+
+        def look_often() -> None:
+            while not over.wait(0.002):
+                look()
+
+        thread = threading.Thread(target=look_often)
+        thread.start()
+        list(runner.run(jobs))
+        over.set()
+        thread.join()
+    for side in (0, 1):
+        assert any(line.split(" ", 1)[1].startswith("> go") for lines in seen for line in lines[side])
+        assert any(line.split(" ", 1)[1].startswith("< bestmove") for lines in seen for line in lines[side])

@@ -1,0 +1,136 @@
+"""Publishes games in progress in ``live.json``, and reads the requests of viewers.
+
+Games are published with their moves, but only the first ones in schedule order, because the moves of hundreds of games
+would take megabytes. A viewer asks for the moves of all games, or for a game's dialogue, by the file ``asked.json`` in
+the run's folder. The run notices it at its next publication, and removes it when it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.records import PlayerSpec, RunningGame
+
+ASKED_NAME = "asked.json"
+ASKED_SECONDS = 6.0
+"""Time for which a request holds; viewers repeat it every few seconds."""
+GAMES_WITH_MOVES = 16
+"""Number of running games that are published with their moves unasked. A game once published keeps its moves to its
+end.
+"""
+DIALOGUE_LINES = 80
+"""Maximum number of lines of a player's dialogue that are published."""
+
+
+def game_name(series: str, number: int) -> str:
+    """The name of a game for viewers: its number, preceded by the name of its series if it belongs to one."""
+    return "-".join([*series.split(), str(number)])
+
+
+class Asked(NamedTuple):
+    """The requests of a run's viewers."""
+
+    all_moves: bool = False
+    """Whether all games are published with their moves."""
+    dialogues: frozenset[str] = frozenset()
+    """Names (``game_name``) of the games whose dialogues are published."""
+
+
+def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
+    """Ask the run in a folder; holds for ``ASKED_SECONDS``. Returns whether the folder could be written."""
+    text = json.dumps({"all_moves": all_moves, "dialogues": sorted(dialogues)}) + "\n"
+    try:
+        replace_file(folder / ASKED_NAME, text, durable=False)
+    except FileError:
+        return False
+    return True
+
+
+class Requests:
+    """Reads what viewers ask for, at the cost of one system call while nobody asks."""
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
+        self._path, self._clock = folder / ASKED_NAME, clock
+        self._stamp, self._seen = 0, 0.0
+        self._asked = Asked()
+
+    def read(self) -> Asked:
+        """The requests that hold now. The time of this process counts, because a viewer's machine may have another."""
+        try:
+            stamp = os.stat(self._path).st_mtime_ns
+        except OSError:
+            return Asked()
+        now = self._clock()
+        if stamp != self._stamp:
+            self._stamp, self._seen = stamp, now
+            self._asked = self._read()
+        return self._asked if now - self._seen < ASKED_SECONDS else Asked()
+
+    def _read(self) -> Asked:
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+            return Asked(bool(found["all_moves"]), frozenset(map(str, found["dialogues"])))
+        except (OSError, ValueError, KeyError, TypeError):  # a viewer of another version may write something else
+            return Asked()
+
+    def remove(self) -> None:
+        """Remove the requests when the run ends."""
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+
+
+def published_games(running: Sequence[RunningGame], asked: Asked) -> list[dict[str, Any]]:
+    """The running games as plain data, in schedule order."""
+    return [
+        _published(game, asked, with_moves=asked.all_moves or place < GAMES_WITH_MOVES)
+        for place, game in enumerate(running)
+    ]
+
+
+def _published(game: RunningGame, asked: Asked, *, with_moves: bool) -> dict[str, Any]:
+    """A running game as plain data; without its moves, ``moves`` and all other lists by move are ``None``."""
+    job = game.job
+    so_far = game.read_moves() if with_moves else None
+    data: dict[str, Any] = {
+        "series": job.pairing.series,
+        "number": job.pairing.number,
+        "game": job.game,
+        "first": job.first.name,
+        "second": job.second.name,
+        "opening": job.opening.name,
+        "seconds": round(game.seconds, 3),
+        "worker": game.worker,
+        "position": job.opening.position,
+        "opening_moves": job.opening.moves,
+        "clocks": [_clock(job.first), _clock(job.second)],
+        "moves": None if so_far is None else so_far.moves,
+        "scores": None if so_far is None else so_far.scores,
+        "depths": None if so_far is None else so_far.depths,
+        "nodes": None if so_far is None else so_far.nodes,
+        "times": None if so_far is None else [round(time_ms, 2) for time_ms in so_far.times_ms],
+        "thinking": None if so_far is None or so_far.thinking_ms is None else round(so_far.thinking_ms),
+    }
+    if asked.dialogues and game_name(job.pairing.series, job.pairing.number) in asked.dialogues:
+        data["dialogue"] = [lines[-DIALOGUE_LINES:] for lines in game.read_dialogue()]
+    return data
+
+
+def _clock(player: PlayerSpec) -> list[int] | None:
+    """A player's clock: time, increment (both in ms) and moves per time control; ``None`` without a clock."""
+    limits = player.limits
+    return None if limits.clock_ms is None else [limits.clock_ms, limits.increment_ms, limits.moves_per_control]
+
+
+def machine() -> dict[str, Any]:
+    """This machine as plain data: its name, number of processors, and processes that run or wait for a processor, as a
+    mean over the last minute.
+    """
+    return {"name": platform.node(), "processors": os.cpu_count() or 1, "load": round(os.getloadavg()[0], 2)}
