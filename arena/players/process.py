@@ -154,6 +154,17 @@ class Dialogue:
         """The engine's last line and then the line before it; lines that arrived before ``since_ns`` are left out."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
+    def complaint(self) -> str:
+        """The first of the engine's last lines that all contain the word ``error``, in any case; empty if its last line
+        does not.
+        """
+        found = ""
+        for _, _, text in reversed(self._received_lines()):
+            if "error" not in text.lower():
+                break
+            found = text
+        return found
+
     def _received_lines(self) -> list[tuple[int, str, str]]:
         """The last lines of the engine as (arrival time in ns, ``<``, text); the last line may be incomplete."""
         lines: list[tuple[int, str, str]] = []
@@ -530,12 +541,15 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """A phrase on how the process ended, with the last line of its error stream; valid only after ``end``."""
+        """A phrase on how the process ended, with the last line of its error stream, or else with the error that it
+        wrote among its answers; valid only after ``end``.
+        """
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
-        if not errors:
+        said = errors[-1] if errors else self.dialogue.complaint()
+        if not said:
             return self._exit
-        words = "".join(letter if letter.isprintable() else "?" for letter in errors[-1][:200])
+        words = "".join(letter if letter.isprintable() else "?" for letter in said[:200].rstrip("."))
         return Fault("last_words", exit=self._exit, words=words)
 
     def _describe_exit(self, by_itself: bool) -> Fault:

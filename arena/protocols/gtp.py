@@ -182,6 +182,11 @@ class GtpClient(ProtocolClient):
         return found[1], found[2] or ""
 
 
+def is_version(text: str) -> bool:
+    """Whether a text is an answer to ``protocol_version``: a number, also one with decimals such as ``2.0``."""
+    return re.fullmatch(r"\d+(\.\d+)?", text) is not None
+
+
 def read_move(text: str) -> str | None:
     """Read an answer to ``genmove`` as a square such as ``d3``, as ``pass`` or as ``resign``; ``None`` if it is none of
     them.
@@ -371,5 +376,5 @@ PROTOCOL = Protocol(
     has_own_level=True,
     default_limit="move_time=1",
     unreachable=unreachable,
-    greeting=Greeting(("protocol_version",), lambda line: re.fullmatch(r"=\s*\d+\s*", line) is not None),
+    greeting=Greeting(("protocol_version",), lambda line: line.startswith("=") and is_version(line[1:].strip())),
 )

@@ -195,7 +195,9 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
         raise UsageError(f"check: {player.name} is the built-in engine; give a program, such as elolab engine")
     arguments.command = [*player.command, *arguments.command[1:]]
     arguments.directory, arguments.protocol = player.directory, player.protocol
-    arguments.options = [*player.options, *arguments.options]
+    own = dialect_named(player.protocol).own_keys if player.protocol in DIALECTS else ()
+    keys = [(key, value) for key, value in player.protocol_keys if key in own]
+    arguments.options = [*player.options, *keys, *arguments.options]
 
 
 def _found_protocol(arguments: argparse.Namespace) -> str:

@@ -92,6 +92,18 @@ def test_an_engine_of_the_file_is_checked_by_its_name(
     assert "engines.toml has no such engine (did you mean 'mine'?)" in capsys.readouterr().err
 
 
+def test_an_engine_of_the_file_keeps_its_way_to_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mock program refuses passes that are sent to it; its entry of the file says so."""
+    monkeypatch.chdir(tmp_path)
+    mock = MOCK.with_name("mock_othello_engines.py")
+    command = json.dumps([sys.executable, "-I", "-S", str(mock), "good", "protocol=gtp", "passes=itself"])
+    for passes, code in (("omit", 0), ("send", 1)):
+        Path("engines.toml").write_text(f'[mine]\ncommand = {command}\nprotocol = "gtp"\ngtp_passes = "{passes}"\n')
+        assert main(["check", "--only", "must_pass", "mine"]) == code, capsys.readouterr().out
+
+
 def test_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--language", "zh", "--only", "ranks", "--skip", "start_position", vice="says_1_counts_0") == 1
     out = capsys.readouterr().out

@@ -103,7 +103,7 @@ class MockEngine(Misbehaving):
         elif command == "name":
             self.answer("Mock")
         elif command == "protocol_version":
-            self.answer("2")
+            self.answer("2.0" if self.mode == "shy" else "2")
         elif command == "boardsize":
             self.answer(*(("unacceptable size", "?") if words != ["8"] or self.mode == "wrong_size" else ()))
         elif command == "level":

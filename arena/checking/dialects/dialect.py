@@ -49,6 +49,8 @@ class Dialect(ABC, Generic[ClientKind]):
     """Communication with one process of the program; the defaults describe a protocol without optional features."""
 
     title: ClassVar[str]
+    own_keys: ClassVar[frozenset[str]] = frozenset()
+    """Keys of ``[[players]]`` that only this protocol has and that the checks take as options."""
     limits: frozenset[str] = frozenset()
     """Names of the search limits that the protocol can express, such as ``depth``, ``move_time`` or ``clock``."""
     time_unit_ms: int = 1

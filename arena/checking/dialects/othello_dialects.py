@@ -27,6 +27,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     """The Go Text Protocol (GTP), version 2 (Farnebäck, 2002), as Othello programs use it."""
 
     title: ClassVar[str] = "GTP"
+    own_keys = frozenset({PASSES_OPTION})
     limits = frozenset({"move_time", "clock"})
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "protocol_version"
@@ -63,7 +64,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     async def greet(self) -> None:
         """Ask for the program's protocol version, name and list of commands."""
         version, name, listed = await self._ask("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
-        if not version.is_success or not version.text.isdigit():
+        if not version.is_success or not gtp.is_version(version.text):
             raise Failed("failure.refused", command=version.command, said=version.said)
         self.name = name.text if name.is_success else ""
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()

@@ -13,6 +13,7 @@ from elolab.arena.player_spec import PlayerReader, is_installed
 from elolab.arena.players import detect
 from elolab.arena.players.detect import DetectionError, ProtocolFinder, greet, other_protocol
 from elolab.arena.players.registry import Protocol, protocols
+from elolab.arena.protocols.gtp import is_version
 from elolab.arena.records import PlayerSpec
 from elolab.engine.games import GAMES
 from elolab.engine.settings.limits import Limits
@@ -94,6 +95,11 @@ def test_real_engines_are_recognised_in_what_they_speak_and_nothing_else(program
         seconds = SECONDS if protocol.name in names else 0.3
         found, _ = greet(((program,), None), [protocol], seconds)
         assert (found is not None) == (protocol.name in names), protocol.name
+
+
+def test_a_program_of_gtp_may_write_its_version_with_decimals() -> None:
+    assert ProtocolFinder().protocol_of(speaker("protocol_version== 2.0\n"), None, "othello", SECONDS).name == "gtp"
+    assert [is_version(text) for text in ("2", "2.0", "", "2.", "two", "2 2")] == [True, True, *[False] * 4]
 
 
 def test_nobody_is_asked_whom_an_earlier_run_knows() -> None:

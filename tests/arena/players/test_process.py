@@ -166,6 +166,17 @@ def test_an_exit_is_noticed_and_described_with_the_last_words(start: Callable[..
     assert process.exit.text() == "exited with code 7; its last words: assertion failed"
 
 
+def test_an_error_among_the_answers_stands_for_the_last_words(start: Callable[..., EngineProcess]) -> None:
+    """As engines of the Stockfish family say that their network is missing."""
+    said = "id name Mock", "info string ERROR: no network.", "info string ERROR: the engine ends now."
+    process = start("/bin/sh", "-c", f"printf '%s\\n' {' '.join(map(shlex.quote, said))}; exit 1")
+    assert [run(process.read_line(soon())) for _ in said] == list(said)
+    with pytest.raises(ProcessEnded):
+        run(process.read_line(soon()))
+    run(process.end())
+    assert process.exit.text() == "exited with code 1; its last words: info string ERROR: no network"
+
+
 def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "kill -SEGV $$")
     with pytest.raises(ProcessEnded):
