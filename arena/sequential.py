@@ -296,7 +296,8 @@ def least_pairs(settings: SequentialSettings) -> int:
 def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
     """Probability that H1 is accepted within ``pairs`` pairs if the true gain is ``elo`` (logistic Elo).
 
-    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps.
+    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps, without regard to the
+    batches between interim analyses; ``arena.testing.expectation`` allows for them.
     """
     mean, variance = _step(settings, elo)
     test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
@@ -305,11 +306,15 @@ def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int)
 
 @functools.lru_cache(maxsize=4096)
 def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
-    """Mean and variance of one pair's contribution to the log-likelihood ratio at a true gain of ``elo``.
+    """``contribution_of_pair`` at a true gain of ``elo`` (logistic Elo)."""
+    return contribution_of_pair(settings, typical_outcomes(elo))
+
+
+def contribution_of_pair(settings: SequentialSettings, outcomes: Array) -> tuple[float, float]:
+    """Mean and variance of one pair's contribution to the log-likelihood ratio; ``outcomes`` are its probabilities.
 
     The ratio is a homogeneous function of the counts. So each outcome contributes the partial derivative by its count.
     """
-    outcomes = typical_outcomes(elo)
     counts = LARGE_SAMPLE * outcomes
     rows = np.vstack([counts, counts + np.eye(len(outcomes))])
     ratios = log_likelihood_ratios(rows, 2, settings.elo0, settings.elo1, settings.model)
@@ -323,11 +328,16 @@ def typical_outcomes(elo: float) -> Array:
 
     They are ``TYPICAL_OUTCOMES``, exponentially tilted to the mean score that corresponds to ``elo``.
     """
+    return tilted_outcomes(TYPICAL_OUTCOMES, elo)
+
+
+def tilted_outcomes(base: Array, elo: float) -> Array:
+    """Probabilities of outcomes ``base``, shape (5,), exponentially tilted to the mean score of ``elo`` (logistic)."""
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):
         middle = (low + high) / 2
-        outcomes = TYPICAL_OUTCOMES * np.exp(middle * (scores - wanted))
+        outcomes = base * np.exp(middle * (scores - wanted))
         outcomes /= outcomes.sum()
         low, high = (middle, high) if outcomes @ scores < wanted else (low, middle)
     return outcomes

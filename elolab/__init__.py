@@ -3,6 +3,7 @@
 Each name is imported on first use, so that ``import elolab`` is fast:
 
 - ``play_match``, ``play_tournament``: games between settings of the built-in engine and other programs;
+- ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games or by a function of your own;
 - ``ablate``: what each feature of the search is worth;
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from elolab.engine.engine import Line, SearchResult
     from elolab.engine.errors import UserError
     from elolab.games import load_games, load_moves
-    from elolab.playing import PlayedMatch, PlayedTournament, play_match, play_tournament
+    from elolab.playing import PlayedMatch, PlayedTournament, expect_test, play_match, play_tournament
     from elolab.studies import PlayedStudy, Trials, tune
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "Trials",
     "UserError",
     "ablate",
+    "expect_test",
     "load_games",
     "load_moves",
     "play_match",
@@ -65,6 +67,7 @@ _MODULES = {
     "Trials": "elolab.studies",
     "UserError": "elolab.engine.errors",
     "ablate": "elolab.ablation",
+    "expect_test": "elolab.playing",
     "load_games": "elolab.games",
     "load_moves": "elolab.games",
     "play_match": "elolab.playing",

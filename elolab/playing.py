@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -229,6 +229,45 @@ def play_match(
         _run_folder=run_folder,
         **{name: figures[name] for name in ("score", "elo", "elo_low", "elo_high", "normalized_elo", "los")},
     )
+
+
+def expect_test(
+    sprt: Mapping[str, Any] | None = None,
+    *,
+    pairs: int = 10_000,
+    strengths: Sequence[float] | None = None,
+    draws: float | None = None,
+    pentanomial: Sequence[int] | None = None,
+) -> DataFrame:
+    """Expected outcome of a sequential test before it is played: the probabilities of its verdicts, and its length.
+
+    - ``sprt``: the settings of ``play_match``, by default ``{"elo0": 0, "elo1": 5}``; ``pairs`` the maximum length.
+    - ``strengths``: true strengths of the first player in the unit of the hypotheses, which is normalized Elo unless
+      ``model`` is ``logistic``; by default from below H0 to above H1.
+    - ``draws``: expected share of drawn games, from 0 to 1, or ``pentanomial``: counts of an earlier match's pairs, in
+      the order of ``PlayedMatch.pentanomial``. By default a pair's mean score has a standard deviation of 0.3.
+
+    Returns one row per strength: ``elo`` (logistic), ``normalized_elo``, the probabilities ``h1``, ``h0`` and
+    ``undecided`` from 0 to 1, the mean number of ``pairs``, and ``median_pairs`` and ``late_pairs``, after which 50 %
+    and 95 % of all tests have ended. Raises ``UserError`` for wrong input.
+    """
+    from pandas import DataFrame
+
+    from elolab.arena.testing.expectation import expectations, outcomes_of_draws, outcomes_of_pairs
+
+    if draws is not None and pentanomial is not None:
+        raise UserError("draws and pentanomial both describe the pairs", "give one of them")
+    if draws is not None and not 0 < draws < 1:
+        raise UserError(f"draws = {draws}, expected a share between 0 and 1")
+    if pentanomial is not None and (len(pentanomial) != 5 or min(pentanomial) < 0 or not any(pentanomial)):
+        raise UserError(f"pentanomial = {tuple(pentanomial)}, expected five counts of which one is above 0")
+    players = [{"name": "A"}, {"name": "B"}]
+    content = {"format": "sprt", "sprt": dict(sprt or {}), "pairs": pairs, "limit": "nodes=1", "players": players}
+    spec = spec_from_mapping(specified(content), "expect_test")
+    assert spec.sprt is not None
+    outcomes = outcomes_of_pairs(pentanomial) if pentanomial is not None else None
+    outcomes = outcomes_of_draws(draws) if draws is not None else outcomes
+    return DataFrame(map(asdict, expectations(spec.sprt, spec.pairs, outcomes, strengths)))
 
 
 @naming_arguments("folder")

@@ -41,8 +41,8 @@ MAY_IMPORT = {
 """What each may import besides the standard library."""
 
 MAY_DRAW = {
-    "arena.reports.tournament_charts", "arena.reports.plots", "arena.reports.drawing.fonts",
-    "arena.reports.drawing.marks", "arena.reports.drawing.style",
+    "arena.reports.testing.charts", "arena.reports.tournament_charts", "arena.reports.plots",
+    "arena.reports.drawing.fonts", "arena.reports.drawing.marks", "arena.reports.drawing.style",
     "tuning.reports.ablation_charts", "tuning.reports.claims_charts", "tuning.reports.tuning_charts",
 }  # fmt: skip
 """The only modules that may import matplotlib."""

@@ -10,8 +10,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 DEVIATIONS_THAT_MATTER = 9.0
 """Distance of an image of the start, in standard deviations, beyond which it contributes less than 1e-17."""
+NODES = 120
+"""Number of points at which ``expected_duration`` evaluates its integral."""
+NEGLIGIBLE_EXPONENT = 30.0
+"""Natural logarithm, negated, of a probability that does not change a mean duration."""
 MAX_DIRECT = 25.0
 """Number of standard deviations below the mean down to which ``log_normal_cdf`` uses ``math.erfc``.
 
@@ -40,6 +46,29 @@ def upper_bound_probability(lower: float, upper: float, drift: float, duration: 
     if duration <= 0:
         return 0.0
     return min(1.0, max(0.0, _reached_lower(-upper, -lower, -drift, duration)))
+
+
+def lower_bound_probability(lower: float, upper: float, drift: float, duration: float) -> float:
+    """Probability that a motion from 0 reaches ``lower`` within ``duration`` without reaching ``upper`` first."""
+    return upper_bound_probability(-upper, -lower, -drift, duration)
+
+
+def expected_duration(lower: float, upper: float, drift: float, longest: float) -> float:
+    """Mean time until a motion from 0 reaches a bound, or ``longest`` if that is earlier.
+
+    The mean is the integral of the probability that no bound has been reached. That probability falls at least as fast
+    as an exponential function, so that the integral ends where it no longer matters.
+    """
+    rate = ((math.pi / (upper - lower)) ** 2 + drift**2) / 2
+    end = min(longest, NEGLIGIBLE_EXPONENT / rate + (upper - lower) / max(abs(drift), 1 / (upper - lower)))
+    times, weights = np.polynomial.legendre.leggauss(NODES)
+    total = 0.0
+    for time, weight in zip(times, weights, strict=True):
+        duration = end * ((1 + time) / 2) ** 2  # denser where the probability falls first
+        reached = upper_bound_probability(lower, upper, drift, duration)
+        reached += lower_bound_probability(lower, upper, drift, duration)
+        total += weight * end * (1 + time) / 2 * max(0.0, 1 - reached)
+    return total
 
 
 def _images(lower: float, upper: float, duration: float) -> range:

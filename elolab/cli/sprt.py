@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
+from typing import Any
 
-from elolab.arena.sequential import SequentialSettings
+from elolab.arena.sequential import MAX_HYPOTHESIS, SequentialSettings
 from elolab.arena.tournament_spec import SPRT
 from elolab.cli.shared.match_conditions import sprt_of_words
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,
     add_players,
     add_tournament_words,
+    planned_test,
     play_sequential,
     rounds_as_pairs,
 )
-from elolab.cli.shared.options import whole_number
-from elolab.cli.shared.parser import CommandParser
-from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of
+from elolab.cli.shared.options import number, print_json, whole_number
+from elolab.cli.shared.parser import CommandParser, UsageError
+from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder
 
 
 def configure(parser: CommandParser) -> None:
@@ -32,6 +35,20 @@ def configure(parser: CommandParser) -> None:
         help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
     parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    before = parser.add_argument_group("before the match", "what the test is expected to do; plays nothing")
+    before.add_argument(
+        "--expect", nargs="*", type=number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS), metavar="ELO",
+        help="print how likely the test accepts each hypothesis and how long it takes at these true strengths, in the "
+        "unit of --model (default: from below H0 to above H1); needs no players; with --out, also writes a report",
+    )  # fmt: skip
+    before.add_argument(
+        "--draws", type=number(0, 1, inside=True), metavar="SHARE",
+        help="expected share of drawn games, such as 0.4 (default: pairs as wide as elolab assumes before any game)",
+    )  # fmt: skip
+    before.add_argument(
+        "--pentanomial", type=whole_number(0), nargs=5, metavar=("LL", "LD", "EVEN", "WD", "WW"),
+        help="instead of --draws: the pairs of an earlier match of such players, as elolab stats counts them",
+    )  # fmt: skip
     add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
     parser.epilog = (
         f"{PLAYER_HELP}\n\n"
@@ -48,4 +65,39 @@ def run(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
     hypotheses_of(arguments)
     test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+    if arguments.expect is not None:
+        return _expect(arguments, test)
+    if arguments.draws is not None or arguments.pentanomial is not None:
+        raise UsageError("sprt: --draws and --pentanomial are for --expect; a match counts its own games")
     return play_sequential("sprt", arguments, test, rounds_as_pairs(arguments))
+
+
+def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
+    """Print what the test is expected to do, and write a report into the folder of ``--out``."""
+    from elolab.arena.reports.testing.expected_test import ExpectedTest
+    from elolab.arena.testing.expectation import expectations, outcomes_of_draws, outcomes_of_pairs
+
+    if arguments.draws is not None and arguments.pentanomial is not None:
+        raise UsageError("sprt: --draws and --pentanomial both describe the pairs; give one of them")
+    settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
+    outcomes = None if arguments.draws is None else outcomes_of_draws(arguments.draws)
+    if arguments.pentanomial is not None:
+        if not any(arguments.pentanomial):
+            raise UsageError("sprt: --pentanomial 0 0 0 0 0: no pairs; expected at least one")
+        outcomes = outcomes_of_pairs(arguments.pentanomial)
+    expected = ExpectedTest(settings, pairs, expectations(settings, pairs, outcomes, arguments.expect or None))
+    if arguments.json:
+        print_json({**asdict(settings), "most_pairs": pairs, "expected": [asdict(row) for row in expected.rows]})
+    else:
+        print("\n".join(expected.lines(arguments.language)))
+    if arguments.out is not None:
+        from elolab.arena.play.store import STORE_NAME
+        from elolab.arena.reports.document import write_document
+
+        folder = output_folder(arguments.out, "")
+        if (folder / STORE_NAME).exists():
+            raise UsageError(f"sprt: --out {folder}: holds a run, whose report stays; name another folder for --expect")
+        report = write_document(folder, expected.document(arguments.language))
+        if not arguments.json:
+            print(f"\n{report}")
+    return 0

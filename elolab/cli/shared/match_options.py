@@ -20,6 +20,7 @@ from elolab.arena.player_spec import (
 )
 from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.records import PlayerSpec, digest_of
+from elolab.arena.sequential import SequentialSettings
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli.shared import options
@@ -130,6 +131,20 @@ def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, An
     ``kind`` is the command's name, ``test`` the table [sprt]. Returns the exit code.
     """
     return play_words(kind, arguments, {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs}))
+
+
+def planned_test(
+    arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None
+) -> tuple[SequentialSettings, int]:
+    """The sequential test that ``play_sequential`` would play, and its maximum of pairs; looks at no player."""
+    from elolab.arena.play.tournament_run import prepare
+
+    game = arguments.game or options.DEFAULT_GAME
+    content = {"game": game, "format": "sprt", "sprt": test, "limit": str(DEFAULT_LIMIT)} | conditions_of(arguments)
+    content["players"] = [{"name": name} for name in ("A", "B")]
+    spec = prepare(spec_from_mapping(content | ({} if pairs is None else {"pairs": pairs}), "sprt")).spec
+    assert spec.sprt is not None
+    return spec.sprt, spec.pairs
 
 
 def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:

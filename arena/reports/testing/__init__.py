@@ -1,0 +1,1 @@
+"""Reports of planned sequential tests."""

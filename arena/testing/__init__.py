@@ -1,0 +1,1 @@
+"""Tests of a change by sequential tests, and their expected outcome."""
