@@ -252,6 +252,13 @@ class MoveRecord(NamedTuple):
     """The line that the mover expected, usually starting with ``move``: moves in protocol notation separated by spaces,
     as the player gave them, possibly illegal; empty if unknown. No digest depends on it.
     """
+    reported_ms: float | None = None
+    """Milliseconds of the search by the player's own account; ``None`` if it gave none. No digest depends on it."""
+
+    @property
+    def latency_ms(self) -> float | None:
+        """Milliseconds charged beyond the player's own account: pipes, scheduling, the arena; ``None`` if unknown."""
+        return None if self.reported_ms is None else self.time_ms - self.reported_ms
 
 
 class GameSoFar(NamedTuple):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.collection.games import game_of_run
 from elolab.arena.notation.archives.formats import load_games as load_portable_games
-from elolab.arena.notation.pgn import PortableGame
+from elolab.arena.notation.pgn import PortableGame, reason_of
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of
 from elolab.arena.records import GameRecord, MoveRecord, points_of
@@ -160,9 +161,7 @@ def _of_folder(folder: Path, default_game: str) -> Iterator[_LoadedGame]:
     from elolab.engine.games import game_named
 
     with Store(folder, read_only=True) as store:
-        contents = [store.metadata(name) for name in sorted(store.metadata_names())]
-        named = [content["game"] for content in contents if isinstance(content, Mapping) and "game" in content]
-        game = game_named(named[0] if named else default_game)
+        game = game_named(game_of_run(store) or default_game)
         content = store.metadata("specification")
         last = None if content is None else count_of(TournamentSpec.from_content(content), store)
         for record in store.iterate():
@@ -219,7 +218,7 @@ def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
             "opening_position": portable.start,
             "result": portable.result,
             "points": points_of(portable.result),
-            "reason": portable.tag("Termination"),
+            "reason": reason_of(portable),
             "plies": len(portable.moves),
             "nodes": sum(nodes) if nodes else None,
             "time_ms": sum(entry.time_ms for entry in known) if known else None,

@@ -19,14 +19,17 @@ from elolab.arena.notation.pgn import (
     decode_text,
     portable_text,
 )
+from elolab.arena.notation.training import training_data
 from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
-TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf")
+TRAINING = ("plain", "jsonl")
+"""Formats that hold training data alone; EPD does on request."""
+TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf", *TRAINING)
 """Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
-the input, and GGF.
+the input, GGF, and training data.
 """
 
 
@@ -94,7 +97,7 @@ def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None)
         is_list = holds_positions(text, reading.game)
         found = read_positions(text, source.where, reading.game) if is_list else entries(source, reading)
     for entry in found:
-        yield entry if plies is None or isinstance(entry, PortableGameError) else _shortened(entry, plies)
+        yield entry if plies is None or isinstance(entry, PortableGameError) else shortened(entry, plies)
 
 
 def _demanded(entry: Entry) -> PortableGame:
@@ -112,6 +115,8 @@ def converted(
     """
     if target in ("fen", "epd"):
         yield from _position_lines(games, game, target, repeated)
+    elif target in TRAINING:
+        yield from training_data(games, game, target)
     elif target == "ggf":
         yield from (ggf_text(portable, game) for portable in games)
     else:
@@ -137,10 +142,18 @@ def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
             yield PortableGame((("Opening", name),) if name else (), start, ())
 
 
-_TAGS_OF_THE_END = {"plycount", "termination", "discdifference", "theoreticaldiscdifference", "theoreticalempties"}
+_TAGS_OF_THE_END = {
+    "plycount",
+    "termination",
+    "reason",
+    "discdifference",
+    "theoreticaldiscdifference",
+    "theoreticalempties",
+}
 
 
-def _shortened(portable: PortableGame, plies: int) -> PortableGame:
+def shortened(portable: PortableGame, plies: int) -> PortableGame:
+    """The first plies of a game; without its result and its end, unless it has no more plies."""
     if len(portable.moves) <= plies:
         return portable
     tags = tuple((name, value) for name, value in portable.tags if name.lower() not in _TAGS_OF_THE_END)

@@ -3,8 +3,9 @@
 A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
 ``Chinese`` (the default where the tag is missing; simplified or traditional). Games in SAN are read and written as
 ICCS. A comment may follow a move; engines' comments hold figures: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the
-mover's side, depth, seconds, nodes. Two parts may follow: ``ponder hit``, and the principal variation as the engine
-gave it, ``pv="h2e2 h9g7"``.
+mover's side, depth, seconds, nodes. ``ponder hit`` may follow, and parts with the names that fastchess gives them.
+``tl=9.57s`` is the time left on the mover's clock. ``latency=0.001s`` is the time charged beyond what the engine says
+that it used. ``pv="h2e2 h9g7"`` is the principal variation as the engine gave it.
 
 Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` detects it. Text between a result and the
 next game (usually advertisements) is skipped unless it contains moves.
@@ -15,13 +16,16 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from elolab.arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
+from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.engine.errors import UserError, argument
+from elolab.engine.language import Catalogue
 from elolab.engine.values import format_score
 
 if TYPE_CHECKING:
@@ -44,7 +48,11 @@ _RESULT_WORDS |= (
 """Results as Chinese programs write them."""
 _RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*") | {"和": "1/2-1/2"}
 
-_LAST_TAGS = ("Format", "PlyCount", "Termination")
+DETAILS = ("full", "figures", "min")
+"""How much a written game says: everything; no variations, times left and latencies; or only players and moves."""
+_MINIMAL_TAGS = ("Event", "Site", "Date", "Round", "Counted")
+"""Tags of a game written with ``min``, besides the players' and those generated from the game itself."""
+_LAST_TAGS = ("Format", "PlyCount", "Termination", "Reason")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
 """Tags that are written from the game itself; values of these tags in ``PortableGame.tags`` are ignored."""
 _OPENING_TAGS = {"game", "event"}
@@ -77,6 +85,12 @@ class PortableMove(NamedTuple):
         """
         return parse_figures(self.move, self.comment)
 
+    @property
+    def time_left_ms(self) -> float | None:
+        """Milliseconds left on the mover's clock after the move; ``None`` if the comment does not say."""
+        match = _TIME_LEFT.search(self.comment)
+        return None if match is None else float(match[1]) * 1000
+
 
 @dataclass(frozen=True)
 class PortableGame:
@@ -107,71 +121,139 @@ class PortableGame:
 # Writing
 
 
+_UNKNOWN: Mapping[str, PlayedAs] = MappingProxyType({})
+"""The conditions of no player."""
+
+
 class GameWriter:
     """Writes a run's games one after another into an open text file, with an empty line between them."""
 
-    def __init__(self, stream: IO[str], event: str, game: str, *, counted: int | None = None) -> None:
+    def __init__(
+        self,
+        stream: IO[str],
+        event: str,
+        game: str,
+        *,
+        counted: int | None = None,
+        players: Mapping[str, PlayedAs] = _UNKNOWN,
+        detail: str = DETAILS[0],
+    ) -> None:
         """Games numbered ``counted`` or above get a tag that excludes them from the results; ``event`` is the tag
         ``Event``.
+
+        ``players`` are the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
         """
         from elolab.engine.games import game_named
 
         self._stream, self._event, self._game = stream, event, game_named(game)
-        self._counted = counted
+        self._counted, self._players, self._detail = counted, players, detail
 
     def write(self, record: GameRecord) -> None:
         """Write one game."""
         counts = self._counted is None or record.pairing.number < self._counted
-        self._stream.write(game_text(record, self._event, self._game, counts=counts))
-        self._stream.write("\n")
+        text = game_text(
+            record, self._event, self._game, counts=counts, players=self._players, detail=self._detail
+        )  # fmt: skip
+        self._stream.write(f"{text}\n")
 
 
-def game_text(record: GameRecord, event: str, game: Game, notation: str = "iccs", *, counts: bool = True) -> str:
+def game_text(
+    record: GameRecord,
+    event: str,
+    game: Game,
+    notation: str = "iccs",
+    *,
+    counts: bool = True,
+    players: Mapping[str, PlayedAs] = _UNKNOWN,
+    detail: str = DETAILS[0],
+) -> str:
     """One game of a run as PGN: tags, an empty line, moves.
 
-    ``event`` is the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results.
+    ``event`` is the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results. ``players``
+    and ``detail`` are as for ``GameWriter``.
     """
-    portable = portable_game(record, event, game)
+    portable = portable_game(record, event, game, players, detail)
     if not counts:
         portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
     return portable_text(portable, game, notation)
 
 
-def portable_game(record: GameRecord, event: str, game: Game) -> PortableGame:
-    """A stored game with the tags and comments that describe it."""
+def portable_game(
+    record: GameRecord,
+    event: str,
+    game: Game,
+    players: Mapping[str, PlayedAs] = _UNKNOWN,
+    detail: str = DETAILS[0],
+) -> PortableGame:
+    """A stored game with the tags and comments that describe it; ``players`` and ``detail`` are as for
+    ``GameWriter``.
+    """
     opening = [PortableMove(move) for move in record.opening.moves]
-    hits = record.ponder_hits
-    played = [
-        PortableMove(
-            entry.move, format_figures(entry) + (PONDER_HIT if number in hits else "") + _format_variation(entry)
-        )
-        for number, entry in enumerate(record.moves)
-    ]
+    is_minimal = detail == "min"
+    if is_minimal:
+        played = [PortableMove(entry.move) for entry in record.moves]
+    else:
+        comments = _move_comments(record, game, players, is_full=detail == "full")
+        played = [PortableMove(entry.move, comment) for entry, comment in zip(record.moves, comments, strict=True)]
+    tags = _tags(record, event, game, players)
+    kept = (*_MINIMAL_TAGS, *game.side_names)
     return PortableGame(
-        tags=tuple(_tags(record, event, game)),
+        tags=tuple((name, value) for name, value in tags if not is_minimal or name in kept),
         start=record.opening.position,
         moves=(*opening, *played),
         result=record.result,
-        closing_comment=_closing_comment(record, game),
+        closing_comment="" if is_minimal else _closing_comment(record, game),
     )
 
 
-def _closing_comment(record: GameRecord, game: Game) -> str:
-    """Comment on how the game ended; empty if there is nothing to say.
+def _move_comments(record: GameRecord, game: Game, players: Mapping[str, PlayedAs], *, is_full: bool) -> list[str]:
+    """The comment of each move after the opening."""
+    hits = record.ponder_hits
+    comments = [
+        format_figures(entry) + (PONDER_HIT if number in hits else "") for number, entry in enumerate(record.moves)
+    ]
+    if not is_full:
+        return comments
+    left = _times_left(record, game, players)
+    return [
+        f"{comment}{_format_clock(entry, left_ms)}{_format_variation(entry)}"
+        for comment, entry, left_ms in zip(comments, record.moves, left, strict=True)
+    ]
 
-    It is the text of a fault, or the exact margin of a game that the engine solved.
+
+def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs]) -> list[float | None]:
+    """Milliseconds on the mover's clock after each move; ``None`` where it has no clock or its limits are unknown."""
+    left: list[float | None] = [None] * len(record.moves)
+    start = game.side_to_move(record.opening.position) + len(record.opening.moves)
+    for side, played in enumerate(sides_of(record, players)):
+        own = slice((side - start) % 2, None, 2)
+        left[own] = times_left_ms(played.limits, [entry.time_ms for entry in record.moves[own]])
+    return left
+
+
+def _closing_comment(record: GameRecord, game: Game) -> str:
+    """Comment on how the game ended: the winner and the reason.
+
+    After a fault it is the fault's text, after a game that the engine solved the exact margin.
     """
     fault = record.detail.get("fault")
     if fault is not None:
         text: str = fault["text"]
         return text
-    if not record.exact_score:
-        return ""
-    winner = game.side_names[0 if record.exact_score > 0 else 1]
-    return f"{winner} wins by {abs(record.exact_score)} {game.score_name} with best play"
+    if record.exact_score:
+        winner = game.side_names[0 if record.exact_score > 0 else 1]
+        return f"{winner} wins by {abs(record.exact_score)} {game.score_name} with best play"
+    return ending_comment(record.result, record.reason, game)
 
 
-def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
+def ending_comment(result: str, reason: str, game: Game) -> str:
+    """The winner and the reason of a game's end in English: ``Red wins: checkmate``."""
+    winners = {"1-0": f"{game.side_names[0]} wins", "0-1": f"{game.side_names[1]} wins", "1/2-1/2": "draw"}
+    name = Catalogue("elolab.engine").name_of("ending", reason)
+    return f"{winners[result]}: {name}" if result in winners else name
+
+
+def _tags(record: GameRecord, event: str, game: Game, players: Mapping[str, PlayedAs]) -> list[tuple[str, str]]:
     first, second = game.side_names
     tags = [
         ("Event", event),
@@ -183,7 +265,20 @@ def _tags(record: GameRecord, event: str, game: Game) -> list[tuple[str, str]]:
     ]
     if record.opening.name:
         tags.append(("Opening", record.opening.name))
-    return [*tags, ("PlyCount", str(len(record.opening.moves) + len(record.moves))), ("Termination", record.reason)]
+    one, other = (played.tags for played in sides_of(record, players))
+    return [
+        *tags,
+        *time_tags(record),
+        *side_tags((first, second), one, other),
+        ("PlyCount", str(len(record.opening.moves) + len(record.moves))),
+        ("Termination", termination_of(record.reason)),
+        ("Reason", record.reason),
+    ]
+
+
+def reason_of(portable: PortableGame) -> str:
+    """Why a game ended: a reason of ``engine.rules.REASONS`` in elolab's own files, else the tag ``Termination``."""
+    return portable.tag("Reason") or portable.tag("Termination")
 
 
 def date_of(record: GameRecord) -> str:
@@ -272,7 +367,7 @@ def _comment_words(comment: str) -> list[str]:
 
 def format_figures(entry: MoveRecord) -> str:
     """Format ``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, where known."""
-    _, score, depth, nodes, time_ms, _ = entry
+    _, score, depth, nodes, time_ms, *_ = entry
     text = f"{_format_beginning(score, depth)}{time_ms / 1000:.3f}s"
     return text if nodes is None else f"{text} {nodes}n"
 
@@ -290,6 +385,15 @@ def _format_variation(entry: MoveRecord) -> str:
     return f', pv="{entry.principal_variation}"' if entry.principal_variation else ""
 
 
+def _format_clock(entry: MoveRecord, left_ms: float | None) -> str:
+    """Format the time left and the latency, where known."""
+    text = "" if left_ms is None else f", tl={left_ms / 1000:.3f}s"
+    latency_ms = entry.latency_ms
+    return text if latency_ms is None else f"{text}, latency={latency_ms / 1000:.3f}s"
+
+
+_TIME_LEFT = re.compile(r"[\s,;]tl=(\d{1,15}(?:\.\d+)?)s(?![^\s,;])")
+_LATENCY = re.compile(r"[\s,;]latency=(-?\d{1,15}(?:\.\d+)?)s(?![^\s,;])")
 _VARIATION = re.compile(r'[\s,;]pv="([^"]*)"')
 _FIGURES = re.compile(
     r"(?:(?P<score>[+-](?:\d{1,9}\.\d+|M\d{1,9}|R))?(?:/(?P<depth>\d{1,9}))?\s+)?"
@@ -298,15 +402,18 @@ _FIGURES = re.compile(
 
 
 def parse_figures(move: str, comment: str) -> MoveRecord | None:
-    """Read score, depth, time and nodes at the beginning of a move's comment; ``None`` if there are none."""
+    """Read score, depth, time and nodes at the beginning of a move's comment, and variation and latency after them;
+    ``None`` if there are no figures.
+    """
     match = _FIGURES.match(comment)
     if match is None:
         return None
     depth, nodes = (None if match[name] is None else int(match[name]) for name in ("depth", "nodes"))
-    variation = _VARIATION.search(comment, match.end())
+    time_ms = float(match["seconds"]) * 1000
+    variation, latency = (pattern.search(comment, match.end()) for pattern in (_VARIATION, _LATENCY))
     return MoveRecord(
-        move, _score_of(match["score"]), depth, nodes, float(match["seconds"]) * 1000,
-        "" if variation is None else variation[1],
+        move, _score_of(match["score"]), depth, nodes, time_ms, "" if variation is None else variation[1],
+        None if latency is None else time_ms - 1000 * float(latency[1]),
     )  # fmt: skip
 
 

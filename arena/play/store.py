@@ -472,9 +472,10 @@ def _place_of(key: str, pairing: Pairing) -> tuple[Any, ...]:
 def _row_of(record: GameRecord) -> tuple[Any, ...]:
     place = record.pairing
     moves = [
-        (move, score, depth, nodes, round(time_ms, 3), variation) if variation
+        (move, score, depth, nodes, round(time_ms, 3), variation, reported_ms) if reported_ms is not None
+        else (move, score, depth, nodes, round(time_ms, 3), variation) if variation
         else (move, score, depth, nodes, round(time_ms, 3))
-        for move, score, depth, nodes, time_ms, variation in record.moves
+        for move, score, depth, nodes, time_ms, variation, reported_ms in record.moves
     ]  # fmt: skip
     return (
         *_place_of(record.key, place),

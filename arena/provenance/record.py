@@ -197,6 +197,27 @@ def builds_in(store: Store) -> dict[str, str]:
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
 
 
+def builds_by_player(store: Store, players: Iterable[PlayerSpec]) -> dict[str, str]:
+    """Texts that identify the builds that played, by the player's name; players without a record are missing.
+
+    It is ``elolab IDENTITY``, or the program and its files with their digests, ``engine sha256:DIGEST, net.nnue
+    sha256:DIGEST``. Digests are shortened, and joined by ``+`` if several builds played.
+    """
+    identities, recorded = "+".join(sorted(store.engine_identities())), _recorded_files(store)
+    found = {}
+    for player in players:
+        if player.is_builtin:
+            found[player.name] = identities and f"elolab {identities}"
+            continue
+        files = {
+            os.path.basename(file.word): "+".join(digest[:SHOWN_DIGITS] for digest in digests)
+            for file, digests in recorded.items()
+            if file.is_of(player)
+        }
+        found[player.name] = ", ".join(f"{name} sha256:{digests}" for name, digests in files.items())
+    return {name: text for name, text in found.items() if text}
+
+
 def _place(file: GameFile) -> str:
     return file.word if file.directory is None else f"{file.word} in {file.directory}"
 

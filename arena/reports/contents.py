@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 
 from elolab.arena.builds.repository import SHOWN_DIGITS
+from elolab.arena.notation.played_tags import PlayedAs, options_text
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.records import GameSummary, PlayerSpec
 from elolab.arena.reports.packed_games import PackedGames
@@ -25,7 +25,6 @@ from elolab.arena.statistics.standings import Tables
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.settings.configuration import specification_word
-from elolab.engine.settings.parameters import format_value, resolve
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
@@ -60,6 +59,8 @@ class Contents:
     expected_games: int | None = None
     """Number of games to be played, if the run was shortened; ``None`` stands for ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
+    players: Mapping[str, PlayedAs] = field(default_factory=dict)
+    """Conditions of players by name, for copies of games."""
 
     @property
     def say(self) -> Catalogue:
@@ -254,14 +255,11 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
     """The settings of a player as text: a built-in player's non-default parameters, or an external player's protocol,
     command and options.
     """
+    options = options_text(player, game)
     if not player.is_builtin:
-        lists = [value for _, value in player.protocol_keys if isinstance(value, tuple)]
-        options = ", ".join([*(f"{name} = {value}" for name, value in player.options), *chain.from_iterable(lists)])
         key = "fact.program_options" if options else "fact.program"
         return say(key, protocol=player.protocol, command=command_text(player, say), options=options)
-    defaults = resolve({}, game=game)
-    changes = [f"{name} = {format_value(value)}" for name, value in player.parameters if value != defaults.get(name)]
-    return ", ".join(changes) or say("fact.default_setting")
+    return options or say("fact.default_setting")
 
 
 def command_text(player: PlayerSpec, say: Catalogue) -> str:

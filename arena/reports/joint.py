@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.notation.pgn import DETAILS
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of, stored_player, stored_tournament
 from elolab.arena.player_spec import MAX_NAME_LENGTH
@@ -242,10 +243,12 @@ def _common_anchors(
     return tuple((name, elo) for name, (elo, _) in found.items())
 
 
-def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE) -> Exports:
+def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE, pgn_detail: str = DETAILS[0]) -> Exports:
     """Write games.pgn, games.csv, the tables and the report of the joined runs into a folder, which must not contain a
     run.
+
+    ``pgn_detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``.
     """
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
-    return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language)
+    return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language, pgn_detail)

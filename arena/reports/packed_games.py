@@ -21,9 +21,9 @@ import hashlib
 import json
 import zlib
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.notation.pgn import date_of, round_of
+from elolab.arena.notation.played_tags import SHARED_TAGS, SIDE_TAGS, PlayedAs, termination_of
 from elolab.arena.players.player import MAX_VARIATION
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.arena.reports.render import REPORTS
@@ -97,6 +98,8 @@ class GamesOnPage:
     count.
     """
     language: str = DEFAULT_LANGUAGE
+    players: Mapping[str, PlayedAs] = field(default_factory=dict)
+    """Conditions of players by name, for copies of games; players without known conditions are missing."""
 
     @property
     def words(self) -> GameWords:
@@ -150,6 +153,10 @@ class GamesOnPage:
             "explanations": {reason: endings.name_of("explanation", reason) for reason in reasons},
             "pgn": {
                 "game": contract.title, "event": self.event, "sides": contract.side_names, "start": contract.start,
+                "terminations": {reason: termination_of(reason) for reason in reasons},
+                "names": {reason: Catalogue("elolab.engine").name_of("ending", reason) for reason in reasons},
+                "players": {name: played.tags for name, played in self.players.items()},
+                "shared": SHARED_TAGS, "own": SIDE_TAGS,
             },
             "messages": {
                 key.removeprefix("script."): text for key, text in messages.items() if key.startswith("script.")
@@ -337,7 +344,7 @@ class _Chunk:
 
     def _add_moves(self, moves: Sequence[MoveRecord]) -> None:
         vocabulary = self.header["vocabulary"]
-        names, scores, depths, nodes, times_ms, variations = zip(*moves, strict=True)
+        names, scores, depths, nodes, times_ms, variations, _ = zip(*moves, strict=True)
         self._moves += [vocabulary.setdefault(name, len(vocabulary)) for name in names]
         self._scores += scores
         self._depths += depths

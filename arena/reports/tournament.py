@@ -31,7 +31,9 @@ def tournament_document(contents: Contents) -> Document:
         sections=tuple(_sections(contents)),
         language=contents.language,
         warnings=tuple(warnings_of(contents)),
-        games=GamesOnPage(spec.game, spec.name, contents.games, contents.planned_games, contents.language),
+        games=GamesOnPage(
+            spec.game, spec.name, contents.games, contents.planned_games, contents.language, contents.players
+        ),
     )
 
 

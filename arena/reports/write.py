@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from elolab.arena.files import OTHER_FOLDER, replace_file, replacing
 from elolab.arena.notation.csv_tables import frame_csv, row_writer
-from elolab.arena.notation.pgn import GameWriter
+from elolab.arena.notation.pgn import DETAILS, GameWriter
+from elolab.arena.notation.played_tags import PlayedAs, played_as
 from elolab.arena.play.store import STORE_NAME, Store, made_folder
 from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
-from elolab.arena.provenance.record import remarks_on
+from elolab.arena.provenance.record import builds_by_player, remarks_on
 from elolab.arena.records import GameRecord, GameSummary, Outcome, games_digest
 from elolab.arena.reports.contents import Contents
 from elolab.arena.reports.document import write_document
@@ -64,20 +66,27 @@ def folder_beside_runs(directory: Path) -> Path:
 
 
 def export(
-    spec: TournamentSpec, store: Store, language: str = DEFAULT_LANGUAGE, directory: Path | None = None
+    spec: TournamentSpec,
+    store: Store,
+    language: str = DEFAULT_LANGUAGE,
+    directory: Path | None = None,
+    pgn_detail: str = DETAILS[0],
 ) -> Exports:
     """Write games.pgn, games.csv, the tables and the report into a folder, by default the store's.
 
-    Games after the end of a sequential test are marked in the files and left out of every table. Games are read once,
-    one at a time. Returns the results.
+    ``pgn_detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``. Games after the end of a
+    sequential test are marked in the files and left out of every table. Games are read once, one at a time. Returns the
+    results.
     """
     directory = directory or store.directory
     withdrawals = withdrawals_of(store)
     count = games_that_count(spec, store.outcomes(), withdrawals)
-    with exported(directory, spec, store.iterate(), count) as records:
+    players = played_as(spec.players, spec.game, builds_by_player(store, spec.players))
+    with exported(directory, spec, store.iterate(), count, players, pgn_detail) as records:
         contents = _read(
-            directory, spec, records, count, withdrawals=withdrawals, provenance=remarks_on(store), language=language
-        )
+            directory, spec, records, count, withdrawals=withdrawals, provenance=remarks_on(store), players=players,
+            language=language,
+        )  # fmt: skip
     return _exports(contents, _write(directory, contents), store.digest(count))
 
 
@@ -99,6 +108,7 @@ def export_joint(
     runs: Sequence[tuple[str, TournamentSpec]],
     notes: Sequence[str],
     language: str,
+    pgn_detail: str = DETAILS[0],
 ) -> Exports:
     """Write all files of a joint report into a folder.
 
@@ -106,8 +116,9 @@ def export_joint(
     each run; ``notes`` are explanations and warnings for the reader.
     """
     count = len(records)
-    with exported(directory, spec, records, count) as games:
-        contents = _read(directory, spec, games, count, runs=runs, notes=notes, language=language)
+    players = played_as(spec.players, spec.game)
+    with exported(directory, spec, records, count, players, pgn_detail) as games:
+        contents = _read(directory, spec, games, count, runs=runs, notes=notes, players=players, language=language)
     return _exports(contents, _write(directory, contents), games_digest(records))
 
 
@@ -117,16 +128,22 @@ def _exports(contents: Contents, report: Path, digest: str) -> Exports:
 
 @contextmanager
 def exported(
-    directory: Path, spec: TournamentSpec, records: Iterable[GameRecord], count: int
+    directory: Path,
+    spec: TournamentSpec,
+    records: Iterable[GameRecord],
+    count: int,
+    players: Mapping[str, PlayedAs] = MappingProxyType({}),
+    pgn_detail: str = DETAILS[0],
 ) -> Iterator[Iterator[GameRecord]]:
     """Yield an iterator over the records that also writes each record into games.pgn and games.csv.
 
     Leaving the context replaces both files. Games with number ``count`` or higher are marked as not counted.
+    ``players`` and ``pgn_detail`` are as for ``GameWriter``.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
         write_row = row_writer(stream)
         write_row(GAME_COLUMNS)
-        writer = GameWriter(pgn, spec.name, spec.game, counted=count)
+        writer = GameWriter(pgn, spec.name, spec.game, counted=count, players=players, detail=pgn_detail)
 
         def written() -> Iterator[GameRecord]:
             for record in records:
@@ -182,6 +199,7 @@ def _read(
     runs: Sequence[tuple[str, TournamentSpec]] = (),
     notes: Sequence[str] = (),
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = (),
+    players: Mapping[str, PlayedAs] | None = None,
     language: str,
 ) -> Contents:
     """Read the games once; returns the contents of the report, including the compressed games for its page."""
@@ -208,6 +226,7 @@ def _read(
     return Contents(
         spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
         tuple(notes), language, placing, expected, Caveats(tables.faults, tables.games, provenance),
+        played_as(spec.players, spec.game) if players is None else players,
     )  # fmt: skip
 
 

@@ -441,7 +441,7 @@ class _Effort:
             moves = record.moves[(side - start) % 2 :: 2]
             if not moves:
                 continue
-            _, _, depths, nodes, times, _ = zip(*moves, strict=True)
+            _, _, depths, nodes, times, *_ = zip(*moves, strict=True)
             total = self._totals[name]
             for place, values in enumerate((depths, nodes, times)):
                 known = values if None not in values else [value for value in values if value is not None]

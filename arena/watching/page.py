@@ -120,6 +120,6 @@ def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
         "fault": {"text": fault, "dialogue": "\n".join(record.detail.get("dialogue", ()))} if fault else None,
         "entries": [
             {"move": move, "score": score, "depth": depth, "nodes": nodes, "time": time_ms, "line": variation.split()}
-            for move, score, depth, nodes, time_ms, variation in record.moves
+            for move, score, depth, nodes, time_ms, variation, _ in record.moves
         ],
     }  # fmt: skip

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO, cast
 
 from elolab.cli.shared import options
+from elolab.cli.shared.parser import UsageError
 from elolab.engine.errors import UserError
 
 if TYPE_CHECKING:
     from elolab.arena.notation.archives.archive import Entry, Reading
     from elolab.arena.notation.pgn import PortableGame
+    from elolab.engine.games.contract import Game
 
 MAX_COMPLAINTS = 20
 """Maximum number of messages about unreadable games."""
@@ -34,11 +36,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "others are written, and the exit code is 1.\n\n"
         "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
         "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
-        "and reports how many it left out. ggf writes games of Othello with values and times."
+        "and reports how many it left out. ggf writes games of Othello with values and times.\n\n"
+        "plain, jsonl, and epd with --every-ply write training data: position, score, move and result of every ply, "
+        "score and result from the view of the side to move. INPUT may also be the folder of a run."
     )
     parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
     options.add_game(parser)
-    parser.add_argument("--to", choices=TARGETS, help="what to write (default iccs, of Othello pgn)")
+    formats = ", ".join(TARGETS)
+    parser.add_argument(
+        "--to", choices=TARGETS, metavar="FORMAT", help=f"what to write: {formats} (default iccs, of Othello pgn)"
+    )
+    parser.add_argument(
+        "--every-ply", action="store_true", help="epd: a line for every ply, with move (sm), score (ce) and result (c9)"
+    )
+    parser.add_argument(
+        "--skip", metavar="WORDS",
+        help="plies that training data leaves out: check (side to move in check), unscored (always in plain), faults "
+        "(games lost on time or by another fault), first=N (of each game), adjudicated=N (last plies of adjudicated "
+        "games); with commas between",
+    )  # fmt: skip
     parser.add_argument("--out", metavar="FILE", help="file to write (default: print)")
     parser.add_argument("--encoding", choices=ENCODINGS, default="utf-8", help="encoding of the output (default utf-8)")
     parser.add_argument(
@@ -60,44 +76,109 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.files import replace_file
     from elolab.arena.notation.archives.archive import Reading
     from elolab.arena.notation.convert import check_target, converted
+    from elolab.arena.notation.training import Skipped, training_data
 
-    game = options.game_of(arguments)
+    game = _game_of(arguments)
     target = arguments.to or (*game.move_notations, "pgn")[0]
     check_target(target, game)
+    is_training = _is_training(arguments, target)
+    skipped = Skipped.parse(arguments.skip or "")
     reading = Reading(game, arguments.ranks, variations=arguments.variations)
     unread = _Unread()
     games = unread.without(_entries(arguments.input, reading, arguments.plies))
     first = next(games, None)
     if first is not None:
-        left_out: list[None] = []
-        texts = converted(chain([first], games), game, target, lambda: left_out.append(None))
+        left_out = _Tally()
+        if is_training:
+            texts = training_data(chain([first], games), game, target, skipped, left_out.add)
+        else:
+            texts = converted(chain([first], games), game, target, left_out.add)
+        written = _Tally()
+        texts = written.counting(texts)
         parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
         if arguments.out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(parts)
         else:
             replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
-        if left_out:
-            positions = "1 position" if len(left_out) == 1 else f"{len(left_out)} positions"
-            print(f"elolab: {positions} left out: the same board and side to move came up before", file=sys.stderr)
+        if left_out.count:
+            print(f"elolab: {_left_out_text(left_out.count, is_training=is_training)}", file=sys.stderr)
+        if is_training and not written.count:
+            print("elolab: no ply is left to write: see --skip; plain needs scores", file=sys.stderr)
     if unread.count > MAX_COMPLAINTS:
         _warn(f"and {unread.count - MAX_COMPLAINTS} more games that cannot be read")
     return UserError.exit_code if first is None else EXIT_UNREAD if unread.count else 0
 
 
+def _game_of(arguments: argparse.Namespace) -> Game:
+    """The game of a run's folder, or else of ``--game``."""
+    from elolab.arena.collection.games import game_of_run, is_run
+    from elolab.arena.play.store import Store
+    from elolab.engine.games import game_named
+
+    if arguments.input != "-" and is_run(Path(arguments.input)):
+        with Store(Path(arguments.input), read_only=True, glance=True) as store:
+            if name := game_of_run(store):
+                return game_named(name)
+    return options.game_of(arguments)
+
+
+def _is_training(arguments: argparse.Namespace, target: str) -> bool:
+    """Whether to write training data; raises ``UsageError`` for options that do not fit the target."""
+    from elolab.arena.notation.convert import TRAINING
+
+    is_training = target in TRAINING or (target == "epd" and arguments.every_ply)
+    if arguments.every_ply and target != "epd":
+        raise UsageError("convert --every-ply: give --to epd too; plain and jsonl have every ply anyway")
+    if arguments.skip is not None and not is_training:
+        raise UsageError("convert --skip: only training data skips plies; give --to plain, jsonl, or epd --every-ply")
+    if arguments.plies is not None and is_training:
+        raise UsageError("convert --plies: shortened games have no result; leave it out")
+    return is_training
+
+
+def _left_out_text(count: int, *, is_training: bool) -> str:
+    if is_training:
+        games = "1 game" if count == 1 else f"{count} games"
+        return f"{games} left out: without a result"
+    positions = "1 position" if count == 1 else f"{count} positions"
+    return f"{positions} left out: the same board and side to move came up before"
+
+
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
-    """Read the games of ``INPUT``, a path or ``-`` for standard input; unreadable games become errors.
+    """Read the games of ``INPUT``, a path, a run's folder or ``-`` for standard input; unreadable games become errors.
 
     ``plies`` limits the moves of each game.
     """
+    from elolab.arena.collection.games import is_run, portable_games
     from elolab.arena.notation.archives.archive import ArchiveFile
     from elolab.arena.notation.archives.archive_files import unpacked
-    from elolab.arena.notation.convert import read_all, read_source
+    from elolab.arena.notation.convert import read_all, read_source, shortened
 
     if name == "-":
         where = "standard input"
         return read_source(ArchiveFile(where, unpacked(sys.stdin.buffer.read(), where)), reading, plies)
+    if is_run(Path(name)):
+        games = portable_games(Path(name), reading.game)
+        return games if plies is None else (shortened(portable, plies) for portable in games)
     return read_all(Path(name), reading, plies)
+
+
+class _Tally:
+    """Counts events, or the parts of a text that pass."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def add(self) -> None:
+        """Count one."""
+        self.count += 1
+
+    def counting(self, parts: Iterable[str]) -> Iterator[str]:
+        """Yield the parts, and count them."""
+        for part in parts:
+            self.add()
+            yield part
 
 
 class _Unread:

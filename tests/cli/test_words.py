@@ -19,6 +19,7 @@ from elolab.arena.players.detect import DetectionError, ProtocolFinder
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.cli.shared import match_options as words_of_tournament
+from elolab.cli.shared.match_conditions import pgn_words
 from elolab.cli.shared.parser import NOT_NEEDED
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
@@ -281,14 +282,14 @@ def test_a_word_without_equivalent_is_answered_in_one_line(word: str) -> None:
 def test_all_unknown_words_are_told_at_once(capsys: pytest.CaptureFixture[str]) -> None:
     line = (
         "match -engine cmd=./absent foo=1 tscale=2 -engine conf=none bar=2 -each tc=10+0.1 baz=3 -recover -strange 4 "
-        "-openings file=x ordr=random policy=round -draw movenumbr=3 -pgnout file=x min -pairs 2 --other"
+        "-openings file=x ordr=random policy=round -draw movenumbr=3 -pgnout file=x y -pairs 2 --other"
     )
     assert command_line.main(shlex.split(line)) == 2
     (said,) = capsys.readouterr().err.splitlines()
     for word in (
         "'-strange'", "'--other'", "foo=1", "tscale=2: unknown word", "bar=2", "--each baz=3",
         "'-recover' (not needed here", "ordr=random: unknown word (did you mean 'order'?)", "policy=round: unknown",
-        "movenumbr=3", "--pgnout file=x min: expected one file",
+        "movenumbr=3", "--pgnout file=x y: expected one file",
     ):  # fmt: skip
         assert word in said
     assert command_line.main(["tournament", "./absent", "default", "--format", "gauntlett", "-wait", "1"]) == 2
@@ -368,6 +369,30 @@ def test_a_program_that_could_not_be_started_may_be_mended(
         command_line._run_command(command, line)
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("games.pgn", ("games.pgn", None)),
+        ("games.pgn fi min", ("games.pgn", "min")),
+        ("file=a=b.pgn append=true notation=uci nodes=true", ("a=b.pgn", None)),
+        ("file=games.pgn min=true pv=true", ("games.pgn", "min")),
+        ("file=games.pgn min=false timeleft=true", ("games.pgn", "full")),
+    ],
+)
+def test_words_of_pgnout_are_those_of_other_programs(words: str, expected: tuple[str, str | None]) -> None:
+    assert pgn_words(words.split()) == expected
+
+
+def test_a_copy_is_as_short_as_its_words_say(without_charts: None, capsys: pytest.CaptureFixture[str]) -> None:
+    line = shlex.split("default material --limit nodes=5 --maxmoves 2 --pairs 1 --out run --json --pgnout games.pgn")
+    command = command_line.find_command("match")
+    for words, is_long in (([], True), (["min"], False), (["fi", "--pgn-detail", "figures"], True)):
+        assert command_line._run_command(command, [*line, *words]) == 0
+        text = Path("games.pgn").read_text("utf-8")
+        assert text == Path("run/games.pgn").read_text("utf-8")
+        assert ("[Termination " in text) == ("5n" in text) == is_long
+
+
 def test_games_are_copied_to_a_file_that_holds_no_others(
     without_charts: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -382,6 +407,6 @@ def test_games_are_copied_to_a_file_that_holds_no_others(
     with pytest.raises(UserError, match="holds other games"):
         command_line._run_command(command, [*line, "3"])
     assert Path("games.pgn").read_text("utf-8") == "another's"
-    for words in ("nowhere/games.pgn", ".", "games.pgn min", "games.pgn other.pgn", "file="):
+    for words in ("nowhere/games.pgn", ".", "min", "games.pgn other.pgn", "file="):
         with pytest.raises(UserError, match="--pgnout"):
             command_line._run_command(command, ["default", "material", "--pgnout", *words.split()])

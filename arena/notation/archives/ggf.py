@@ -23,7 +23,7 @@ from elolab.arena.notation.archives.archive import (
     replay,
     start_position,
 )
-from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures, reason_of
 from elolab.arena.records import MoveRecord
 from elolab.engine.rules import Rules
 from elolab.engine.values import format_score
@@ -228,7 +228,7 @@ def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
     """
     if portable.result == "*":
         return "?"
-    flag = {name: flag for flag, name in _FLAGS.items()}.get(portable.tag("Termination"), "r" if goes_on else "")
+    flag = {name: flag for flag, name in _FLAGS.items()}.get(reason_of(portable), "r" if goes_on else "")
     suffix = f":{flag}" if flag else ""
     lead = _number(portable.tag("DiscDifference"))
     if lead is None:

@@ -621,7 +621,8 @@ const copies = {
   pgn: () => portable(replay),
 };
 
-// The game as PGN, in the notation that is chosen; as arena/notation/pgn.py writes it.
+// The game as PGN, in the notation that is chosen; as arena/notation/pgn.py writes it, but without time of day,
+// duration, times left and latencies, which the page does not have.
 function portable(shown) {
   const { header } = games, columns = header.games, { pgn } = facts, drawer = BOARDS[facts.game], index = shown.game;
   const tags = [["Game", pgn.game], ["Event", pgn.event], ["Site", "elolab"], ["Date", shown.found.date], ["Round", shown.found.round],
@@ -629,21 +630,44 @@ function portable(shown) {
   if (shown.position !== pgn.start) tags.push(["SetUp", "1"], ["FEN", shown.position]);
   const opening = openingName(index);
   if (opening) tags.push(["Opening", opening]);
+  tags.push(...sideTags(pgn, shown.players));
   if (isBeyond(index)) tags.push(["Counted", "no"]);
   if (drawer && drawer.notations.length) tags.push(["Format", PGN_FORMATS[shown.notation]]);
-  tags.push(["PlyCount", String(shown.entries.length)], ["Termination", header.reasons[columns.reason[index]]]);
+  const reason = header.reasons[columns.reason[index]];
+  tags.push(["PlyCount", String(shown.entries.length)], ["Termination", pgn.terminations[reason]], ["Reason", reason]);
   const words = [];
   shown.entries.forEach((entry, place) => {
     const ply = shown.start + place;
     if (ply % 2 === 0) words.push(`${ply / 2 + 1}.`);
     else if (place === 0) words.push(`${(ply + 1) / 2}...`);
     words.push(portableName(shown.name(place), shown.notation));
-    const comment = entry.book ? "" : figures(entry);
-    if (comment.length > MAX_UNBROKEN_COMMENT) words.push(...`{${comment}}`.split(" "));
-    else if (comment) words.push(`{${comment}}`);
+    words.push(...commentWords(entry.book ? "" : figures(entry)));
   });
+  words.push(...commentWords(shown.found.fault ? shown.found.fault.text : endingComment(pgn, shown.result, reason)));
   const text = tags.map(([name, value]) => `[${name} "${String(value).split(/\s+/).join(" ").replace(/[\\"]/g, "\\$&")}"]\n`).join("");
   return `${text}\n${folded([...words, shown.result])}\n`;
+}
+
+// Conditions of both players: once where they are the same, else with the side's name before.
+function sideTags({ sides, players, shared, own }, names) {
+  const [one, other] = names.map((name) => players[name] || {}), tags = [];
+  for (const name of shared) {
+    if (one[name] === other[name]) tags.push([name, one[name]]);
+    else tags.push([sides[0] + name, one[name]], [sides[1] + name, other[name]]);
+  }
+  [one, other].forEach((tagsOfSide, side) => own.forEach((name) => tags.push([sides[side] + name, tagsOfSide[name]])));
+  return tags.filter(([, value]) => value);
+}
+
+function endingComment({ sides, names }, result, reason) {
+  const winner = { "1-0": `${sides[0]} wins: `, "0-1": `${sides[1]} wins: `, "1/2-1/2": "draw: " }[result] || "";
+  return winner + names[reason];
+}
+
+function commentWords(text) {
+  const comment = text.replace(/\{/g, "(").replace(/\}/g, ")").split(/\s+/).filter(Boolean).join(" ");
+  if (!comment) return [];
+  return comment.length > MAX_UNBROKEN_COMMENT ? `{${comment}}`.split(" ") : [`{${comment}}`];
 }
 
 // Coordinates as records of games have them; Chinese moves with full-width digits, so that every character is as wide.

@@ -22,6 +22,10 @@ OPENINGS_KEYS = {
 """Key in a tournament's file that each word of ``--openings`` sets, by the word's name."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
+PGN_MORE = ("pv", "timeleft", "latency")
+"""Words of ``--pgnout`` in fastchess that add figures which elolab writes too."""
+PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", *PGN_MORE)
+"""Words of ``--pgnout`` in fastchess besides ``file``; elolab's files need no choice between them but ``min``."""
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
 
@@ -62,8 +66,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pgnout",
         nargs="+",
-        metavar="FILE",
-        help="write the games to FILE too, in addition to games.pgn in the folder",
+        metavar="WORD",
+        help="FILE [min]: write the games to FILE too, in addition to games.pgn in the folder; min is --pgn-detail min",
     )
 
 
@@ -78,7 +82,7 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
         (arguments.draw, _draw),
         (arguments.resign, _resign),
         (getattr(arguments, "sprt", None), sprt_of_words),
-        (arguments.pgnout, pgn_file),
+        (arguments.pgnout, pgn_words),
     ):
         if words is not None:
             try:
@@ -163,12 +167,22 @@ def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
     return {name: plain_value(value) for name, value in assignments(words, "--sprt", tuple(SPRT)).items()}
 
 
-def pgn_file(words: Sequence[str]) -> str:
-    """The path in the words of ``--pgnout``. Raises ``UsageError`` unless there is exactly one."""
-    files = [word.removeprefix("file=") for word in words if word != "fi"]  # only finished games are stored
+def pgn_words(words: Sequence[str]) -> tuple[str, str | None]:
+    """The path in the words of ``--pgnout``, and how much to write, one of ``arena.notation.pgn.DETAILS``; ``None`` if
+    the words do not say.
+
+    The words are those of cutechess-cli (``FILE min fi``) and fastchess (``file=FILE min=true pv=true``); only finished
+    games are stored, and ``full`` has all that fastchess's words ask for and elolab knows. Raises ``UsageError`` unless
+    there is exactly one file.
+    """
+    switches = {name: SWITCHES.get(value.lower()) for name, _, value in (word.partition("=") for word in words)}
+    is_minimal = "min" in words or switches.get("min") is True
+    has_more = any(switches.get(name) for name in PGN_MORE)
+    own = [word for word in words if word not in ("fi", "min") and word.partition("=")[0] not in PGN_WORDS]
+    files = [word.removeprefix("file=") for word in own]
     if len(files) != 1 or not files[0]:
         raise UsageError(f"--pgnout {' '.join(words)}: expected one file")
-    return files[0]
+    return files[0], "min" if is_minimal else "full" if has_more else None
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:

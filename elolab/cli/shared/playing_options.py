@@ -47,6 +47,7 @@ def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of
         help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
         "instruments.csv and a section of the report; does not change the games",
     )
+    add_pgn_detail(parser)
     add_anchor(parser)
     options.add_language(parser)
     options.add_json(parser)
@@ -140,6 +141,18 @@ def _affinity(text: str) -> str:
     except AffinityError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     return text
+
+
+def add_pgn_detail(parser: argparse.ArgumentParser) -> None:
+    """Add ``--pgn-detail``, how much games.pgn says about each move."""
+    from elolab.arena.notation.pgn import DETAILS
+
+    parser.add_argument(
+        "--pgn-detail",
+        choices=DETAILS,
+        help="what games.pgn says: full (default; score, depth, time, nodes, time left, latency, variation of each "
+        "move), figures (without the last three), min (players, result and moves alone)",
+    )
 
 
 def add_anchor(parser: argparse.ArgumentParser) -> None:

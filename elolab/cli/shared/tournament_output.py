@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.colours import RED, YELLOW, coloured
 from elolab.arena.files import FileError, replacing
-from elolab.cli.shared.match_conditions import pgn_file
+from elolab.cli.shared.match_conditions import pgn_words
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file, output_folder, run_options
@@ -64,7 +64,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         return 0
     try:
         result = run(spec, directory, **run_options(arguments))
-        exports, failure = _written(directory, arguments.language)
+        exports, failure = _written(directory, arguments.language, pgn_detail(arguments))
         if copy is not None and failure is None:
             try:
                 _copy_games(directory, copy)
@@ -91,10 +91,19 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
     """The path of ``--pgnout`` or ``None``. Raises ``UsageError`` if it is invalid or has games of another folder."""
     if getattr(arguments, "pgnout", None) is None:
         return None
-    path = output_file("--pgnout", pgn_file(arguments.pgnout))
+    path = output_file("--pgnout", pgn_words(arguments.pgnout)[0])
     if path.is_file() and not _begin_alike(path, _games_file(directory)):
         raise UsageError(f"--pgnout {path}: the file holds other games; name another file, or remove this one")
     return path
+
+
+def pgn_detail(arguments: argparse.Namespace) -> str:
+    """How much games.pgn says, from ``--pgn-detail`` or else the words of ``--pgnout``: one of ``DETAILS``."""
+    from elolab.arena.notation.pgn import DETAILS
+
+    words = getattr(arguments, "pgnout", None)
+    detail: str | None = arguments.pgn_detail or (words and pgn_words(words)[1])
+    return detail or DETAILS[0]
 
 
 def _begin_alike(copy: Path, own: Path) -> bool:
@@ -170,22 +179,25 @@ def warn_if_in_use(directory: Path) -> None:
         warn("console.in_use", folder=directory, process=process)
 
 
-def _written(directory: Path, language: str) -> tuple[Exports, FileError | None]:
+def _written(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_tournament
 
     with Store(directory, read_only=True) as store, finishing():
-        return written_exports(stored_tournament(store), store, language, directory)
+        return written_exports(stored_tournament(store), store, language, directory, detail)
 
 
 def written_exports(
-    spec: TournamentSpec, store: Store, language: str, directory: Path
+    spec: TournamentSpec, store: Store, language: str, directory: Path, detail: str
 ) -> tuple[Exports, FileError | None]:
-    """Write a tournament's PGN, tables and report; returns the results, and the error if writing failed."""
+    """Write a tournament's PGN, tables and report; returns the results, and the error if writing failed.
+
+    ``detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``.
+    """
     from elolab.arena.reports.write import export, figures
 
     try:
-        return export(spec, store, language, directory), None
+        return export(spec, store, language, directory, detail), None
     except (FileError, OSError) as error:
         return figures(spec, store), file_error(error)
 

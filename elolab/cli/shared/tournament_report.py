@@ -9,8 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from elolab.cli.shared.options import add_json, add_language, add_output, print_json
-from elolab.cli.shared.playing_options import add_anchor
-from elolab.cli.shared.tournament_output import exports_data, finishing, print_exports, print_result, written_exports
+from elolab.cli.shared.playing_options import add_anchor, add_pgn_detail
+from elolab.cli.shared.tournament_output import (
+    exports_data,
+    finishing,
+    pgn_detail,
+    print_exports,
+    print_result,
+    written_exports,
+)
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE
 
@@ -30,6 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "players. The same game in two folders counts once."
     )
     add_output(parser, f"that of the run; {JOINT_FOLDER} for several")
+    add_pgn_detail(parser)
     add_anchor(parser)
     add_language(parser)
     add_json(parser)
@@ -57,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = report_folder(directory, arguments.out)
         with store.snapshot():
             result = result_of(spec, store)
-            exports, failure = written_exports(spec, store, arguments.language, folder)
+            exports, failure = written_exports(spec, store, arguments.language, folder, pgn_detail(arguments))
     if not any(word.lstrip("-").partition("=")[0] == "out" for word in spec.words):
         spec = replace(spec, command=(*spec.words, "--out", str(directory)))  # the folder may have been moved or chosen
     print_result(spec, directory, result, exports, arguments)
@@ -86,7 +94,7 @@ def _run_joint_report(arguments: argparse.Namespace) -> int:
 
     joint = join(arguments.directories, arguments.anchors)
     with finishing():
-        exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language)
+        exports = export(joint, Path(arguments.out or JOINT_FOLDER), arguments.language, pgn_detail(arguments))
     if arguments.json:
         notes = joint.notes_in(DEFAULT_LANGUAGE)
         print_json({"folders": arguments.directories, "notes": notes, **exports_data(joint.spec, exports)})

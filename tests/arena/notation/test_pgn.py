@@ -60,8 +60,9 @@ def test_tags_and_moves() -> None:
     assert game_text(record_of(BLACK_FIRST, moves), "cup", GAME) == (
         '[Game "Chinese Chess"]\n[Event "cup"]\n[Site "elolab"]\n[Date "2025.11.21"]\n[Round "1.3"]\n'
         '[Red "Ann \\"A\\""]\n[Black "Bob"]\n[Result "1-0"]\n[SetUp "1"]\n'
-        f'[FEN "{BLACK_FIRST}"]\n[Opening "cannon"]\n[Format "ICCS"]\n[PlyCount "3"]\n[Termination "checkmate"]\n\n'
-        "1... H9-G7 {-0.31/12 0.430s 1000n} 2. H0-G2 {+M3/3 0.007s} I9-H9 {0.000s} 1-0\n"
+        f'[FEN "{BLACK_FIRST}"]\n[Opening "cannon"]\n[UTCTime "10:11:12"]\n[Format "ICCS"]\n[PlyCount "3"]\n'
+        '[Termination "normal"]\n[Reason "checkmate"]\n\n'
+        "1... H9-G7 {-0.31/12 0.430s 1000n} 2. H0-G2 {+M3/3 0.007s} I9-H9 {0.000s}\n{Red wins: checkmate} 1-0\n"
     )
 
 
@@ -196,7 +197,7 @@ def test_games_of_a_run_are_read_back_with_their_figures() -> None:
         assert [entry.figures for entry in again.moves] == [None, *played]
         assert again.moves[2].comment == "0.007s Bob: crashed"
         assert again.moves[1].comment.endswith(', pv="' + "h9g7 h0g2 " * 9 + 'h9g7 h0g2"')
-        assert again.tag("Termination") == "checkmate"
+        assert (again.tag("Termination"), again.tag("Reason")) == ("normal", "checkmate")
     assert portable_game(record, "cup", GAME).closing_comment == "Bob: crashed"
 
 

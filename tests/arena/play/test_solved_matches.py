@@ -87,7 +87,7 @@ def test_a_tournament_says_so_everywhere(tmp_path: Path, without_charts: None) -
     for record in records:
         assert record.exact_score == exact_score(record)
         text = game_text(record, "cup", GAME)
-        assert '[Termination "solved"]' in text
+        assert '[Termination "adjudication"]\n[Reason "solved"]' in text
         comment = portable_game(record, "cup", GAME).closing_comment
         winner = "Black" if record.exact_score > 0 else "White"
         won = f"{winner} wins by {abs(record.exact_score)} discs with best play"

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from elolab.arena.notation.pgn import game_text
+from elolab.arena.notation.played_tags import played_as
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.packed_games import GamePacker
 from elolab.arena.reports.write import write_report
+from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.games import game_named
 from elolab.engine.games.xiangqi.move_names import NOTATIONS, format_move_name
 from tests.arena.reports.test_report import START, acted, body_of, game, loaded, sample, specification
@@ -53,13 +55,17 @@ def othello_records() -> list[GameRecord]:
     ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def othello_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def othello_specification() -> TournamentSpec:
     players = tuple(
         replace(player, name=name, parameters=())
         for player, name in zip(specification().players[:2], ("default", "other"), strict=True)
     )
-    spec = replace(specification(), game="othello", players=players, openings="othello")
+    return replace(specification(), game="othello", players=players, openings="othello")
+
+
+@pytest.fixture(scope="module")
+def othello_report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    spec = othello_specification()
     return write_report(tmp_path_factory.mktemp("othello"), spec, othello_records(), planned_games=4)
 
 
@@ -222,8 +228,11 @@ def test_a_copied_game_is_as_in_the_file_beside(report: Path, browser: Browser) 
     })"""
     found = computed(browser, report, script % json.dumps(NOTATIONS))
     contract = game_named("xiangqi")
+    players = played_as(specification().players, "xiangqi")
     expected = [
-        game_text(sample()[number], "sample", contract, notation) for number in (0, 3) for notation in NOTATIONS
+        game_text(sample()[number], "sample", contract, notation, players=players)
+        for number in (0, 3)
+        for notation in NOTATIONS
     ]
     assert [*map(timeless, found)] == [*map(timeless, expected)]
 
@@ -289,7 +298,9 @@ def test_othello_has_its_colours_and_its_discs(othello_report: Path, browser: Br
     title = re.search("<title>(.*?)</title>", document, re.DOTALL)
     assert title
     pgn = json.loads(html.unescape(title.group(1)))
-    assert timeless(pgn) == timeless(game_text(othello_records()[1], "sample", game_named("othello")))
+    players = played_as(othello_specification().players, "othello")
+    text = game_text(othello_records()[1], "sample", game_named("othello"), players=players)
+    assert timeless(pgn) == timeless(text)
     assert 'data-game="othello"' in document
     graph = re.search(r'<div id="graph">(.*?)</div>', document, re.DOTALL)
     assert graph

@@ -1,0 +1,39 @@
+"""The games of a run's folder, of any kind, as games that can be written to files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elolab.arena.notation.pgn import PortableGame, portable_game
+from elolab.arena.notation.played_tags import played_as
+from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.tournament_run import stored_tournament
+from elolab.arena.provenance.record import builds_by_player
+
+if TYPE_CHECKING:
+    from elolab.engine.games.contract import Game
+
+
+def is_run(path: Path) -> bool:
+    """Whether the path is a folder with the games of a run."""
+    return (path / STORE_NAME).is_file()
+
+
+def game_of_run(store: Store) -> str | None:
+    """Name of the game that a folder's run plays; ``None`` if the folder does not say."""
+    contents = (store.metadata(name) for name in sorted(store.metadata_names()))
+    named = (content["game"] for content in contents if isinstance(content, Mapping) and "game" in content)
+    return next(named, None)
+
+
+def portable_games(directory: Path, game: Game) -> Iterator[PortableGame]:
+    """Yield a run's games in schedule order, read one at a time. Raises ``StoreError``."""
+    with Store(directory, read_only=True) as store:
+        event, players = directory.resolve().name, {}
+        if store.metadata("specification") is not None:
+            spec = stored_tournament(store)
+            event, players = spec.name, played_as(spec.players, spec.game, builds_by_player(store, spec.players))
+        for record in store.iterate():
+            yield portable_game(record, event, game, players)

@@ -1,0 +1,152 @@
+"""Training data from games: position, score, move and result of every ply, one after another.
+
+Formats, each with the point of view of the side to move:
+
+- ``plain``, the text format of the training tools of Stockfish and Fairy-Stockfish: the lines ``fen``, ``move``,
+  ``score``, ``ply``, ``result`` (1 won, 0 drawn, -1 lost) and ``e``. Moves of Xiangqi count ranks from 1, as there.
+- ``epd``, with the first four fields of a FEN and these operations: ``sm`` is the move that was played, ``ce`` the
+  score, ``acd`` the depth, ``acn`` the nodes. ``c9`` is the result from the first player's view, such as ``"1-0"``.
+- ``jsonl``, one JSON object a line, see ``ply_data``.
+
+Scores are in centipawns, or hundredths of a disc. The games are read one at a time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from elolab.arena.notation.pgn import PortableGame, reason_of
+from elolab.arena.notation.played_tags import termination_of
+from elolab.arena.records import MoveRecord, points_of
+from elolab.engine.errors import UserError, argument
+from elolab.engine.settings.whole_numbers import natural_number
+
+if TYPE_CHECKING:
+    from elolab.engine.games.contract import Game, Position
+
+    Writer = Callable[["Position", "Ply"], str]
+
+FORMATS = ("plain", "epd", "jsonl")
+"""Formats of training data."""
+BY_FAULT = ("time forfeit", "illegal move", "abandoned")
+"""Values of the tag ``Termination`` of games that a fault ended, so that their results say little about positions."""
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """The plies to leave out."""
+
+    check: bool = False
+    """Positions in which the side to move is in check."""
+    unscored: bool = False
+    """Plies without a score; ``plain`` cannot have them and never does."""
+    faults: bool = False
+    """Games that ended by a fault: time forfeit, illegal move, crash, no answer."""
+    first: int = 0
+    """Number of plies to leave out at the beginning of each game, the moves of its opening included."""
+    adjudicated: int = 0
+    """Number of plies to leave out at the end of each game that was adjudicated."""
+
+    @classmethod
+    def parse(cls, text: str) -> Skipped:
+        """Read words with commas between, such as ``check,unscored,first=16``. Raises ``UserError``."""
+        found: dict[str, bool | int] = {}
+        for word in filter(None, text.replace(" ", "").split(",")):
+            name, _, value = word.partition("=")
+            number = natural_number(value)
+            if name in ("check", "unscored", "faults") and not value:
+                found[name] = True
+            elif name in ("first", "adjudicated") and number is not None:
+                found[name] = number
+            else:
+                raise UserError(
+                    f"{argument('skip', text)}: cannot read {word!r}; expected check, unscored, faults, first=N or "
+                    "adjudicated=N, with commas between"
+                )
+        return cls(**found)  # type: ignore[arg-type]
+
+
+def training_data(
+    games: Iterable[PortableGame],
+    game: Game,
+    target: str,
+    skipped: Skipped = Skipped(),
+    unfinished: Callable[[], None] = lambda: None,
+) -> Iterator[str]:
+    """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
+
+    ``unfinished`` is called for each game without a result, which is left out.
+    """
+    write = _WRITERS[target]
+    for number, portable in enumerate(games):
+        points = points_of(portable.result)
+        if points is None:
+            unfinished()
+            continue
+        termination = termination_of(reason_of(portable)) if portable.tag("Reason") else portable.tag("Termination")
+        if skipped.faults and termination in BY_FAULT:
+            continue
+        last = len(portable.moves) - (skipped.adjudicated if termination == "adjudication" else 0)
+        position = game.position(portable.start)
+        for ply, entry in enumerate(portable.moves[: max(0, last)]):
+            figures = entry.figures or MoveRecord(entry.move, None, None, None, 0.0)
+            is_wanted = ply >= skipped.first and (
+                figures.score is not None or not (skipped.unscored or target == "plain")
+            )
+            if is_wanted and not (skipped.check and position.in_check):
+                result = round(2 * points - 1) * (-1 if position.side_to_move else 1)
+                yield write(position, Ply(number, ply, figures, result, portable.result))
+            position.push(entry.move)
+
+
+class Ply(NamedTuple):
+    """One ply of a game, besides its position."""
+
+    game: int
+    """Number of the game among those that are read, from 0."""
+    number: int
+    """Number of plies played before in the game, those of its opening included."""
+    figures: MoveRecord
+    """The move, and the mover's figures; ``None`` where unknown."""
+    result: int
+    """The game's result from the mover's view: 1 won, 0 drawn, -1 lost."""
+    game_result: str
+    """The game's result from the first player's view, such as ``1-0``."""
+
+
+def _plain(position: Position, ply: Ply) -> str:
+    move = ply.figures.move
+    if position.game.name == "xiangqi":
+        move = f"{move[0]}{int(move[1]) + 1}{move[2]}{int(move[3]) + 1}"
+    return f"fen {position.text}\nmove {move}\nscore {ply.figures.score}\nply {ply.number}\nresult {ply.result}\ne\n"
+
+
+def _epd(position: Position, ply: Ply) -> str:
+    fields = position.text.split()[:4]
+    move, score, depth, nodes, *_ = ply.figures
+    operations = {"sm": move, "ce": score, "acd": depth, "acn": nodes, "c9": f'"{ply.game_result}"'}
+    words = [f"{name} {value};" for name, value in operations.items() if value is not None]
+    return f"{' '.join([*fields, *words])}\n"
+
+
+def ply_data(position: Position, ply: Ply) -> dict[str, Any]:
+    """One ply as plain data.
+
+    ``game`` and ``ply`` count from 0; ``position`` is FEN or the board's text; ``side`` is 0 for the side that moves
+    first in the game; ``score`` and ``result`` (1, 0, -1) are from the mover's view. Unknown figures are ``None``.
+    """
+    move, score, depth, nodes, *_ = ply.figures
+    return {
+        "game": ply.game, "ply": ply.number, "position": position.text, "side": position.side_to_move, "move": move,
+        "score": score, "depth": depth, "nodes": nodes, "result": ply.result,
+    }  # fmt: skip
+
+
+def _json_line(position: Position, ply: Ply) -> str:
+    return json.dumps(ply_data(position, ply), separators=(",", ":")) + "\n"
+
+
+_WRITERS: Mapping[str, Writer] = {"plain": _plain, "epd": _epd, "jsonl": _json_line}
