@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -30,6 +30,18 @@ from elolab.arena.players.processors import (
     shares,
 )
 from elolab.arena.provenance.record import Provenance, changed_since
+from elolab.arena.provenance.status import (
+    DECIDED,
+    FAILED,
+    FINISHED,
+    INCOMPLETE,
+    INTERRUPTED,
+    Conclusion,
+    Ending,
+    ended_status,
+    new_status,
+    write_status,
+)
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.toml_values import format_toml
@@ -151,6 +163,12 @@ class Run:
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
         self.is_interrupted: bool = False
         """Whether the stop flag has ended the run before all its work was done."""
+        self.conclusion = Conclusion()
+        """The findings of the run, for ``status.json``."""
+        self._signals: list[int] = []
+        """Numbers of the signals that asked the run to end."""
+        self._is_complete: bool = True
+        """Whether the games asked for last were all played."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
@@ -167,8 +185,10 @@ class Run:
                 replace_file(self.directory / name, text)
             self.scores = self.store.scores()
             """Points of the first player of every stored game, by the game's key."""
-            resources.push(self._close_progress)  # before the folder is given up
-            resources.enter_context(stopping_on_signals(self.stop, self._pauses))
+            self._status = new_status(self.purpose.kind, self.purpose.key or self.purpose.kind)
+            write_status(self.directory, self._status, durable=False)
+            resources.push(self._conclude)  # before the folder is given up
+            self._signals = resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
             if warning := overload_warning(self.purpose, self.threads, self._cluster, self._affinity):
                 self.progress.remark(warning)
@@ -209,8 +229,23 @@ class Run:
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self._resources.__exit__(kind, *exception)
 
-    def _close_progress(self, kind: type[BaseException] | None, *exception: Any) -> None:
+    def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
+        """Publish how the run ended, in ``live.json`` and ``status.json``; nothing may prevent the folder's release."""
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
+        with suppress(UserError):  # a store that can no longer be read: its error has ended the run
+            status = ended_status(
+                self._status, self.store, self.progress.all_planned, self.conclusion, self._ending(error)
+            )
+            write_status(self.directory, status)
+
+    def _ending(self, error: BaseException | None) -> Ending:
+        """Why the run ends; ``error`` is the exception that ends it."""
+        if error is None and not self.is_interrupted:
+            is_decided = self.conclusion.is_decided
+            return Ending(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
+        if error is None or isinstance(error, KeyboardInterrupt):
+            return Ending(INTERRUPTED, self._signals[-1] if self._signals else None)
+        return Ending(FAILED, error=" ".join(f"{error}".split()) or type(error).__name__)
 
     @property
     def concurrency(self) -> int:
@@ -257,9 +292,9 @@ class Run:
             except BaseException:  # such as a full disk: running games would be waited for and then lost
                 self.stop.set()
                 raise
-        is_complete = not missing and next(asked, None) is None
-        self.is_interrupted = not is_complete and self.stop.is_set()
-        return is_complete
+        self._is_complete = not missing and next(asked, None) is None
+        self.is_interrupted = not self._is_complete and self.stop.is_set()
+        return self._is_complete
 
     def _store(self, games: list[tuple[GameJob, GameRecord]], finished: Callable[[Outcome], None]) -> None:
         """Store games that arrived together, and report each to ``finished``."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.play.live import LIVE_NAME, Scoreboard, read_live
 from elolab.arena.play.running_elo import RunningElo
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
+from elolab.arena.provenance.status import read_status
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
@@ -46,6 +47,8 @@ class RunEntry:
     """Time of the run's last write, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
     result: str
     """The result so far, as text."""
+    status: Mapping[str, Any]
+    """Contents of ``status.json``, completed by ``provenance.status.read_status``; empty if the run is unreadable."""
 
     def data(self) -> dict[str, Any]:
         """The entry as plain data."""
@@ -89,6 +92,7 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     try:
         with Store(folder, read_only=True) as store:
             played = len(store)
+            status = read_status(folder, is_running=is_in_use(folder), store=store)
             spec = tournament_in(store)
             if spec is None:
                 result = _finding(folder) or str(live.get("words") or "")
@@ -96,10 +100,10 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
             else:
                 kind, planned, played, result = _of_tournament(spec, store, say)
     except (OSError, StoreFailure):
-        return RunEntry(folder, kind, UNREADABLE, 0, planned, date, "")
+        return RunEntry(folder, kind, UNREADABLE, 0, planned, date, "", {})
     except (UserError, KeyError, TypeError):  # the latter two of what another version of elolab has written
-        return RunEntry(folder, kind, DAMAGED, 0, planned, date, "")
-    return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result)
+        return RunEntry(folder, kind, DAMAGED, 0, planned, date, "", {})
+    return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result, status)
 
 
 def changed_at(folder: Path) -> float:

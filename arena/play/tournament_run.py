@@ -21,6 +21,7 @@ from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_li
 from elolab.arena.play.store import STORE_NAME, Store, StoreError
 from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.players.registry import protocol_named
+from elolab.arena.provenance.status import Conclusion
 from elolab.arena.records import GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import (
     OTHER_OR_REMOVE,
@@ -162,6 +163,8 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     with Run(directory, purpose_of(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
+        if result.sequential is not None:
+            run.conclusion = Conclusion(result.sequential.verdict, is_decided=result.sequential.is_decided)
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 

@@ -196,19 +196,22 @@ def _say(word: str) -> None:
 
 
 @contextmanager
-def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[None]:
+def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[list[int]]:
     """Context in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal raises ``KeyboardInterrupt``.
 
-    ``pauses`` counts how often the process was continued after a stop. Signals already ignored, as in a background job,
-    stay ignored. Does nothing outside the main thread, because Python handles signals only there.
+    Yields a list that receives the numbers of the signals. ``pauses`` counts how often the process was continued after
+    a stop. Signals already ignored, as in a background job, stay ignored. Does nothing outside the main thread, because
+    Python handles signals only there.
     """
+    received: list[int] = []
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield received
         return
 
     requests = _Requests()
 
     def end(number: int, frame: FrameType | None) -> None:
+        received.append(number)
         if requests.add() and requests.count > 1:
             interrupt(number, frame)
         stop.set()
@@ -225,7 +228,7 @@ def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterat
     for listener in _LISTENER:
         listener.runs += 1
     try:
-        yield
+        yield received
     finally:
         for listener in _LISTENER:
             listener.runs -= 1

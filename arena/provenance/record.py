@@ -190,6 +190,20 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
     return {name: entries for name, entries in kept.items() if entries}
 
 
+def files_in(store: Store) -> list[dict[str, str | None]]:
+    """Every build of the files that external players used, in order: kind, path, directory and SHA-256."""
+    return [
+        {"kind": file.kind, "path": file.word, "directory": file.directory, "sha256": digest}
+        for file, digests in _recorded_files(store).items()
+        for digest in digests
+    ]
+
+
+def drivers_in(store: Store) -> list[str]:
+    """Each ``driver_identity`` under which external programs played, in order."""
+    return list(store.metadata(DRIVERS) or ())
+
+
 def builds_in(store: Store) -> dict[str, str]:
     """Shortened digests of the builds of each file that external players used, as a comma-separated text, keyed by kind
     and path.

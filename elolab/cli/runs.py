@@ -47,7 +47,8 @@ def configure(parser: CommandParser) -> None:
     one.add_argument("folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})")
     one.epilog = (
         "The list has every run's kind, state (running, finished, stopped, failed, unreadable, damaged), games played "
-        "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval."
+        "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval. "
+        "--json adds every run's status.json: how it ended, verdict, faults, digests."
     )
     two = actions.add_parser(COMPARE, help="compare two runs")
     two.add_argument("folders", nargs=2, metavar="DIR", type=Path, help="a run's folder")

@@ -25,11 +25,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import jsonschema
+
 from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 ROOT = Path(__file__).parents[2]
 SUPPORT = Path(__file__).parent
-STORE_NAME = "games.sqlite"
+STORE_NAME, STATUS_NAME = "games.sqlite", "status.json"
+STATUS_SCHEMA = json.loads((ROOT / "configs/schemas/status.json").read_text("utf-8"))
 LONGEST_SECONDS = 300
 """No run takes so long, or it hangs."""
 
@@ -458,7 +461,7 @@ def interrupt(kind: Kind, folder: Path, interruptions: int, seed: int, signals: 
                     tally.after_games += stored >= len(expected.games)
                 if ended.code == expected.code:
                     break
-                _check_manners(name, ended)
+                _check_manners(name, ended, out)
             tally.rounds += 1
             _compare(finished_run(ended, out), expected, kind)
         left = [path.name for path in server.temporary.iterdir()]
@@ -526,9 +529,14 @@ def _checked(
     return now
 
 
-def _check_manners(name: str, ended: Ended) -> None:
+def _check_manners(name: str, ended: Ended, out: Path) -> None:
     """A signal that can be heard ends a run with the code of an interruption, and with one line that says so."""
     assert "Traceback" not in ended.errors, ended
+    if (out / STATUS_NAME).is_file():  # killed, it still says that it runs; ended by two signals, perhaps
+        status = json.loads((out / STATUS_NAME).read_text("utf-8"))
+        jsonschema.validate(status, STATUS_SCHEMA)
+        mild = {"interrupted", "finished", "decided"}  # after the last game, a signal only spares the report
+        assert status["reason"] in {"running", *mild} if name in ("SIGKILL", "SIGINT SIGINT") else mild, (status, ended)
     if name == "SIGKILL":
         assert ended.code == -signal.SIGKILL, ended
         return

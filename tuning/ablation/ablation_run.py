@@ -217,6 +217,8 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
         ratios = [cost_ratio(one, other) for one, other in zip(nodes[::2], nodes[1::2], strict=True)]
         rows, effects = played.rows(allocation, ratios or [None] * len(plan.matches), counted, complete)
         combinations = played.combinations(counted)
+        named = [(row.label, row.verdict) for row in rows] + [(row.effect, row.verdict) for row in effects]
+        run.conclusion.verdicts = {name: verdict for name, verdict in named if verdict}
         speeds = () if spec.conditions.external is None else speed_rows(
             spec.comparisons, _counted(plan, counted), table, store, spec.conditions.game
         )  # fmt: skip

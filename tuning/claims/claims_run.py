@@ -98,6 +98,7 @@ def run_claims(
         results = experiments.results()
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
+        run.conclusion.verdicts = {result.part.id: result.shown_verdict for result in results}
         faults = faults_of(run.store.ended_by(FORFEITS))
         return ClaimsResult(
             spec, directory, is_unfinished and not is_over.is_set(), results, registration,

@@ -170,6 +170,11 @@ class FitIteration:
         return bool(self.matches) and self.matches[0].counts.estimate().elo_low > 0
 
     @property
+    def verdict(self) -> str:
+        """``gain``, ``loss`` or ``undecided``, by that match."""
+        return "gain" if self.gained else "loss" if self.lost else "undecided"
+
+    @property
     def lost(self) -> bool:
         """Whether the match with the previous weights at the first limit shows a loss with 95 % confidence."""
         return bool(self.matches) and self.matches[0].counts.estimate().elo_high < 0
@@ -310,6 +315,7 @@ def fit_evaluation(
                     break
         except Interrupted:
             run.is_interrupted = True
+        run.conclusion.verdicts = {f"weights-{one.number}": one.verdict for one in done if one.matches}
         fitted = FitResult(
             spec, directory, fitting.regression, fitting.unit, tuple(done), interrupted=run.is_interrupted,
             unfinished=iterations.unfinished, games=iterations.games, digest=run.store.digest(),

@@ -29,7 +29,7 @@ from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import further_verdicts, play_own_validations
-from elolab.tuning.study.validation.validation_games import Verdict
+from elolab.tuning.study.validation.validation_games import Verdict, conclusion_of
 
 RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
@@ -60,6 +60,8 @@ def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions])
     own, whole = time.thread_time(), time.process_time()
     with Run(directory, purpose, **options) as run:
         result = _played(plan, run)
+        if not result.interrupted and not result.waiting_for:
+            run.conclusion = conclusion_of(result.verdicts, is_confirmed=result.confirmed)
         own, whole = time.thread_time() - own, time.process_time() - whole
         faults = faults_of(run.store.ended_by(FORFEITS))
         return replace(

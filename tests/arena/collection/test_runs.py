@@ -83,7 +83,7 @@ def test_the_list_fits_into_the_terminal(
     result = "a player with a rather long name +12.3 ± 45.6 Elo"
     folders = [tmp_path / f"a-tournament-of-the-long-name-{number}" for number in range(3)]
     found = {
-        folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result)
+        folder: RunEntry(folder, "round_robin", "finished", 1000, 10_000, "2026-01-02T03:04:05", result, {})
         for folder in folders
     }
     monkeypatch.setattr("elolab.arena.collection.listing.run_folders", lambda root, unreadable: folders)

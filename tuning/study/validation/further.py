@@ -40,6 +40,7 @@ from elolab.tuning.study.validation.recommended_games import (
 from elolab.tuning.study.validation.validation_games import (
     PlannedValidation,
     Verdict,
+    conclusion_of,
     validation_series,
 )
 
@@ -108,6 +109,8 @@ def validate_again(
         counted = games.keys(0 if verdict is None else verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         caveats = caveats_of(run.store, faults, len(counted))
+        if verdict is not None and verdict.unfinished_of is None:
+            run.conclusion = conclusion_of([verdict], is_confirmed=verdict.passed)
         # The study's own match, so far; matches after a failed one were not played.
         own = [stored_verdict(games, run.store) for games in recommended.own()]
     if verdict is None or verdict.unfinished_of is not None:

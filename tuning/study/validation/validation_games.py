@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from elolab.arena.provenance.status import Conclusion
 from elolab.arena.statistics.elo import (
     Estimate,
     Pentanomial,
@@ -77,6 +78,12 @@ class Verdict:
         if self.test is not None:
             return self.test.verdict == "upper accepted"
         return self.estimate.elo_high >= 0
+
+
+def conclusion_of(verdicts: Sequence[Verdict], *, is_confirmed: bool) -> Conclusion:
+    """The conclusion of a run with these validations, which together confirm its recommendation or do not."""
+    passed = {f"{one.kind} at {one.limits}": "passed" if one.passed else "not passed" for one in verdicts}
+    return Conclusion("confirmed" if is_confirmed else "not confirmed", passed)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,227 @@
+"""``status.json``: how a run ended, for programs; ``configs/schemas/status.json`` describes its keys.
+
+A run writes the file when it begins, with the reason ``running``, and when it ends, however it ends. A process that is
+killed leaves ``running`` behind; ``read_status`` then reports ``died``, because nobody holds the folder's lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.files import FileError, replace_file
+from elolab.arena.play.dialogue_log import file_stem
+from elolab.arena.play.live import read_live
+from elolab.arena.provenance.record import drivers_in, files_in
+from elolab.arena.records import digest_of, utc_now
+from elolab.arena.statistics.faults import FORFEITS, cause_of
+from elolab.engine.language import DEFAULT_LANGUAGE
+
+if TYPE_CHECKING:
+    from elolab.arena.play.store import Store
+    from elolab.arena.records import GameRecord
+
+STATUS_NAME = "status.json"
+SCHEMA_VERSION = 1
+FAULTS_FOLDER = "faults"
+"""Subfolder of a run with one text file per fault: the fault and the end of the dialogue before it."""
+MOST_FAULTS = 100
+"""Number of faults that the status lists and whose dialogues become files, the first ones of the schedule."""
+
+RUNNING = "running"
+FINISHED = "finished"
+DECIDED = "decided"
+INCOMPLETE = "incomplete"
+INTERRUPTED = "interrupted"
+FAULTS = "faults"
+FAILED = "failed"
+DIED = "died"
+UNKNOWN = "unknown"
+REASONS = (RUNNING, FINISHED, DECIDED, INCOMPLETE, INTERRUPTED, FAULTS, FAILED, DIED, UNKNOWN)
+"""Values of ``reason``. ``decided``: a sequential test ended the run. ``incomplete``: games remain, because a player
+could not be started. ``faults``: too many faults stopped it. ``unknown``: a run of an older version."""
+
+
+@dataclass
+class Conclusion:
+    """The findings of a run so far, which its kind updates."""
+
+    verdict: str | None = None
+    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if it has no single one, or not yet."""
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+    """Verdicts of the run's parts, by name."""
+    is_decided: bool = False
+    """Whether a sequential test ended the run."""
+
+
+@dataclass
+class Ending:
+    """How a run ended."""
+
+    reason: str
+    signal: int | None = None
+    """Number of the signal that interrupted it."""
+    error: str | None = None
+    """The error that ended it, as one line."""
+
+
+def new_status(kind: str, key: str) -> dict[str, Any]:
+    """The status of a run that begins now; ``key`` is the name of its specification in the store."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "kind": kind,
+        "specification": key,
+        "reason": RUNNING,
+        "signal": None,
+        "error": None,
+        "verdict": None,
+        "verdicts": {},
+        "began_at": utc_now(),
+        "ended_at": None,
+        "host": platform.node(),
+        "process": os.getpid(),
+    }
+
+
+def ended_status(
+    status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: Ending
+) -> dict[str, Any]:
+    """The status of a run that ends now; writes the files of its faults' dialogues into the folder."""
+    faulty = faulty_games(store)
+    for record in faulty[:MOST_FAULTS]:
+        write_dialogue(store.directory, record)
+    return {
+        **status,
+        "reason": ending.reason,
+        "signal": None if ending.signal is None else signal.Signals(ending.signal).name,
+        "error": ending.error,
+        "verdict": conclusion.verdict,
+        "verdicts": dict(conclusion.verdicts),
+        "ended_at": utc_now(),
+        **stored_facts(store, status["specification"], planned, faulty),
+    }
+
+
+def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameRecord]) -> dict[str, Any]:
+    """The part of a status that follows from the store; ``key`` names the specification there."""
+    specification = store.metadata(key)
+    return {
+        "format": _format_of(specification),
+        "games": {"planned": planned, "played": len(store), "faults": len(faulty)},
+        "faults": [_fault(record, store.directory) for record in faulty[:MOST_FAULTS]],
+        "digests": {
+            "games": store.digest(),
+            "specification": None if specification is None else digest_of(specification),
+            "engines": sorted(store.engine_identities()),
+            "files": files_in(store),
+            "drivers": drivers_in(store),
+        },
+    }
+
+
+def _format_of(specification: Any) -> str | None:
+    """A tournament's format; ``None`` for other specifications, whose ``format`` may be a number."""
+    found = specification.get("format") if isinstance(specification, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def faulty_games(store: Store) -> list[GameRecord]:
+    """The games that a player's fault ended, in schedule order."""
+    return list(store.ended_by(FORFEITS))
+
+
+def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = True) -> None:
+    """Replace the folder's status atomically; a file that cannot be written is left for the store to report."""
+    try:
+        replace_file(directory / STATUS_NAME, json.dumps(status, ensure_ascii=False, indent=1) + "\n", durable=durable)
+    except FileError:
+        pass
+
+
+def read_status(directory: Path, *, is_running: bool, store: Store | None = None) -> dict[str, Any]:
+    """The status of a run, also of one that runs, died, or was played by an older version, which left no file.
+
+    ``is_running`` says whether a process holds the folder's lock. ``store`` completes a status whose run did not write
+    its end; without it the status has only what the file says.
+    """
+    status = _kept(directory)
+    if status and status["reason"] != RUNNING and not is_running:
+        return status
+    live = read_live(directory)
+    if not status:
+        status = {**new_status(str(live.get("kind", "")), ""), "began_at": None, "host": None}
+        status |= {"process": None, "reason": _reason_in(live), "specification": _key_in(store, live)}
+    if is_running:
+        status |= {"reason": RUNNING, "ended_at": None}
+    elif status["reason"] == RUNNING:
+        status["reason"] = DIED
+    if store is not None:
+        status |= stored_facts(store, status["specification"], _planned_in(live), faulty_games(store))
+    return status
+
+
+def _kept(directory: Path) -> dict[str, Any]:
+    """The contents of the folder's file; empty if it is missing, unreadable, or of a newer version."""
+    try:
+        status = json.loads((directory / STATUS_NAME).read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    is_known = isinstance(status, dict) and status.get("schema_version") == SCHEMA_VERSION
+    return status if is_known and {"reason", "specification"} <= status.keys() else {}
+
+
+def _reason_in(live: Mapping[str, Any]) -> str:
+    """How a run of an older version ended, by its ``live.json``."""
+    state = live.get("state")
+    return str(state) if state in (RUNNING, FINISHED, INTERRUPTED, FAILED) else UNKNOWN
+
+
+def _key_in(store: Store | None, live: Mapping[str, Any]) -> str:
+    """Name of the specification in the store of an older version: a tournament's, else the kind of run."""
+    is_tournament = store is None or store.metadata("specification") is not None
+    return "specification" if is_tournament else str(live.get("kind", ""))
+
+
+def _planned_in(live: Mapping[str, Any]) -> int:
+    planned = live.get("all_planned") or live.get("planned")
+    return planned if isinstance(planned, int) else 0
+
+
+def _fault(record: GameRecord, directory: Path) -> dict[str, Any]:
+    """A fault as plain data; ``dialogue`` is the path of its file, relative to the folder."""
+    cause = cause_of(record)
+    assert cause is not None
+    player, fault = cause
+    path = _dialogue_path(record)
+    return {
+        "game": record.key,
+        "series": record.pairing.series,
+        "number": record.pairing.number,
+        "player": player,
+        "reason": record.reason,
+        "text": "" if fault is None else fault.text(DEFAULT_LANGUAGE),
+        "dialogue": path.as_posix() if (directory / path).is_file() else None,
+    }
+
+
+def _dialogue_path(record: GameRecord) -> Path:
+    series = f"{file_stem(record.pairing.series)}-" if record.pairing.series else ""
+    return Path(FAULTS_FOLDER) / f"{series}{record.pairing.number}-{record.key[:8]}.txt"
+
+
+def write_dialogue(directory: Path, record: GameRecord) -> None:
+    """Write the end of the dialogue before a fault into its file, unless it exists or there was no dialogue."""
+    path, lines = directory / _dialogue_path(record), record.detail.get("dialogue")
+    if not lines or path.is_file():
+        return
+    try:
+        path.parent.mkdir(exist_ok=True)
+        replace_file(path, "\n".join([*lines, ""]), durable=False)
+    except (FileError, OSError):
+        pass
