@@ -49,6 +49,7 @@ GUIDE = tuple(
 """The pages by task that show commands."""
 PAGES = (
     "docs/guide.md", "docs/tutorial.md", "docs/python.md", "docs/statistics.md", "docs/glossary.md", "docs/how-to.md",
+    "docs/programs.md",
     *GUIDE,
 )  # fmt: skip
 """Each has a Chinese page beside it; ``docs/claims.md`` is generated, and tested in ``test_claims_page.py``."""

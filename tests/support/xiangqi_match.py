@@ -100,7 +100,9 @@ def playing(
     """
     players = [make_player(spec, "xiangqi") for spec in specs]
 
-    def play(opening: Opening | None = None, *, swapped: bool = False) -> GameRecord:
+    def play(
+        opening: Opening | None = None, adjudication: Adjudication = adjudication, *, swapped: bool = False
+    ) -> GameRecord:
         first, second = (1, 0) if swapped else (0, 1)
         job = GameJob(
             "xiangqi", rules or Rules(), adjudication, Pairing(0, 0, 0, 1, 0), specs[first], specs[second],
