@@ -44,8 +44,8 @@ def files_in(page: str) -> dict[str, str]:
 
 
 def read_command(line: str) -> None:
-    """Let the command line read a command of a page; raises ``UserError`` if it does not understand it."""
-    program, name, *words = shlex.split(line)
+    """Let the command line read a command of a page, up to a pipe; raises ``UserError`` if it does not know it."""
+    program, name, *words = shlex.split(line.partition(" | ")[0])
     assert program == "elolab", line
     command = find_command(name)
     parser = CommandParser(prog=f"elolab {name}")
