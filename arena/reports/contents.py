@@ -22,6 +22,7 @@ from elolab.arena.statistics.numbers import error_text, given_text, percent_text
 from elolab.arena.statistics.placing import Placing, result_sentence, withdrawal_text
 from elolab.arena.statistics.search_tables import SearchStatistics
 from elolab.arena.statistics.standings import Tables
+from elolab.arena.statistics.variations import VariationCount
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.settings.configuration import specification_word
@@ -61,6 +62,8 @@ class Contents:
     caveats: Caveats = NO_CAVEATS
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """Conditions of players by name, for copies of games."""
+    variations: tuple[VariationCount, ...] = ()
+    """What players said beside their moves, and what is wrong with it."""
 
     @property
     def say(self) -> Catalogue:

@@ -16,6 +16,8 @@ from elolab.arena.reports.render import REPORTS, render
 from elolab.arena.statistics.faults import FaultCount, fault_sentences
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
+SUMMARY_NAME = "summary.md"
+"""Name of the file with the short summary of a report."""
 NUMBER, TEXT = "number", ""
 
 
@@ -107,6 +109,8 @@ class Document:
     """Warnings that the reader should see before the numbers."""
     games: GamesOnPage | None = None
     """Games that the reader can replay on the page, after the sections; ``None`` for no games."""
+    headline: tuple[Block, ...] | None = None
+    """Blocks of the short summary; ``None`` stands for the tables and facts of the first section."""
 
     @property
     def plots(self) -> list[Plot]:
@@ -140,8 +144,8 @@ def table_of(
 def write_document(
     directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> Path:
-    """Write report.html, report.md and the plots into ``directory``; returns the path of report.html. Raises
-    ``FileError``.
+    """Write report.html, report.md, summary.md and the plots into ``directory``; returns the path of report.html.
+    Raises ``FileError``.
 
     ``caveats``, and the ``faults`` by which players lost games, become warnings at the top of the report.
     """
@@ -150,6 +154,7 @@ def write_document(
     document = replace(document, warnings=(*found, *document.warnings))
     write_plots(directory, document.plots)
     replace_file(directory / "report.md", markdown(document))
+    replace_file(directory / SUMMARY_NAME, summary_markdown(document))
     page = directory / "report.html"
     replace_file(page, html_page(document))
     remove_other_chunks(directory / GAMES_FOLDER, document.games.packed.files if document.games else ())
@@ -197,6 +202,16 @@ def markdown(document: Document) -> str:
     for section in document.sections:
         parts += [f"## {section.title}", *(_markdown(block, document.language) for block in section.blocks)]
     return "\n\n".join(parts) + "\n"
+
+
+def summary_markdown(document: Document) -> str:
+    """Render the short summary of a report as Markdown that needs no other file: title, outcome, warnings, tables."""
+    blocks = document.headline
+    if blocks is None:
+        blocks = tuple(block for block in document.sections[0].blocks if isinstance(block, (TextTable, Facts)))
+    warnings = (f"> {escaped(text)}" for text in document.warnings)
+    parts = [f"## {escaped(document.title)}", escaped(document.summary), *warnings]
+    return "\n\n".join(filter(None, [*parts, *(_markdown(block, document.language) for block in blocks)])) + "\n"
 
 
 def _markdown(block: Block, language: str) -> str:

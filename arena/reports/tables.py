@@ -22,6 +22,7 @@ from elolab.arena.statistics.placing import (
 )
 from elolab.arena.statistics.search_tables import end_rows, iteration_rows, player_row, shown_columns
 from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
+from elolab.arena.statistics.variations import KINDS, VariationCount
 from elolab.engine.language import Catalogue
 
 TEXT_COLUMNS = {
@@ -180,3 +181,24 @@ def players_table(contents: Contents) -> TextTable:
     game, say = contents.spec.game, contents.say
     rows = [(player.name, str(player.limits), setting_text(player, game, say)) for player in contents.spec.players]
     return _table(say, ("player", "limit", "setting"), rows)
+
+
+def variations_table(contents: Contents) -> TextTable:
+    """Number of moves by player and kind of finding about variations, mates, scores and depths; kinds that occur."""
+    kinds = [kind for kind in KINDS if any(count.counts[kind] for count in contents.variations)]
+    rows = [
+        (
+            count.player, number_text(count.moves), number_text(count.lines),
+            *(_found_text(count, kind) for kind in kinds),
+        )
+        for count in contents.variations
+    ]  # fmt: skip
+    return _table(contents.say, ("player", "said_moves", "lines_read", *kinds), rows)
+
+
+def _found_text(count: VariationCount, kind: str) -> str:
+    """A number of moves, with the game and the ply of the first: ``3 (12:40)``."""
+    if not count.counts[kind]:
+        return "0"
+    game, ply = count.first[kind]
+    return f"{number_text(count.counts[kind])} ({game}:{ply})"

@@ -7,6 +7,7 @@ from elolab.arena.reports.contents import (
     ARENA,
     Contents,
     facts_of,
+    number_text,
     sequential_facts,
     summary_of,
     warnings_of,
@@ -14,7 +15,10 @@ from elolab.arena.reports.contents import (
 from elolab.arena.reports.document import Block, Commands, Document, Facts, Figures, Heading, Note, Section
 from elolab.arena.reports.grids import crosstable_section, placing_section, superiority_grid
 from elolab.arena.reports.packed_games import GamesOnPage
+from elolab.arena.schedule import is_match
+from elolab.arena.statistics.match_statistics import match_lines
 from elolab.arena.statistics.standings import rating_reference
+from elolab.arena.statistics.variations import LINES_READ
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
@@ -34,7 +38,17 @@ def tournament_document(contents: Contents) -> Document:
         games=GamesOnPage(
             spec.game, spec.name, contents.games, contents.planned_games, contents.language, contents.players
         ),
+        headline=_headline(contents),
     )
+
+
+def _headline(contents: Contents) -> tuple[Block, ...]:
+    """Blocks of the short summary: a match's figures, and the standings."""
+    standings = tables.standings_table(contents)
+    if contents.runs or not is_match(contents.spec) or not contents.records:
+        return (standings,)
+    lines = match_lines(contents.spec, contents.tables, contents.sequential, contents.language)
+    return Commands(tuple(lines)), standings
 
 
 def _sections(contents: Contents) -> list[Section]:
@@ -68,6 +82,10 @@ def _sections(contents: Contents) -> list[Section]:
             Heading(say("section.endings")), tables.search_ends_table(contents),
             Heading(say("section.iterations")), tables.iterations_table(contents),
         )  # fmt: skip
+    if any(count.counts.total() for count in contents.variations):
+        add(
+            "variations", Note(say("note.variations", lines=number_text(LINES_READ))), tables.variations_table(contents)
+        )
     add(
         "played", Facts(facts_of(contents)), Heading(say("section.players")), tables.players_table(contents),
         Heading(say("report.again_joint" if contents.runs else "report.again")),

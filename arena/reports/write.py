@@ -28,6 +28,7 @@ from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.placing import Placing, placing_of
 from elolab.arena.statistics.search_tables import SearchStatisticsCounter
 from elolab.arena.statistics.standings import TableCounter, Tables, tables_of
+from elolab.arena.statistics.variations import VariationCount, VariationCounter
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE
@@ -53,6 +54,8 @@ class Exports:
     placing: Placing | None = None
     """Places of the players of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
+    variations: tuple[VariationCount, ...] = ()
+    """What players said beside their moves, and what is wrong with it; empty if nothing was written."""
 
 
 def folder_beside_runs(directory: Path) -> Path:
@@ -123,7 +126,9 @@ def export_joint(
 
 
 def _exports(contents: Contents, report: Path, digest: str) -> Exports:
-    return Exports(digest, report, contents.tables, contents.sequential, contents.placing, contents.caveats)
+    return Exports(
+        digest, report, contents.tables, contents.sequential, contents.placing, contents.caveats, contents.variations
+    )
 
 
 @contextmanager
@@ -205,6 +210,7 @@ def _read(
     """Read the games once; returns the contents of the report, including the compressed games for its page."""
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
+    variations = VariationCounter(spec.game)
     games: list[GameSummary] = []
     outcomes: list[Outcome] = []
     with GamePacker(names, directory / GAMES_FOLDER, spec.game, language) as packer:
@@ -215,6 +221,7 @@ def _read(
             if record.pairing.number < planned_games:
                 counter.add(record)
                 searches.add(record)
+                variations.add(record)
         packed = packer.packed()
     tables, search_statistics = counter.tables(dict(spec.anchors)), searches.sums()
     sequential = sequential_run(spec, outcomes)
@@ -226,7 +233,7 @@ def _read(
     return Contents(
         spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
         tuple(notes), language, placing, expected, Caveats(tables.faults, tables.games, provenance),
-        played_as(spec.players, spec.game) if players is None else players,
+        played_as(spec.players, spec.game) if players is None else players, variations.counts(),
     )  # fmt: skip
 
 

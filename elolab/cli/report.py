@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.reports.document import SUMMARY_NAME
 from elolab.arena.reports.plots import figures_also_as
 from elolab.cli.shared import tournament_report as tournaments
+from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.tuning_runs import say_stopped
 from elolab.engine.errors import UserError
 
-configure = tournaments.configure
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``elolab report``."""
+    tournaments.configure(parser)
+    parser.add_argument(
+        "--markdown", action="store_true", help="print summary.md, the outcome and a table in Markdown, for CI jobs"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report of a run again, or a joint report of several tournaments."""
     with figures_also_as(arguments.figures):
-        return _report(arguments)
+        if not arguments.markdown:
+            return _report(arguments)
+        if arguments.json:
+            raise UsageError("report: --markdown and --json both say what to print; give one of them")
+        with redirect_stdout(io.StringIO()):
+            code = _report(arguments)
+    print((_folder_of_report(arguments) / SUMMARY_NAME).read_text("utf-8"), end="")
+    return code
+
+
+def _folder_of_report(arguments: argparse.Namespace) -> Path:
+    if len(arguments.directories) > 1:
+        return Path(arguments.out or tournaments.JOINT_FOLDER)
+    return Path(arguments.out or arguments.directories[0])
 
 
 def _report(arguments: argparse.Namespace) -> int:

@@ -300,6 +300,7 @@ def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
         "fit": exports.tables.fit(),
         **(figures_of_match(exports.tables, exports.sequential) if is_match(spec) else {}),
         **(exports.placing.data() if exports.placing is not None else {}),
+        "variations": [count.data for count in exports.variations],
         "games_digest": exports.digest,
         "report": None if exports.report is None else str(exports.report),
     }

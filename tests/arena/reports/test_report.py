@@ -537,3 +537,16 @@ def test_nodes_that_no_player_said_are_an_empty_cell_of_the_games(
         list(games)
     (row,) = csv.DictReader((tmp_path / "games.csv").open())
     assert (row["nodes"], row["plies"]) == (cell, "2")
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_wrong_reports_of_players_are_a_section(tmp_path: Path) -> None:
+    records = [game(0, 0, 1, 0, "1-0", "checkmate"), game(1, 1, 0, 0, "0-1", "checkmate")]
+    moves = (records[1].moves[0]._replace(principal_variation="a0a9"), *records[1].moves[1:])
+    write_report(tmp_path, specification(), [records[0], replace(records[1], moves=moves)], planned_games=2)
+    text = (tmp_path / "report.md").read_text("utf-8")
+    assert "## Variations and mates" in text
+    table = text.partition("## Variations and mates")[2].partition("\n## ")[0]
+    assert "| Player | Moves with reports | Variations | Illegal | Other move | Wrong side |" in table
+    (row,) = (line for line in table.splitlines() if line.startswith("| \\<plain> & simple |"))
+    assert row.split("|")[4:6] == [" 2 (0:2) ", " 1 (1:1) "]

@@ -1,0 +1,53 @@
+"""``elolab report``: the short summary that a CI job shows, and what its JSON says about reports of players."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from elolab import command_line
+from tests.support.small_tournaments import play, write_spec
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("match")
+    play(write_spec(folder, players=2, pairs=1, extra='format = "match"'), folder / "run")
+    return folder / "run"
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_summary_is_markdown_that_needs_no_other_file(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["report", str(run), "--markdown"]) == 0
+    text = capsys.readouterr().out
+    assert text == (run / "summary.md").read_text("utf-8")
+    assert text.startswith("## cup\n")
+    assert "    LOS " in text
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len(rows) == 4
+    assert {row.count("|") for row in rows} == {rows[0].count("|")}
+    assert "player 1" in rows[2] + rows[3]
+    assert "![" not in text
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_a_joint_report_has_a_summary_too(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    play(write_spec(tmp_path, players=2, pairs=2), tmp_path / "other")
+    words = ["report", str(run), str(tmp_path / "other"), "--out", str(tmp_path / "joint"), "--markdown"]
+    assert command_line.main([*words, "--language", "zh"]) == 0
+    assert "选手" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_json_counts_what_players_reported(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["report", str(run), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["variations"]
+    assert {entry["player"] for entry in found} == {"player 0", "player 1"}
+    assert all(entry["moves"] > 0 and entry["lines"] == 0 for entry in found)
+
+
+def test_two_forms_of_output_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["report", str(run), "--markdown", "--json"]) == 2
+    assert "give one of them" in capsys.readouterr().err
