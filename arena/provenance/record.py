@@ -14,7 +14,7 @@ import functools
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from elolab.arena.play.store import Store
@@ -125,7 +125,7 @@ class Provenance:
         differ on other machines.
         """
         self._store = store
-        self._recorded = _recorded_files(store)
+        self._recorded = recorded_files(store.metadata)
         self._drivers: list[str] = store.metadata(DRIVERS) or []
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
@@ -173,11 +173,14 @@ class Provenance:
             self._store.record_metadata(new)
 
 
-def _recorded_files(store: Store) -> dict[GameFile, list[str]]:
-    """The recorded files, each with the digests of its builds in the order in which they played."""
+def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
+    """Files of players, each with the digests of all its builds that played, in order.
+
+    ``metadata`` returns the store's metadata of a key, and ``None`` for a missing key.
+    """
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
-        for word, directory, digest in store.metadata(name) or ():
+        for word, directory, digest in metadata(name) or ():
             found.setdefault(GameFile(word, directory, name == PROGRAMS), []).append(digest)
     return found
 
@@ -194,7 +197,7 @@ def files_in(store: Store) -> list[dict[str, str | None]]:
     """Every build of the files that external players used, in order: kind, path, directory and SHA-256."""
     return [
         {"kind": file.kind, "path": file.word, "directory": file.directory, "sha256": digest}
-        for file, digests in _recorded_files(store).items()
+        for file, digests in recorded_files(store.metadata).items()
         for digest in digests
     ]
 
@@ -208,7 +211,7 @@ def builds_in(store: Store) -> dict[str, str]:
     """Shortened digests of the builds of each file that external players used, as a comma-separated text, keyed by kind
     and path.
     """
-    return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in _recorded_files(store).items()}
+    return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in recorded_files(store.metadata).items()}
 
 
 def builds_by_player(store: Store, players: Iterable[PlayerSpec]) -> dict[str, str]:
@@ -217,7 +220,7 @@ def builds_by_player(store: Store, players: Iterable[PlayerSpec]) -> dict[str, s
     It is ``elolab IDENTITY``, or the program and its files with their digests, ``engine sha256:DIGEST, net.nnue
     sha256:DIGEST``. Digests are shortened, and joined by ``+`` if several builds played.
     """
-    identities, recorded = "+".join(sorted(store.engine_identities())), _recorded_files(store)
+    identities, recorded = "+".join(sorted(store.engine_identities())), recorded_files(store.metadata)
     found = {}
     for player in players:
         if player.is_builtin:
@@ -251,7 +254,7 @@ def changed_since(store: Store) -> str:
 def _changed(store: Store) -> dict[str, str]:
     """Phrases that describe changes that were not accepted, keyed by the digest of the changed file or driver code."""
     found = {}
-    for file, digests in _recorded_files(store).items():
+    for file, digests in recorded_files(store.metadata).items():
         now = file.digest()
         if now is not None and now != digests[-1]:
             found[now] = f"the {file.kind} {file.word!r} has changed since it played games there"
@@ -269,7 +272,7 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
     """Warnings about a folder's provenance: pairs of a message key of ``arena`` and the message's fields."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
-        for file, digests in _recorded_files(store).items()
+        for file, digests in recorded_files(store.metadata).items()
         if len(digests) > 1
     ]
     if len(drivers := store.metadata(DRIVERS) or ()) > 1:

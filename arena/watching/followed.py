@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import hashlib
+import html
 import json
+import re
+import time
 from collections.abc import AsyncGenerator, Sequence
 from pathlib import Path
 from typing import Any
 
 from elolab.arena.collection.listing import RUNNING, RunEntry, changed_at, entry_of, is_run, run_folders
+from elolab.arena.play.publishing import ASKED_SECONDS, ask, game_name
 from elolab.arena.play.store import STORE_NAME, is_in_use
 from elolab.arena.watching.drawing import RenewedOutput
 from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_state
@@ -20,7 +24,12 @@ POLL_SECONDS = 1.0
 """Interval at which a run's folder is read while the run has viewers."""
 KEEP_ALIVE_SECONDS = 15.0
 """Time without changes after which a viewer receives an empty message, which detects closed connections."""
-GAMES_OF_PAGE = 15
+ASKING_SECONDS = 2.0
+"""Interval at which the run is asked again for what its viewers want."""
+REPORT_NAME = "report.html"
+LEFT_OUT = ("conditions", "repeat", "verdicts")
+"""Names of the report's sections that pages omit, because they do not change while games are played."""
+_SUMMARY = r'<p class="summary">(.*?)</p>'
 
 
 class FollowedRun:
@@ -42,6 +51,13 @@ class FollowedRun:
         self._figures: dict[str, RenewedOutput] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
+        self._boards = 0
+        """Number of viewers that want the moves of all games in progress."""
+        self._dialogues: dict[str, float] = {}
+        """Time (``time.monotonic``) of the last request for a game's dialogue, by the game's name."""
+        self._asked: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
+        """The last request to the run: its time (``time.monotonic``), the dialogues, and whether it was for all moves.
+        """
 
     async def state(self) -> State:
         """Read the run's folder and return its state, described in ``arena.watching.snapshot``."""
@@ -49,12 +65,13 @@ class FollowedRun:
             self._state = await asyncio.to_thread(self._follower.read)
         return self._state
 
-    async def events(self, language: str) -> AsyncGenerator[dict[str, Any] | None, None]:
+    async def events(self, language: str, *, all_boards: bool = False) -> AsyncGenerator[dict[str, Any] | None, None]:
         """Yield the whole state, then the sections that change; ``None`` after ``KEEP_ALIVE_SECONDS`` without a change.
 
-        ``close`` ends the iteration.
+        ``all_boards`` asks the run for the moves of all its games in progress. ``close`` ends the iteration.
         """
         self._viewers[language] = self._viewers.get(language, 0) + 1
+        self._boards += all_boards
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._follow())
         try:
@@ -72,6 +89,7 @@ class FollowedRun:
                 yield event or None
         finally:
             self._viewers[language] -= 1
+            self._boards -= all_boards
 
     async def _wait(self, sent: State, drawing: int, language: str) -> None:
         def is_news() -> bool:
@@ -84,6 +102,7 @@ class FollowedRun:
         while any(self._viewers.values()) and not self._closing.is_set():
             before, drawings = self._state, self._drawings()
             self._draw(await self.state())
+            await self._ask()
             is_same = not changes(before, self._state)
             if is_same:
                 self._state = before
@@ -91,6 +110,37 @@ class FollowedRun:
                 async with self._news:
                     self._news.notify_all()
             await asyncio.sleep(POLL_SECONDS)
+
+    async def _ask(self) -> bool:
+        """Ask the run for what viewers want and it does not publish unasked; returns whether it could be asked."""
+        now = time.monotonic()
+        self._dialogues = {name: at for name, at in self._dialogues.items() if now - at < ASKED_SECONDS}
+        wanted = (frozenset(self._dialogues), self._boards > 0)
+        if not any(wanted) or self._state["state"] != RUNNING:
+            return True
+        if wanted == self._asked[1:] and now - self._asked[0] < ASKING_SECONDS:
+            return True
+        self._asked = (now, *wanted)
+        return await asyncio.to_thread(ask, self.folder, all_moves=wanted[1], dialogues=wanted[0])
+
+    async def dialogue(self, name: str) -> dict[str, Any]:
+        """The last lines exchanged with the players of a game in progress, which the run publishes while it is asked.
+
+        ``players`` has a pair of name and lines for each side. It is empty unless ``state`` is ``shown``:
+
+        - ``asked``: the run has not answered yet
+        - ``over``: no such game is in progress
+        - ``unwritable``: the run cannot be asked, because its folder is read-only
+        """
+        game = next((one for one in self._state["running"] if game_name(one["series"], one["number"]) == name), None)
+        if game is None:
+            return {"state": "over", "players": []}
+        self._dialogues[name] = time.monotonic()
+        is_asked = await self._ask()
+        lines = game.get("dialogue")
+        if lines is None:
+            return {"state": "asked" if is_asked else "unwritable", "players": []}
+        return {"state": "shown", "players": [*zip((game["first"], game["second"]), lines, strict=True)]}
 
     def _draw(self, state: State) -> None:
         if not self._command or state["kind"] in ("", "tournament") or not state["games"]:
@@ -124,8 +174,28 @@ class FollowedRun:
 
             return {"html": crosstable_html([row["player"] for row in self._state["standings"]], results, language)}
         drawn = self._figures.get(language)
-        found: dict[str, Any] = json.loads(drawn.text) if drawn is not None and drawn.text else {}
-        return found
+        if drawn is not None and drawn.text:
+            found: dict[str, Any] = json.loads(drawn.text)
+            return found
+        return {} if self._state["state"] == RUNNING else self._figures_of_report()
+
+    def _figures_of_report(self) -> dict[str, Any]:
+        """The figures in the report that the run wrote at its end, in the report's language; empty without a report.
+
+        They are shown until the figures in the viewer's language have been drawn.
+        """
+        try:
+            text = (self.folder / REPORT_NAME).read_text("utf-8")
+        except (OSError, ValueError):
+            return {}
+        main = text.partition("<main>")[2].partition("</main>")[0]
+        sections = re.findall(r'(<section id="(\w+)">.*?</section>)', main, re.DOTALL)
+        title, summary = (
+            html.unescape(re.sub(r"<[^>]*>", "", found[1])).strip() if found else ""
+            for found in (re.search(pattern, text, re.DOTALL) for pattern in (r"<h1>(.*?)</h1>", _SUMMARY))
+        )
+        kept = [part for part, name in sections if name not in (*LEFT_OUT, "games")]
+        return {"title": title, "summary": summary, "html": "".join(kept)}
 
     async def game(self, key: str, language: str) -> dict[str, Any] | None:
         """Data of a stored game, with its moves, for the board; ``None`` for an unknown key."""
@@ -136,23 +206,35 @@ class FollowedRun:
 
         return game_data(record, self._state["game"], language)
 
-    def games(self, first: int, player: str) -> dict[str, Any]:
-        """Finished games, newest first, as data for the page.
+    def table(self, name: str, query: str, first: int, sort: str, language: str, *, descending: bool) -> dict[str, Any]:
+        """A page of the table ``games``, ``openings`` or ``engines``, as ``tables.part_of`` returns it.
 
-        ``games`` has up to ``GAMES_OF_PAGE`` rows from index ``first`` on; ``total`` is the number of all games.
-        ``player`` restricts both to one player's games; an empty text selects all games.
+        ``query`` selects games; if it cannot be understood, ``problem`` says why and the page is empty. Without
+        ``sort``, games begin with the newest.
         """
-        from elolab.arena.watching.page import row_data
+        from elolab.arena.watching import tables
 
-        found = [game for game in self._follower.games if not player or player in (game.first, game.second)]
-        found.reverse()
-        return {"total": len(found), "games": [row_data(game) for game in found[first : first + GAMES_OF_PAGE]]}
+        follower, rows = self._follower, []
+        if name == "games":
+            try:
+                found = tables.selected(query, follower.games, tables.running_games(self._state["running"]))
+            except tables.QueryError as error:
+                key, fields = error.args
+                return {"total": 0, "rows": [], "problem": Catalogue("elolab.arena.watching", language)(key, **fields)}
+            if not sort:
+                page = found[::-1][first : first + tables.ROWS_PER_PAGE]
+                return {"total": len(found), "rows": [*map(tables.game_row, page)]}
+            rows = [*map(tables.game_row, found)]
+        elif name == "openings":
+            rows = tables.opening_rows(follower.games)
+        elif follower.spec is not None:
+            rows = tables.engine_rows(follower.spec, follower.facts, follower.identity, language)
+        return tables.part_of(rows, first, sort, descending=descending)
 
     def key_of(self, name: str) -> str | None:
-        """The store's key of a game, from its name on pages (``page.place_name``); ``None`` for an unknown name."""
-        from elolab.arena.watching.page import place_name
-
-        return next((game.key for game in self._follower.games if place_name(game.pairing) == name), None)
+        """The store's key of a game, from its name on pages (``game_name``); ``None`` for an unknown name."""
+        games = self._follower.games
+        return next((one.key for one in games if game_name(one.pairing.series, one.pairing.number) == name), None)
 
     async def close(self) -> None:
         """Disconnect all viewers."""

@@ -6,7 +6,8 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.notation.pgn import date_of, round_of
-from elolab.arena.records import GameRecord, Pairing
+from elolab.arena.play.publishing import GAMES_WITH_MOVES, game_name
+from elolab.arena.records import GameRecord
 from elolab.arena.reports.packed_games import GamesOnPage, details_of_game, fault_of_game, script_data
 from elolab.arena.reports.render import render
 from elolab.engine.games import GAMES
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elolab.arena.collection.listing import RunEntry
-    from elolab.arena.watching.snapshot import FinishedGame, State
+    from elolab.arena.watching.snapshot import State
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
@@ -41,7 +42,9 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
     facts["messages"] |= {key.removeprefix("script."): text for key, text in own.items() if key.startswith("script.")}
     facts |= {"game": game, "language": language, "counts": _counts(language)}
     say = Catalogue(MESSAGES, language)
-    sections = ("standing", "faults", "now", "replay", "finished")  # the script hides links to missing sections
+    facts["gamesWithMoves"] = GAMES_WITH_MOVES
+    # The script hides links to missing sections.
+    sections = ("standing", "faults", "now", "replay", "finished", "openings", "engines", "machines")
     return render(
         f"{MESSAGES}/watch.html.j2", language,
         title=state["name"], kicker=Markup('<span id="kicker"></span>'), summary=Markup('<span id="finding"></span>'),
@@ -95,24 +98,12 @@ def _counts(language: str) -> dict[str, dict[str, str]]:
 # Games
 
 
-def place_name(pairing: Pairing) -> str:
-    """The name of a game on pages: its number, preceded by the name of its series if it belongs to one."""
-    return "-".join([*pairing.series.split(), str(pairing.number)])
-
-
-def row_data(game: FinishedGame) -> dict[str, Any]:
-    """Data for a row of the list of finished games."""
-    return {
-        "key": game.key, "number": place_name(game.pairing), "first": game.first, "second": game.second,
-        "result": game.result, "reason": game.reason, "plies": game.plies, "opening": game.opening,
-    }  # fmt: skip
-
-
 def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
     """Data of a game for the board: its players, opening, result, moves and fault, and its details as sentences."""
     fault = fault_of_game(record, language)
     return {
-        "key": record.key, "number": place_name(record.pairing), "pair": record.pairing.pair,
+        "key": record.key, "number": game_name(record.pairing.series, record.pairing.number),
+        "pair": record.pairing.pair,
         "round": round_of(record), "date": date_of(record), "first": record.first, "second": record.second,
         "opening": [record.opening.position, " ".join(record.opening.moves), record.opening.name],
         "result": record.result, "reason": record.reason,

@@ -36,6 +36,8 @@ from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
 """Time after Ctrl-C for completing responses in progress."""
+MAX_QUERY = 500
+"""Maximum length of a query of the table of games, in characters; longer queries are truncated."""
 MAX_NAME = 200
 """Maximum length of a game's or player's name in a URL, in characters; longer names are truncated."""
 HEADERS = {
@@ -104,7 +106,8 @@ class _Routes:
             Route("/run/{run}/", self.page),
             Route("/run/{run}/events", self.events),
             Route("/run/{run}/figures", self.figures),
-            Route("/run/{run}/games", self.games),
+            *(Route(f"/run/{{run}}/{name}", self.table_page) for name in ("games", "openings", "engines")),
+            Route("/run/{run}/dialogue", self.dialogue),
             Route("/run/{run}/game", self.game),
         ]
 
@@ -156,10 +159,11 @@ class _Routes:
     async def events(self, request: Request) -> Response:
         """Stream the state of a run and its changes; a reconnecting viewer gets the whole state."""
         run, language = await self._run_of(request), self._language_of(request)
+        all_boards = request.query_params.get("boards") == "all"
 
         async def lines() -> AsyncIterator[str]:
             number = 0
-            async with contextlib.aclosing(run.events(language)) as events:
+            async with contextlib.aclosing(run.events(language, all_boards=all_boards)) as events:
                 async for event in events:
                     if event is None:
                         yield ": nothing new\n\n"
@@ -176,14 +180,23 @@ class _Routes:
         found = await run_in_threadpool(run.figures, self._language_of(request))
         return JSONResponse(found, headers=HEADERS)
 
-    async def games(self, request: Request) -> Response:
-        """Rows of the list of finished games, from index ``from`` on; ``player`` selects one player's games."""
+    async def table_page(self, request: Request) -> Response:
+        """Rows of a table, from index ``from`` on, sorted by the column ``sort``; ``query`` selects games."""
         run, query = await self._run_of(request), request.query_params
-        first = query.get("from", "0")
+        first, name = query.get("from", "0"), request.url.path.rpartition("/")[2]
         if not (first.isascii() and first.isdigit() and len(first) < 10):
             raise HTTPException(400)
-        found = await run_in_threadpool(run.games, int(first), query.get("player", "")[:MAX_NAME])
+        words, sort, is_descending = query.get("query", ""), query.get("sort", ""), query.get("descending") == "1"
+        language = self._language_of(request)
+        found = await run_in_threadpool(
+            lambda: run.table(name, words[:MAX_QUERY], int(first), sort, language, descending=is_descending)
+        )
         return JSONResponse(found, headers=HEADERS)
+
+    async def dialogue(self, request: Request) -> Response:
+        """The last lines exchanged with the players of the game in progress named ``game``."""
+        run = await self._run_of(request)
+        return JSONResponse(await run.dialogue(request.query_params.get("game", "")[:MAX_NAME]), headers=HEADERS)
 
     async def game(self, request: Request) -> Response:
         """A finished game, by its key or its name on pages."""

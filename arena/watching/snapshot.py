@@ -31,9 +31,10 @@ The state is a dictionary of JSON values. Unchanged sections keep their identity
   ``pentanomial`` of a sequential test; null for other runs
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (points are pairs, ratio) or empty;
   ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS`` points
-- ``running``: games in progress, as in ``live.json``: ``series``, ``number``, ``first``, ``second``, ``opening``,
-  ``seconds``; if the run publishes moves also ``game``, ``position``, ``opening_moves``, ``moves``, ``scores``,
-  ``worker``
+- ``machine``: the run's machine, as in ``live.json``: ``name``, ``processors``, ``load``; empty if the run is not in
+  progress
+- ``running``: games in progress, as ``arena.play.publishing`` writes them to ``live.json``, with ``thinking`` (ms) at
+  the time of reading
 - ``faults``: rows by player and reason: ``player``, ``reason``, ``games`` (a count), ``number`` and ``key`` of the
   first such game, ``sentence`` by language
 - ``warnings``: warnings to read before trusting the figures, each a sentence by language
@@ -127,7 +128,8 @@ def waiting_state(folder: Path) -> State:
             "planned": 0, "done": 0, "stage": None, "all_planned": 0, "all_done": 0, "games_per_second": None,
             "seconds_left": None, "at_most": True, "words": "", "updated_at": "",
         },
-        "workers": [], "players": [], "standings": [], "anchors": {}, "result": {}, "match": None, "test": None,
+        "machine": {}, "workers": [], "players": [], "standings": [], "anchors": {}, "result": {}, "match": None,
+        "test": None,
         "curve": {"kind": "", "stride": 1, "points": []}, "running": [], "faults": [], "warnings": [], "games": 0,
     }  # fmt: skip
 
@@ -171,6 +173,21 @@ class RunFollower:
     def game(self, key: str) -> GameRecord | None:
         """Load a stored game with its moves, by its full key. Raises ``StoreError``."""
         return self._store.record(key)
+
+    @property
+    def spec(self) -> TournamentSpec | None:
+        """The specification of a tournament; ``None`` for other runs."""
+        return None if self._figures is None else self._figures.spec
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The metadata of the run's store."""
+        return self._store.facts
+
+    @property
+    def identity(self) -> str:
+        """Identity of the built-in engine in the newest game; empty before the first game."""
+        return self._store.identity
 
     @property
     def placing(self) -> Placing | None:
@@ -233,6 +250,10 @@ class RunFollower:
         stamp = _stamp_of(self.folder / LIVE_NAME)
         if stamp != self._live_stamp:
             self._live_stamp, self._live = stamp, read_live(self.folder)
+            age_ms = 0.0 if stamp is None else 1000 * min(max(0.0, time.time() - stamp[0] / 1e9), FRESH_SECONDS)
+            for game in self._live.get("running") or []:
+                if game.get("thinking") is not None:
+                    game["thinking"] = round(game["thinking"] + age_ms)
 
     def _tell_live(self, state: State) -> None:
         live, spec = self._live, self._figures.spec if self._figures is not None else None
@@ -249,6 +270,7 @@ class RunFollower:
         }  # fmt: skip
         state["kind"] = state["kind"] or str(live.get("kind") or "")
         state["workers"] = live.get("workers") or []
+        state["machine"] = live.get("machine") or {}
         state["running"] = live.get("running") or []
         told = next((game["game"] for game in state["running"] if game.get("game")), "")
         state["game"] = state["game"] or told
@@ -261,7 +283,7 @@ class RunFollower:
             is_tournament = self._figures is not None and self._figures.spec is not None
             if is_tournament and not progress["stage"]:  # includes games stored since
                 progress["done"] = progress["all_done"] = min(state["games"], progress["all_planned"])
-        state.update(running=[], progress=progress)
+        state.update(running=[], machine={}, progress=progress)
 
     def _run_state(self, state: State) -> str:
         told, progress = self._live.get("state"), state["progress"]
@@ -299,6 +321,8 @@ class GameReader:
         self.was_replaced = False
         """Whether the last reading found that another file had replaced the store."""
         self.facts: dict[str, Any] = {}
+        self.identity = ""
+        """Identity of the built-in engine in the newest game; empty before the first game."""
         self.withdrawals: tuple[Withdrawal, ...] = ()
         """Players that had withdrawn at the last reading because they could not be started."""
 
@@ -327,6 +351,8 @@ class GameReader:
             before, self.facts = self.facts, store.all_metadata()
             self.withdrawals = withdrawals_of(store)
             found = [*self._rows(store.connection)]
+            newest_game = "SELECT engine_identity FROM games ORDER BY rowid DESC LIMIT 1"
+            self.identity = next((row[0] for row in store.connection.execute(newest_game)), "")
         # A change in the tick of the last one may leave time and size as they were: the log is also written over.
         newest = max(stamp[0] for stamp in stamps if stamp is not None)
         is_settled = began - newest / 1e9 > CLOCK_TICK_SECONDS

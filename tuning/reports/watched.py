@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.reports.document import Document, html_sections
+from elolab.arena.watching.followed import LEFT_OUT
 from elolab.engine.errors import UserError
-
-LEFT_OUT = ("conditions", "repeat", "verdicts")
-"""Names of the report's sections that ``watch`` omits, because they do not change while games are played."""
 
 
 def watched_data(directory: Path, language: str) -> dict[str, Any]:

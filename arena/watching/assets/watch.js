@@ -2,7 +2,7 @@
 // The page that follows a run. The server sends the run's state, then its changes (format: arena/watching/snapshot.py).
 // report.js, which is loaded before this script, shows games on the board of reports.
 
-const END_SECONDS = 4, LIST_SECONDS = 2, UNKNOWN = "–";
+const END_SECONDS = 4, LIST_SECONDS = 2, CLOCK_MS = 200, DIALOGUE_MS = 1000, UNKNOWN = "–";
 
 function signedText(value, digits = 1) {
   if (value === null || value === undefined) return "∞";
@@ -47,12 +47,16 @@ const watch = {
   state: null, source: null, figures: {},
 
   connect() {
-    this.source = new EventSource("events?language=" + facts.language);
+    this.source?.close();
+    this.source = new EventSource(`events?language=${facts.language}&boards=${this.needsAll() ? "all" : "first"}`);
     this.source.addEventListener("state", (event) => this.take(JSON.parse(event.data), null));
     this.source.addEventListener("changes", (event) => this.change(JSON.parse(event.data)));
     this.source.addEventListener("open", () => { element("connection").hidden = true; });
     this.source.addEventListener("error", () => { element("connection").hidden = false; setText("connection", say("lost")); });
   },
+
+  // The run publishes the moves of its first games only, unless it is asked for all.
+  needsAll() { return cards.isOpen && this.state !== null && this.state.running.length > facts.gamesWithMoves; },
 
   change(event) { this.take({ ...this.state, ...event }, event); },
 
@@ -73,14 +77,38 @@ const watch = {
     if (isNew("curve", "match", "test", "standings")) this.showCurve();
     this.showFinding();
     if (isNew("running", "state")) cards.show(state.running);
-    if (isNew("games")) finished.renew();
-    if (isNew("players")) finished.players(state.players);
+    if (isNew("running", "state", "machine", "workers")) this.showMachines();
+    if (isNew("games") || isNew("running") && finished.isOfRunning()) finished.renew();
+    if (isNew("games")) openings.renew();
+    if (isNew("games", "players")) engines.renew();
+    if (isNew("players")) this.suggest();
     if (isNew("faults")) this.showFaults();
     if (isNew("warnings")) this.showWarnings();
     if (isNew("drawing", "kind", "standings", "result")) this.loadFigures();
     element("trouble").hidden = !state.trouble;
     setText("trouble", state.trouble);
     if (!before) begun();
+  },
+
+  // Words for the query of the table of games.
+  suggest() {
+    const words = ["running", ...this.state.players.map((name) => filterText("engine", name)), ...Object.keys(facts.endings).filter((name) => name !== "unfinished").map((name) => `ending:${name}`), "result:1-0", "result:0-1", "result:draw"];
+    element("games-words").replaceChildren(...words.map((value) => make("option", { value })));
+  },
+
+  // The machine of the run, and the workers of a cluster.
+  showMachines() {
+    const { machine, running, progress, state } = this.state, workers = state === "running" ? this.state.workers : [], own = running.filter((game) => !game.worker).length;
+    const rows = workers.map((worker) => [worker.name, facts.messages[`worker_${worker.state}`] || worker.state, String(worker.threads ?? UNKNOWN), UNKNOWN,
+      String(running.filter((game) => game.worker === worker.name).length), worker.games, worker.games_per_second]);
+    if (machine.name !== undefined) {
+      const load = say("load", { load: machine.load.toFixed(1), share: Math.round(100 * machine.load / machine.processors) });
+      rows.unshift([machine.name, say(workers.length ? "machine_of_run" : "machine_playing"), String(machine.processors), load, String(own), ...(workers.length ? [null, null] : [progress.all_done, progress.games_per_second])]);
+    }
+    showSection("machines", rows.length > 0);
+    const speedText = (speed) => speed === null || speed === undefined ? UNKNOWN : speed >= 1 ? say("per_second", { games: speed.toFixed(1) }) : say("per_minute", { games: (60 * speed).toFixed(1) });
+    element("machines-table").tBodies[0].replaceChildren(...rows.map(([name, state, threads, load, playing, games, speed]) => make("tr", {},
+      make("th", { scope: "row" }, name), make("td", {}, state), ...[threads, load, playing, games === null || games === undefined ? UNKNOWN : countText(games), speedText(speed)].map((text) => make("td", { class: "number" }, text)))));
   },
 
   showHead() {
@@ -180,10 +208,11 @@ const watch = {
 
   async loadFigures() {
     const { kind, drawing, result, players, games } = this.state, isHeavy = kind !== "" && kind !== "tournament";
-    element("drawing").hidden = !isHeavy || drawing > 0;
+    element("drawing").hidden = !isHeavy || drawing > 0 || this.state.state !== "running";
     if (isHeavy) setText("drawing", say("drawing"));
     const isTable = facts.language in result || players.length > 2 && games > 0;
-    if (!isTable && (!isHeavy || !drawing)) return;
+    // A run that is over shows the figures of its report at once.
+    if (!isTable && (!isHeavy || !drawing && this.state.state === "running")) return;
     const found = await (await fetch("figures?language=" + facts.language)).json();
     if (!found.html) return;
     if (found.html !== this.figures.html) {
@@ -257,35 +286,198 @@ function curvePicture({ kind, points }, test) {
 // --- Games in progress -------------------------------------------------------------------------------------------
 
 const cards = {
-  follows: true,
+  follows: true, isOpen: remembered("boards") === "open",
+  // What is known of each game in progress, by its name: the state on its board, the time at which it was received.
+  known: new Map(),
 
   show(running) {
-    const told = running.filter((game) => game.moves);
+    const told = running.filter((game) => game.moves), now = Date.now();
     showSection("now", running.length > 0 || ["running", "waiting"].includes(watch.state.state));
     setText("now-note", !running.length ? say("nothing_running") : !told.length ? say("untold") : "");
-    const places = new Map([...element("cards").children].map((card) => [card.dataset.name, card]));
-    element("cards").replaceChildren(...running.map((game) => this.card(game, places.get(nameOf(game)))));
+    element("open-all").disabled = !told.length;
+    for (const game of running) {
+      const before = this.known.get(nameOf(game));
+      this.known.set(nameOf(game), { ...(before?.moves.length <= (game.moves?.length ?? 0) ? before : { states: [] }), game, moves: game.moves || [], at: now });
+    }
+    this.arrange(running.map(nameOf));
+    if (watch.needsAll() !== this.hasAll && watch.source) { this.hasAll = watch.needsAll(); watch.connect(); }
     board.follow(running);
   },
 
-  card(game, before) {
-    const card = before || make("button", { type: "button", class: "card-game", "data-name": nameOf(game) }, make("span", { class: "head" }, make("span"), make("span")), make("span", { class: "who" }), make("span", { class: "who" }));
-    if (!before) card.addEventListener("click", () => { this.setFollow(true); board.watch(nameOf(game)); });
-    const [number, length] = card.firstChild.children, [, first, second] = card.children;
-    const plies = game.moves ? say("live_plies", { plies: (game.opening_moves || []).length + game.moves.length }) + " · " : "";
-    number.textContent = say("live_card", { number: nameOf(game) }) + (game.worker ? ` · ${game.worker}` : "");
-    length.textContent = plies + durationText(game.seconds);
-    [first.textContent, second.textContent] = [game.first, game.second];
-    card.disabled = !game.moves;
+  hasAll: false,
+
+  // A game takes the place of one that has ended, so that the other boards stay where they are.
+  arrange(names) {
+    const box = element("cards"), places = new Map([...box.children].map((card) => [card.dataset.name, card]));
+    for (const name of this.known.keys()) if (!names.includes(name)) this.known.delete(name);
+    const free = [...box.children].filter((card) => !names.includes(card.dataset.name));
+    for (const name of names) {
+      const card = places.get(name) || this.card(name), gone = places.has(name) ? null : free.shift();
+      if (gone) gone.replaceWith(card);
+      else if (!places.has(name)) box.append(card);
+      this.fill(card);
+    }
+    for (const card of free) card.remove();
+    box.classList.toggle("boards", this.isOpen);
+    this.tick();
+  },
+
+  card(name) {
+    const seat = (side) => make("div", { class: `seat seat${side}` }, make("p", { class: "seat-name" }, make("span", { class: `side side${side}`, role: "img", "aria-label": facts.sides[side] }), make("span", { class: "who" }), make("span", { class: "clock" })), make("p", { class: "seat-figures" }));
+    const show = make("button", { type: "button", class: "show", title: say("card_show") }), talk = make("button", { type: "button", class: "talk" }, say("dialogue_button"));
+    show.addEventListener("click", () => { this.setFollow(true); board.watch(name); });
+    talk.addEventListener("click", () => dialogue.open(name));
+    return make("article", { class: "card-game", "data-name": name, "data-game": facts.game }, make("div", { class: "head" }, show, make("span", { class: "length" })), seat(1), make("div", { class: "mini" }), seat(0), talk);
+  },
+
+  fill(card) {
+    const known = this.known.get(card.dataset.name), { game } = known, part = (name) => card.querySelector(name);
+    const opening = game.opening_moves || [], plies = game.moves ? say("live_plies", { plies: opening.length + game.moves.length }) + " · " : "";
+    const title = say("live_card", { number: nameOf(game) }) + (game.worker ? ` · ${game.worker}` : "");
+    if (part(".show").textContent !== title) part(".show").textContent = title;
+    part(".show").disabled = !game.moves;
+    part(".talk").setAttribute("aria-label", `${say("dialogue_button")}: ${title}`);
+    part(".length").textContent = plies + durationText(game.seconds);
     card.setAttribute("aria-current", String(board.live === nameOf(game)));
-    return card;
+    const drawer = BOARDS[facts.game];
+    if (drawer) this.advance(known, drawer, opening);
+    for (const side of [0, 1]) {
+      part(`.seat${side} .who`).textContent = side ? game.second : game.first;
+      part(`.seat${side} .seat-figures`).textContent = this.figures(known, side);
+    }
+    const box = part(".mini");
+    box.hidden = !this.isOpen || !known.states.length;
+    if (box.hidden) { box.replaceChildren(); known.drawn = null; return; }
+    const key = `${known.states.length} ${replay.letters}`;
+    if (known.drawn === key) return;
+    known.drawn = key;
+    const moves = [...opening, ...game.moves], last = moves[moves.length - 1];
+    const label = last ? say("position_after", { ply: moves.length, move: last, side: facts.sides[(known.start + moves.length - 1) % 2] }) : say("position_before");
+    box.replaceChildren(drawer.paint(known.states[known.states.length - 1], { flipped: false, letters: replay.letters, marks: last ? drawer.squares(last) : [], label }));
+  },
+
+  // Play the moves that have come.
+  advance(known, drawer, opening) {
+    if (!known.game.moves) { known.states = []; return; }
+    if (!known.states.length) { known.states = [drawer.parse(known.game.position)]; known.start = known.states[0].side; }
+    for (const move of [...opening, ...known.game.moves].slice(known.states.length - 1)) known.states.push(drawer.play(known.states[known.states.length - 1], move));
+  },
+
+  // The side that makes a move of a game, by the move's index after the opening.
+  side(known, index) { return ((known.start ?? 0) + (known.game.opening_moves || []).length + index) % 2; },
+
+  // Score, depth, nodes and time of a side's last move; the score is from the view of the side that moves first.
+  figures(known, side) {
+    const { moves, scores, depths, nodes, times } = known.game;
+    if (!moves || !depths) return "";
+    const last = [moves.length - 1, moves.length - 2].find((index) => index >= 0 && this.side(known, index) === side);
+    if (last === undefined) return say("no_move_yet");
+    const score = scores[last] === null ? UNKNOWN : scoreText(side ? -scores[last] : scores[last]);
+    return say("last_figures", { score, depth: depths[last] ?? UNKNOWN, nodes: nodes[last] === null ? UNKNOWN : shortCount(nodes[last]), time: shortTime(times[last]) });
+  },
+
+  // Milliseconds left on a side's clock, or used by a side without one; the side to move's are counted on here.
+  clock(known, side) {
+    const { game } = known, clock = game.clocks?.[side] || null;
+    let [time, toGo] = clock ? [clock[0], clock[2]] : [0, 0];
+    game.times.forEach((spent, index) => {
+      if (this.side(known, index) !== side) return;
+      if (!clock) { time += spent; return; }
+      time = Math.max(0, time - spent) + clock[1];
+      if (clock[2] && --toGo === 0) [time, toGo] = [time + clock[0], clock[2]];
+    });
+    if (this.side(known, game.moves.length) !== side) return time;
+    const total = game.times.reduce((sum, spent) => sum + spent, 0);
+    const thinking = (game.thinking ?? Math.max(0, 1000 * game.seconds - total)) + Date.now() - known.at;
+    return clock ? Math.max(0, time - thinking) : time + thinking;
+  },
+
+  // Clocks run on between two messages of the server.
+  tick() {
+    if (document.hidden) return;
+    for (const card of element("cards").children) {
+      const known = this.known.get(card.dataset.name);
+      if (!known?.game.moves || !known.game.times) continue;
+      for (const side of [0, 1]) {
+        const box = card.querySelector(`.seat${side} .clock`), hasClock = Boolean(known.game.clocks?.[side]), text = clockText(this.clock(known, side));
+        if (box.textContent !== text) box.textContent = text;
+        box.title = say(hasClock ? "clock_left" : "clock_used");
+        box.classList.toggle("runs", this.side(known, known.game.moves.length) === side);
+      }
+    }
   },
 
   mark() { for (const card of element("cards").children) card.setAttribute("aria-current", String(board.live === card.dataset.name)); },
 
+  open(isOpen) {
+    this.isOpen = isOpen;
+    remember("boards", isOpen ? "open" : "closed");
+    element("open-all").setAttribute("aria-pressed", String(isOpen));
+    if (watch.state) this.show(watch.state.running);
+  },
+
   setFollow(follows) {
     this.follows = follows;
     element("follow").setAttribute("aria-pressed", String(follows));
+  },
+};
+
+function shortCount(count) { return count < 1e4 ? countText(count) : count < 1e6 ? `${(count / 1e3).toFixed(count < 1e5 ? 1 : 0)}\u202fk` : count < 1e9 ? `${(count / 1e6).toFixed(count < 1e8 ? 1 : 0)}\u202fM` : `${(count / 1e9).toFixed(1)}\u202fG`; }
+
+function shortTime(time) { return time < 1000 ? `${time < 10 ? time.toFixed(1) : Math.round(time)}\u202fms` : `${(time / 1000).toFixed(time < 1e5 ? 1 : 0)}\u202fs`; }
+
+function clockText(time) {
+  const seconds = time / 1000;
+  return seconds >= 60 ? durationText(Math.floor(seconds)) : `0:${String(Math.floor(seconds)).padStart(2, "0")}.${Math.floor(10 * (seconds % 1))}`;
+}
+
+// --- The dialogue of a game --------------------------------------------------------------------------------------
+
+const dialogue = {
+  name: null, timer: null,
+
+  open(name) {
+    this.name = name;
+    element("dialogue").hidden = false;
+    setText("dialogue-title", say("dialogue_title", { number: name }));
+    element("dialogue-lines").replaceChildren();
+    setText("dialogue-note", say("dialogue_asked"));
+    element("dialogue").scrollIntoView({ block: "nearest" });
+    element("dialogue-close").focus({ preventScroll: true });
+    this.renew().catch(fail);
+  },
+
+  close() {
+    clearTimeout(this.timer);
+    const talk = [...element("cards").children].find((card) => card.dataset.name === this.name)?.querySelector(".talk");
+    this.name = null;
+    element("dialogue").hidden = true;
+    (talk || element("open-all")).focus({ preventScroll: true });
+  },
+
+  async renew() {
+    clearTimeout(this.timer);
+    const name = this.name;
+    const answer = document.hidden ? null : await fetch("dialogue?game=" + encodeURIComponent(name));
+    if (this.name !== name) return;
+    if (answer?.ok) this.show(await answer.json());
+    if (this.name === name) this.timer = setTimeout(() => this.renew().catch(() => { this.timer = setTimeout(() => this.renew(), 5000); }), DIALOGUE_MS);
+  },
+
+  show({ state, players }) {
+    setText("dialogue-note", state === "shown" ? say("dialogue_note") : say(`dialogue_${state}`));
+    players.forEach(([player, lines], side) => {
+      let box = element("dialogue-lines").children[side];
+      if (!box) {
+        box = make("div", {}, make("h4", {}, make("span", { class: `side side${side}` }), player), make("pre", { tabindex: "0", "aria-label": player }));
+        element("dialogue-lines").append(box);
+      }
+      const text = lines.join("\n") || say("dialogue_none"), place = box.lastChild;
+      if (place.textContent === text) return;
+      const isAtEnd = place.scrollHeight - place.scrollTop - place.clientHeight < 30;
+      place.textContent = text;
+      if (isAtEnd) place.scrollTop = place.scrollHeight;
+    });
   },
 };
 
@@ -336,7 +528,7 @@ const board = {
     if (!game || !game.moves) return;
     games = this.bundle({
       number: name, pair: UNKNOWN, round: "", date: "", first: game.first, second: game.second, result: "*", reason: "unfinished", detail: "", fault: null, key: "",
-      opening: [game.position, (game.opening_moves || []).join(" "), game.opening], entries: game.moves.map((move, index) => this.entry(move, (game.scores || [])[index])),
+      opening: [game.position, (game.opening_moves || []).join(" "), game.opening], entries: game.moves.map((_, index) => this.entry(game, index)),
     });
     [this.live, this.key] = [name, null];
     showSection("replay", true);
@@ -346,7 +538,10 @@ const board = {
     cards.mark();
   },
 
-  entry(move, score) { return { move, score: score ?? null, depth: null, nodes: null, time: null, line: [] }; },
+  entry(game, index) {
+    const of = (column) => game[column]?.[index] ?? null;
+    return { move: game.moves[index], score: of("scores"), depth: of("depths"), nodes: of("nodes"), time: of("times"), line: [] };
+  },
 
   label(game) {
     setText("replay-title", say("live_title", { number: nameOf(game), first: game.first, second: game.second }));
@@ -367,8 +562,8 @@ const board = {
   extend(game) {
     const book = (game.opening_moves || []).length, known = replay.entries.length - book, drawer = BOARDS[facts.game];
     if (game.moves.length < known) { this.watch(this.live); return; }
-    const added = game.moves.slice(known).map((move, index) => this.entry(move, (game.scores || [])[known + index]));
-    replay.entries.slice(book).forEach((entry, index) => { entry.score = (game.scores || [])[index] ?? entry.score; });
+    const added = game.moves.slice(known).map((_, index) => this.entry(game, known + index));
+    replay.entries.slice(book).forEach((entry, index) => Object.assign(entry, this.entry(game, index)));
     if (!added.length) return;
     const wasAtEnd = replay.ply === replay.entries.length, { ahead } = replay;
     for (const entry of added) {
@@ -400,64 +595,137 @@ replay.act = function act(name) {
   else actOnBoard.call(this, name);
 };
 
-// --- Finished games ----------------------------------------------------------------------------------------------
+// --- Tables ------------------------------------------------------------------------------------------------------
 
-const finished = {
-  rows: [], from: 0, total: 0, renewed: 0, timer: null, size: 15,
+function filterText(filter, value) { return `${filter}:${/\s/.test(value) ? `"${value}"` : value}`; }
 
-  // Reload the newest games, at most every other second.
+// A table whose rows the server sorts and sends in pages. The table's name is also its section's and its address.
+class PagedTable {
+  constructor(name, section, row) {
+    Object.assign(this, { name, section, row, rows: [], from: 0, total: 0, sort: "", descending: false, renewed: 0, timer: null, size: 15 });
+    for (const head of element(`${section}-list`).tHead.querySelectorAll("[data-key]")) head.firstChild.addEventListener("click", () => this.sortBy(head.dataset.key, head.classList.contains("number")));
+    element(`${section}-newer`).addEventListener("click", () => this.turn(-1));
+    element(`${section}-older`).addEventListener("click", () => this.turn(1));
+  }
+
+  // Reload the rows, at most every other second.
   renew() {
     if (this.timer) return;
     const wait = Math.max(0, this.renewed + 1000 * LIST_SECONDS - Date.now());
     this.timer = setTimeout(() => { this.timer = null; this.load().catch(fail); }, wait);
-  },
+  }
+
+  get query() { return ""; }
 
   async load() {
     this.renewed = Date.now();
-    const query = new URLSearchParams({ from: this.from, player: element("finished-player").value });
-    const answer = await fetch("games?" + query);
-    if (!answer.ok) return;
-    const found = await answer.json();
-    [this.rows, this.total] = [found.games, found.total];
-    element("finished-list").tBodies[0].replaceChildren(...this.rows.map((game) => this.row(game)));
-    setText("finished-text", this.total ? say("shown", { from: this.from + 1, to: this.from + this.rows.length, total: countText(this.total) }) : say("no_games"));
-    element("newer").disabled = this.from === 0;
-    element("older").disabled = this.from + this.rows.length >= this.total;
-    this.mark();
-  },
+    const query = new URLSearchParams({ from: this.from, sort: this.sort, descending: this.descending ? "1" : "0", language: facts.language, query: this.query });
+    const answer = await fetch(`${this.name}?${query}`);
+    if (answer.ok) this.show(await answer.json());
+  }
 
-  row(game) {
-    const link = make("a", { href: "#game=" + game.number }, game.number);
-    const row = make("tr", { "data-key": game.key }, make("td", {}, link), make("td", { class: game.result === "1-0" ? "won" : "" }, game.first), make("td", { class: game.result === "0-1" ? "won" : "" }, game.second),
-      make("td", {}, resultText(game.result)), make("td", { class: "wide-only" }, facts.endings[game.reason] || game.reason), make("td", { class: "number" }, String(game.plies)));
-    row.addEventListener("click", (event) => { event.preventDefault(); board.open(game.key, true).catch(fail); });
-    return row;
-  },
+  show({ rows, total, problem }) {
+    [this.rows, this.total] = [rows, total];
+    const body = element(`${this.section}-list`).tBodies[0], focused = [...body.rows].findIndex((row) => row.contains(document.activeElement));
+    body.replaceChildren(...rows.map((row) => this.row(row)));
+    if (focused >= 0) body.rows[focused]?.querySelector("a, button")?.focus({ preventScroll: true });
+    for (const head of element(`${this.section}-list`).tHead.querySelectorAll("[data-key]")) {
+      if (head.dataset.key === this.sort) head.setAttribute("aria-sort", this.descending ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    setText(`${this.section}-text`, total ? say("shown", { from: this.from + 1, to: this.from + rows.length, total: countText(total) }) : this.emptyText());
+    element(`${this.section}-newer`).disabled = this.from === 0;
+    element(`${this.section}-older`).disabled = this.from + rows.length >= total;
+    element(`${this.section}-newer`).parentElement.hidden = total > 0 && total <= this.size;
+    if (this.section !== "finished") showSection(this.section, total > 0);
+    this.shown(problem || "");
+  }
+
+  emptyText() { return say("no_games"); }
+  shown() {}
+
+  // Numbers begin with the largest; a third click restores the table's own order.
+  sortBy(key, isNumber) {
+    const isSame = this.sort === key;
+    if (isSame && this.descending !== isNumber) this.sort = "";
+    else { this.descending = isSame ? !this.descending : isNumber; this.sort = key; }
+    this.from = 0;
+    this.load().catch(fail);
+  }
+
+  turn(by) { this.from = Math.max(0, this.from + by * this.size); this.load().catch(fail); }
+}
+
+class GamesTable extends PagedTable {
+  get query() { return element("games-query").value.trim(); }
+
+  isOfRunning() { return /(^|\s)running(\s|$)/i.test(this.query); }
+
+  emptyText() { return say(this.query ? "no_game_found" : "no_games"); }
+
+  shown(problem) {
+    element("games-problem").textContent = problem;
+    element("games-query").setAttribute("aria-invalid", String(problem !== ""));
+    if (problem) setText("finished-text", "");
+    this.mark();
+  }
+
+  // Show the games that a query selects.
+  select(query) {
+    element("games-query").value = query;
+    this.from = 0;
+    this.load().catch(fail);
+    element("finished").scrollIntoView({ block: "start" });
+    element("games-query").focus({ preventScroll: true });
+  }
 
   mark() {
     for (const row of element("finished-list").tBodies[0].rows) {
-      if (row.dataset.key === board.key) row.setAttribute("aria-current", "true");
+      if (row.dataset.key && row.dataset.key === board.key) row.setAttribute("aria-current", "true");
       else row.removeAttribute("aria-current");
     }
-  },
+  }
 
   step(by) {
     const place = this.rows.findIndex((game) => game.key === board.key), game = this.rows[place < 0 ? 0 : place + by];
-    if (game) { cards.setFollow(false); board.open(game.key, false).catch(fail); }
-  },
+    if (game?.key) { cards.setFollow(false); board.open(game.key, false).catch(fail); }
+  }
+}
 
-  turn(by) { this.from = Math.max(0, this.from + by * this.size); this.load().catch(fail); },
+function gameRow(game) {
+  const link = make("a", { href: "#game=" + game.number }, game.number), isRunning = game.result === "*";
+  const row = make("tr", { "data-key": game.key }, make("td", {}, link), make("td", { class: game.result === "1-0" ? "won" : "" }, game.first), make("td", { class: game.result === "0-1" ? "won" : "" }, game.second),
+    make("td", {}, isRunning ? UNKNOWN : resultText(game.result)), make("td", {}, isRunning ? say("row_running") : facts.endings[game.reason] || game.reason), make("td", { class: "number" }, String(game.plies)),
+    make("td", {}, game.opening || UNKNOWN), make("td", { class: "number" }, shortTime(1000 * game.seconds)));
+  row.addEventListener("click", (event) => {
+    event.preventDefault();
+    if (game.key) { board.open(game.key, true).catch(fail); return; }
+    cards.setFollow(true);
+    board.watch(game.number);
+    element("replay").scrollIntoView({ block: "start" });
+  });
+  return row;
+}
 
-  players(names) {
-    const select = element("finished-player"), known = [...select.options].slice(1).map((option) => option.value);
-    const wanted = [...names].sort();
-    select.form.hidden = wanted.length < 3;
-    if (wanted.join("\n") === known.join("\n")) return;
-    const chosen = select.value;
-    select.replaceChildren(select.options[0], ...wanted.map((name) => make("option", { value: name }, name)));
-    select.value = wanted.includes(chosen) ? chosen : "";
-  },
-};
+// A button that shows the games with a name in the table of games.
+function filterButton(filter, value) {
+  const button = make("button", { type: "button", class: "link", title: say("show_games", { name: value }) }, value);
+  button.addEventListener("click", () => finished.select(filterText(filter, value)));
+  return button;
+}
+
+function openingRow(row) {
+  const name = row.opening.startsWith("#") ? row.opening : filterButton("opening", row.opening);
+  return make("tr", {}, make("th", { scope: "row" }, name), ...[countText(row.games), countText(row.wins), countText(row.draws), countText(row.losses), `${percentText(row.score)} %`, row.plies.toFixed(1)].map((text) => make("td", { class: "number" }, text)));
+}
+
+function engineRow(row) {
+  return make("tr", {}, make("th", { scope: "row" }, filterButton("engine", row.player)), make("td", {}, row.limit), make("td", { class: "sentence" }, row.setting), make("td", { class: "sentence build" }, row.builds || UNKNOWN));
+}
+
+const finished = new GamesTable("games", "finished", gameRow);
+const openings = new PagedTable("openings", "openings", openingRow);
+const engines = new PagedTable("engines", "engines", engineRow);
 
 // --- Wiring ------------------------------------------------------------------------------------------------------
 
@@ -470,16 +738,20 @@ async function begun() {
   if (board.live === null && finished.rows.length) await board.open(finished.rows[0].key, false, Infinity);
 }
 
-for (const name of ["faults", "replay"]) showSection(name, false);
+for (const name of ["faults", "replay", "openings", "engines", "machines"]) showSection(name, false);
 listen();
 element("follow").addEventListener("click", () => {
   cards.setFollow(!cards.follows);
   board.ended = 0;
   if (cards.follows && board.live === null && watch.state) board.follow(watch.state.running);
 });
-element("newer").addEventListener("click", () => finished.turn(-1));
-element("older").addEventListener("click", () => finished.turn(1));
-element("finished-player").addEventListener("change", () => { finished.from = 0; finished.load().catch(fail); });
+element("open-all").addEventListener("click", () => cards.open(!cards.isOpen));
+element("open-all").setAttribute("aria-pressed", String(cards.isOpen));
+element("dialogue-close").addEventListener("click", () => dialogue.close());
+element("dialogue").addEventListener("keydown", (event) => { if (event.key === "Escape") { event.stopPropagation(); dialogue.close(); } });
+element("games-query").form.addEventListener("submit", (event) => event.preventDefault());
+element("games-query").addEventListener("input", () => { finished.from = 0; finished.load().catch(fail); });
+setInterval(() => cards.tick(), CLOCK_MS);
 document.addEventListener("visibilitychange", () => watch.pause());
 window.addEventListener("resize", () => { if (watch.state) watch.showCurve(); });
 for (const link of document.querySelectorAll("[data-language]")) link.addEventListener("click", () => { link.href = `?language=${link.dataset.language}${location.hash}`; });

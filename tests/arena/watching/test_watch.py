@@ -21,8 +21,10 @@ import pytest
 from elolab import command_line
 from elolab.arena.collection.listing import changed_at
 from elolab.arena.play import live
+from elolab.arena.play.publishing import ASKED_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
+from elolab.arena.reports.document import Document, Note, Section, html_page
 from elolab.arena.watching import followed
 from elolab.engine.games import game_named
 from tests.arena.watching.test_snapshot import begun, record, running_game, specification
@@ -168,7 +170,7 @@ def test_only_known_addresses_are_served_and_nothing_beside_the_runs(tmp_path: P
             assert (status, "secret" in text) == (404, False), path
         assert server.get(f"/run/{run}/games?from=-1")[0] == 400
         listed = json.loads(server.get(f"/run/{run}/games")[1])
-        assert (listed["total"], listed["games"][0]["number"]) == (1, "0")
+        assert (listed["total"], listed["rows"][0]["number"]) == (1, "0")
         game = json.loads(server.get(f"/run/{run}/game?number=0")[1])
         assert [entry["move"] for entry in game["entries"]] == [*LINE]
         assert game["fault"]["text"] == "player 1: gone."
@@ -404,15 +406,14 @@ def test_faults_stand_above_the_board_and_links_at_the_head_lead_to_what_is_ther
     with begun(tmp_path, specification()) as store, served(tmp_path) as server:
         tell(tmp_path, [])
         browser.open(server.address)
-        browser.until("watch.state")
-        assert browser.value(shown) == "#standing #now #finished"
+        browser.until(f"{shown} === '#standing #now #finished #engines #machines'")
         detail = {"fault": {"player": "player 1", "text": "player 1: killed by signal 6"}}
         store.add(played(0, "1-0", reason="crash", detail=detail))
         tell(tmp_path, [], "finished", done=1)
         store.close()
-        browser.until(f"{shown} === '#standing #faults #finished'")
+        browser.until(f"{shown} === '#standing #faults #finished #openings #engines'")
         browser.open(f"{server.address}?language=zh")
-        browser.until(f"{shown} === '#standing #faults #replay #finished'")
+        browser.until(f"{shown} === '#standing #faults #replay #finished #openings #engines'")
         place = "element('{}').getBoundingClientRect().top".format
         assert browser.value(f"{place('faults')} < {place('replay')}")
 
@@ -497,7 +498,7 @@ def test_finished_games_are_replayed_in_both_languages(tmp_path: Path, browser: 
         browser.until("element('finished-list').tBodies[0].rows.length === 15 && replay.game !== null")
         assert "player 0 against player 1" in text_of(browser, "finding")
         assert text_of(browser, "tile-games") == "20 of 100"
-        browser.value("element('older').click()")
+        browser.value("element('finished-older').click()")
         browser.until("element('finished-list').tBodies[0].rows.length === 5")
         browser.value("element('finished-list').tBodies[0].rows[4].click()")
         browser.until("element('replay-title').textContent === 'Game 0: player 0 – player 1, 1–0'")
@@ -553,3 +554,139 @@ def test_a_live_run_is_followed_to_its_end(tmp_path: Path, browser: Browser) -> 
             assert browser.value("watch.state.games") == len(store)
         time.sleep(0.2)
         assert browser.value("element('failure').hidden")
+
+
+# Boards, dialogues and tables
+
+
+def clocked_game(number: int, moves: list[str], **rest: Any) -> dict[str, Any]:
+    """A game in progress with the figures of its moves; the first player has a clock."""
+    return {
+        **running_game(number, moves), "opening": "made up", "depths": [7] * len(moves), "nodes": [12_345] * len(moves),
+        "times": [2500.0] * len(moves), "clocks": [[60_000, 500, 0], None], "thinking": 1000, **rest,
+    }  # fmt: skip
+
+
+def test_boards_of_all_games_show_figures_and_clocks_that_run(tmp_path: Path, browser: Browser) -> None:
+    """The score is from the first mover's view; a side without a clock has the time that it has used."""
+    seat = "element('cards').children[0].querySelector('.seat{} {}').textContent".format
+    with begun(tmp_path, specification()), served(tmp_path) as server:
+        tell(tmp_path, [clocked_game(0, [*LINE[:3]], scores=[35, 20, None]), clocked_game(1, [])])
+        browser.resize(1280)
+        browser.open(server.address)
+        browser.until("element('cards').children.length === 2")
+        assert browser.value("document.querySelectorAll('.mini svg').length") == 0
+        browser.value("element('open-all').click()")
+        browser.until("document.querySelectorAll('.mini svg').length === 2")
+        assert browser.value(seat(0, ".seat-figures")) == "– · depth 7 · 12.3\u202fk nodes · 2.5\u202fs"
+        assert browser.value(seat(1, ".seat-figures")).startswith("−0.20 · depth 7")
+        assert browser.value(seat(0, ".clock")) == "0:56.0"  # 60 - 2.5 + 0.5 - 2.5 + 0.5
+        before = browser.value(f"parseFloat({seat(1, '.clock')}.slice(2))")
+        assert 3.5 <= before < 30
+        browser.until(f"parseFloat({seat(1, '.clock')}.slice(2)) > {before}")
+        assert browser.value("document.querySelectorAll('.card-game .clock.runs').length") == 2
+        # The move list of the large board has them too, and a new game takes the place of one that has ended.
+        browser.until("element('move-list').tBodies[0].rows[2].innerText.includes('12\u202f345')")
+        tell(tmp_path, [clocked_game(1, []), clocked_game(2, [])])
+        browser.until("[...element('cards').children].map((card) => card.dataset.name).join() === '2,1'")
+        browser.value("element('open-all').click()")
+        browser.until("document.querySelectorAll('.mini svg').length === 0")
+        assert browser.value("element('failure').hidden")
+
+
+def test_a_viewer_asks_for_boards_and_a_dialogue_and_the_run_is_told(tmp_path: Path, browser: Browser) -> None:
+    """Only who presses the buttons writes into the run's folder."""
+    many = [clocked_game(number, [*LINE[:1]] if number < 16 else []) for number in range(20)]
+    for game in many[16:]:
+        game["moves"] = None
+    with begun(tmp_path, specification()), served(tmp_path) as server:
+        tell(tmp_path, many)
+        browser.open(server.address)
+        browser.until("element('cards').children.length === 20")
+        assert not (tmp_path / ASKED_NAME).exists()
+        browser.value("element('cards').children[0].querySelector('.talk').click()")
+        browser.until("element('dialogue-note').textContent.startsWith('The run has been asked')")
+        wait_for((tmp_path / ASKED_NAME).exists)
+        assert json.loads((tmp_path / ASKED_NAME).read_text()) == {"all_moves": False, "dialogues": ["0"]}
+        many[0]["dialogue"] = [["0.1000 > go nodes 100", "0.2000 < bestmove h2e2"], []]
+        tell(tmp_path, many)
+        browser.until("element('dialogue-lines').innerText.includes('bestmove h2e2')")
+        assert "plays inside elolab" in browser.value("element('dialogue-lines').children[1].innerText")
+        browser.press("Escape", "#dialogue-close")
+        browser.until("element('dialogue').hidden && document.activeElement.className === 'talk'")
+        browser.value("element('open-all').click()")
+        wait_for(lambda: json.loads((tmp_path / ASKED_NAME).read_text())["all_moves"])
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_the_table_of_games_is_filtered_and_sorted(tmp_path: Path, browser: Browser) -> None:
+    numbers = "[...element('finished-list').tBodies[0].rows].map((row) => row.cells[0].innerText).join()"
+    with begun(tmp_path, specification()) as store, served(tmp_path) as server:
+        for number, reason in enumerate(("checkmate", "crash", "checkmate", "stalemate")):
+            store.add(played(number, ("1-0", "0-1")[number % 2], reason=reason))
+        tell(tmp_path, [clocked_game(9, [*LINE[:2]])], done=4)
+        browser.open(server.address)
+        browser.until(f"{numbers} === '3,2,1,0'")
+
+        def filter_by(query: str) -> None:
+            put = "Object.assign(element('games-query'), { value: %s }).dispatchEvent(new Event('input'))"
+            browser.value(put % json.dumps(query))
+
+        filter_by("ending:checkmate")
+        browser.until(f"{numbers} === '2,0'")
+        filter_by("running")
+        browser.until(f"{numbers} === '9'")
+        filter_by("colour:red")
+        browser.until("element('games-problem').textContent.startsWith('colour: is no filter')")
+        filter_by("")
+        browser.until(f"{numbers} === '3,2,1,0'")
+        browser.press("Enter", "#finished-list th[data-key=number] button")
+        browser.value("document.querySelector('#finished-list th[data-key=number] button').click()")
+        browser.until("document.querySelector('#finished-list th[data-key=number]').ariaSort !== null")
+        browser.until("element('openings-list').tBodies[0].rows.length === 1")
+        browser.value("element('openings-list').querySelector('tbody button').click()")
+        browser.until(f"element('games-query').value === 'opening:\"made up\"' && {numbers}.split(',').length === 4")
+        assert "nodes=100" in browser.until("element('engines-list').tBodies[0].innerText")
+        assert browser.value("element('machines-table').tBodies[0].rows[0].cells[0].innerText") == "here"
+        assert browser.value("element('failure').hidden")
+
+
+def test_a_table_says_that_it_scrolls_only_if_it_does(tmp_path: Path, browser: Browser) -> None:
+    shown = "getComputedStyle(element('finished-list').parentElement, '::after').visibility"
+    with begun(tmp_path, specification()) as store, served(tmp_path) as server:
+        store.add(played(0, "1-0"))
+        for width, visibility in ((390, "visible"), (1400, "hidden")):
+            browser.resize(width)
+            browser.open(server.address)
+            browser.until("element('finished-list').tBodies[0].rows.length === 1")
+            browser.until(f"{shown} === '{visibility}'")
+            assert browser.value("document.documentElement.scrollWidth") == width
+        browser.resize(1280)
+
+
+def test_a_run_that_is_over_shows_the_figures_of_its_report_at_once(tmp_path: Path, browser: Browser) -> None:
+    """It says nowhere that they are being drawn, even if nothing can draw them."""
+    store = Store(tmp_path)
+    store.record_metadata({"kind": "ablation"})
+    store.add(played(0, "1-0"))
+    store.close()
+    told = {"kind": "ablation", "state": "finished", "planned": 1, "done": 1, "all_planned": 1, "all_done": 1}
+    (tmp_path / live.LIVE_NAME).write_text(json.dumps({**told, "running": []}), "utf-8")
+    sections = [Section("effects", "Effects", (Note("Null move: +31 Elo"),)), Section("repeat", "Again", ())]
+    document = Document("What the search is worth", "Ablation", "Null move helps & nothing else.", tuple(sections))
+    (tmp_path / "report.html").write_text(html_page(document), "utf-8")
+    with served(tmp_path) as server:
+        browser.open(server.address)
+        browser.until("element('drawn').innerText.includes('Null move: +31 Elo')")
+        assert text_of(browser, "finding") == "Null move helps & nothing else."
+        assert browser.value("element('drawing').hidden")
+        assert "Again" not in text_of(browser, "drawn")
+        browser.open(f"{server.address}?language=zh")
+        browser.until("element('drawn').innerText.includes('Null move: +31 Elo')")
+        assert browser.value("element('drawing').hidden")
