@@ -30,7 +30,7 @@ from pathlib import Path
 from measuring import FAIRY_STOCKFISH, add_count, parser_of, pin, report
 
 from elolab.arena.protocols.uci import go_command, position_command
-from elolab.arena.records import GameConditions, GameJob, Opening, Pairing, PlayerSpec
+from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.arena.run import Purpose, Run
 from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules
@@ -232,20 +232,22 @@ class _Arena:
 
 
 def _print_profile(play: _Arena) -> None:
-    """Where the thread that talks to programs spends its time."""
-    from elolab.arena.players import event_loop
+    """Where the thread that plays spends its time."""
+    from elolab.arena.play.executor import GameRunner
 
     profile = cProfile.Profile()
-    plain = event_loop.LoopThread._run
+    plain = GameRunner._record_of
 
-    def profiled(self: event_loop.LoopThread) -> None:
+    def profiled(self: GameRunner, job: GameJob) -> GameRecord | None:
         profile.enable()
-        plain(self)
-        profile.disable()
+        try:
+            return plain(self, job)
+        finally:
+            profile.disable()
 
-    event_loop.LoopThread._run = profiled  # type: ignore[method-assign]
+    GameRunner._record_of = profiled  # type: ignore[method-assign]
     _, moves = play(GAMES)
-    event_loop.LoopThread._run = plain  # type: ignore[method-assign]
+    GameRunner._record_of = plain  # type: ignore[method-assign]
     text = io.StringIO()
     pstats.Stats(profile, stream=text).sort_stats("tottime").print_stats(25)
     print(f"profile of {moves} moves")

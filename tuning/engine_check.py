@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, TextIO
 
 from elolab.arena.players.announced_options import unknown_option
 from elolab.arena.players.detect import other_protocol
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
@@ -107,7 +106,7 @@ class EngineCheck:
         player = self._engine.player(conditions.base_values | plain, name, conditions.limits)
         if player not in self._announced:
             try:
-                self._announced[player] = run(_announced_by(player, conditions.game))
+                self._announced[player] = _announced_by(player, conditions.game)
             except PlayerFault as fault:
                 hint = other_protocol(player)
                 raise PlayerError(f"{self._place(build)}: {fault.text}{'; ' if hint else ''}{hint}") from None
@@ -121,7 +120,7 @@ class EngineCheck:
         return {BUILD: name} if self._engine.has_builds else {}
 
 
-async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] | None:
+def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] | None:
     """Start a player's engine, read the options that it announces, and quit it.
 
     The options are keyed by name in lower case; ``None`` if the engine's protocol does not announce options.
@@ -129,10 +128,10 @@ async def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOp
     player = make_player(spec, game)
     assert isinstance(player, ExternalPlayer)
     try:
-        await player.start()
+        player.start()
         return player.announced_options
     finally:
-        await player.close()
+        player.close()
 
 
 def _normal(option: AnnouncedOption, value: str) -> str:

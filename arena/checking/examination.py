@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
@@ -13,7 +13,6 @@ from elolab.arena.checking.dialects import dialect_named
 from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
 from elolab.arena.checking.findings import CheckSettings, Failed, Remark, SearchAnswer, Skipped
 from elolab.arena.checking.sample_positions import positions_of
-from elolab.arena.players.event_loop import in_thread, run
 from elolab.arena.players.external import LogDialogue
 from elolab.arena.players.player import PlayerClock, PlayerFault
 from elolab.arena.players.process import EngineProcess
@@ -21,7 +20,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
-Test = Callable[["Examination"], Coroutine[Any, Any, Remark | None]]
+Test = Callable[["Examination"], Remark | None]
 """Function that tests one demand; returns a remark to report or ``None``.
 
 Raises ``Failed`` if the program does not meet the demand, ``Skipped`` if it cannot be tested.
@@ -93,7 +92,7 @@ class Examination:
             if entry.name in self._dialect_class.recommendations:
                 check = dataclasses.replace(entry, is_recommendation=True)
             began = time.monotonic()
-            outcome = run(self._try(check))
+            outcome = self._try(check)
             if outcome.verdict == "failed":
                 self._blocked.add(check.name)
             yield dataclasses.replace(outcome, seconds=round(time.monotonic() - began, 3))
@@ -101,68 +100,68 @@ class Examination:
     def close(self) -> None:
         """End the process."""
         if self._dialect is not None:
-            self.dialect.process.end_now()
+            self.dialect.process.end()
             self._dialect = None
 
-    async def _try(self, check: Check) -> CheckOutcome:
+    def _try(self, check: Check) -> CheckOutcome:
         missing = [name for name in check.needs if name in self._blocked]
         if missing:
             self._blocked.add(check.name)
             return CheckOutcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
         if check.is_fresh:
-            await self.end()
+            self.end()
         began_ns = time.monotonic_ns()
         try:
             if self._dialect is None and check.needs:
-                await self.start()
+                self.start()
                 began_ns = time.monotonic_ns()
-            return CheckOutcome(check, "passed", await check.test(self))
+            return CheckOutcome(check, "passed", check.test(self))
         except Skipped as skipped:
             if self._dialect is not None and self.dialect.process.dialogue.tail(began_ns):
-                await self.end()  # in the midst of something
+                self.end()  # in the midst of something
             return CheckOutcome(check, "skipped", skipped.remark)
         except Failed as failed:
             remark = failed.remark
         except PlayerFault as fault:
             remark = Remark("failure.fault", {"text": fault.text})
         dialogue = None if self._dialect is None else self.dialect.process.dialogue
-        await self.end()  # its state is unknown
+        self.end()  # its state is unknown
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     # What checks use.
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Start a new process, shake hands, set the options and begin a game."""
-        await self.connect()
-        await self.dialect.settled()
-        await self.dialect.begin_game()
+        self.connect()
+        self.dialect.settled()
+        self.dialect.begin_game()
 
-    async def connect(self) -> None:
+    def connect(self) -> None:
         """Start a new process, shake hands and set the options; raises ``UserError`` if an option cannot be set."""
-        await self.end()
+        self.end()
         command = self.settings.command
-        process = await in_thread(EngineProcess, command, self.settings.directory)
+        process = EngineProcess(command, self.settings.directory)
         if self._log is not None:
             process.dialogue.sink = self._log(PurePath(command[0]).name, process.command, process.process_id)
         self._dialect = self._dialect_class(process, self.settings, self.knowledge)
-        await self.dialect.greet()
+        self.dialect.greet()
         self.name = self.dialect.name or self.name
         try:
-            await self.dialect.configure()
+            self.dialect.configure()
         except PlayerFault as fault:
             raise UserError(f"check: {fault.text}") from None
 
-    async def end(self) -> None:
+    def end(self) -> None:
         """End the process, if there is one."""
         if self._dialect is not None:
-            await self.dialect.process.end()
+            self.dialect.process.end()
             self._dialect = None
 
-    async def search(
+    def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> SearchAnswer:
         """Search a position; raises ``Failed`` unless the answer is a legal move."""
-        answer = await self.dialect.search(position, limits, clock)
+        answer = self.dialect.search(position, limits, clock)
         expect_legal(position, answer)
         return answer
 

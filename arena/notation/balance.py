@@ -88,11 +88,10 @@ class PlayerJudge:
         """Score in points from the view of the side to move. Raises ``OpeningError`` if the player fails twice or
         reports no score.
         """
-        from elolab.arena.players.event_loop import run
         from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
 
         try:
-            score = run(self._asked(position))
+            score = self._asked(position)
         except GameStopped:
             return 0
         except PlayerFault as fault:
@@ -105,26 +104,25 @@ class PlayerJudge:
             )
         return score
 
-    async def _asked(self, position: Position) -> int | None:
+    def _asked(self, position: Position) -> int | None:
         from elolab.arena.players.player import PlayerFault
 
         try:
-            return await self._asked_once(position)
+            return self._asked_once(position)
         except PlayerFault as fault:
             if fault.reason == "startup_failure":
                 raise
-            return await self._asked_once(position)  # by a fresh process: one crash must not cost hours of judging
+            return self._asked_once(position)  # by a fresh process: one crash must not cost hours of judging
 
-    async def _asked_once(self, position: Position) -> int | None:
+    def _asked_once(self, position: Position) -> int | None:
         opening = Opening(position.start, tuple(position.moves))
-        await self._player.new_game(opening, self._stop)
-        return (await self._player.move(position, opening.moves, None, self._stop)).score
+        self._player.new_game(opening, self._stop)
+        return self._player.move(position, opening.moves, None, self._stop).score
 
     def close(self) -> None:
         """End the player's process."""
-        from elolab.arena.players.event_loop import run
 
-        run(self._player.close())
+        self._player.close()
 
 
 class JudgesByThread:

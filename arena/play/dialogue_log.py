@@ -15,8 +15,9 @@ import re
 import shlex
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from elolab.arena.files import FULL_DISK_ERRORS, FileError
@@ -108,11 +109,12 @@ class DialogueFile:
         self._begun: dict[str, bytes] = {}
         """Unfinished lines by speaker."""
 
-    def write(self, who: str, said: bytes) -> None:
+    def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
         """Record the bytes ``said`` by ``who``, which may begin and end within a line; each line gets the time of its
         end.
 
-        ``who`` is ``>``, ``<``, ``!`` or ``*``, as in the module's text.
+        ``who`` is ``>``, ``<``, ``!`` or ``*``, as in the module's text; ``at_ns`` is the time of the bytes
+        (``time.monotonic_ns``), ``None`` for now.
         """
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:
@@ -120,10 +122,13 @@ class DialogueFile:
             begun = b""
         self._begun[who] = begun
         if lines:
-            self._write_lines(who, lines)
+            self._write_lines(who, lines, at_ns)
 
-    def _write_lines(self, who: str, lines: Sequence[bytes]) -> None:
-        head = f"{datetime.now(UTC).isoformat(timespec='microseconds').removesuffix('+00:00')}Z {who} ".encode()
+    def _write_lines(self, who: str, lines: Sequence[bytes], at_ns: int | None = None) -> None:
+        at = datetime.now(UTC)
+        if at_ns is not None:
+            at -= timedelta(microseconds=(time.monotonic_ns() - at_ns) / 1000)
+        head = f"{at.isoformat(timespec='microseconds').removesuffix('+00:00')}Z {who} ".encode()
         data = b"".join(b"%b%b\n" % (head, line) for line in lines)
         if self._log.has_failed:
             return

@@ -3,7 +3,7 @@
 ``Runner`` is the interface for runs. ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
 
 Games between two built-in players run entirely in compiled code without the interpreter's lock, so that threads use
-every processor. Other games, and games with pondering, go through ``arena.play.game.play``.
+every processor. Other games, and games with pondering, go through ``arena.play.game.play_game``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from elolab.arena.play.dialogue_log import DialogueLog
-    from elolab.arena.players.event_loop import LoopThread
     from elolab.arena.players.player import Player
     from elolab.engine.engine import StopFlag
     from elolab.engine.play import PlayedMoves
@@ -49,7 +48,7 @@ if TYPE_CHECKING:
     KeptPlayers = dict[tuple[PlayerSpec, SearchStatisticsSettings | None], Player]
 
 WHAT_PLAYS = (
-    "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.event_loop",
+    "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.process",
     "elolab.arena.players.registry", "elolab.engine.compiled.identity", "elolab.engine.play",
 )  # fmt: skip
 """Modules that the threads of games need; they are imported beforehand."""
@@ -205,8 +204,7 @@ class GameRunner(Runner):
         self._running: dict[int, _Running] = {}
         """Running games by thread rather than by key, because one game may be in progress twice."""
         self._players: list[Player] = []
-        """Players of all threads; during games only the loop's thread changes the list."""
-        self._loop_thread: LoopThread | None = None
+        """Players of all threads."""
         self._leave_at = 0.0
         """Time (``time.monotonic``) at which running games are abandoned; 0 until the stop flag is seen."""
         self._has_left: bool = False
@@ -230,14 +228,13 @@ class GameRunner(Runner):
         self._local = threading.local()
 
     def _close_players(self) -> None:
-        if self._loop_thread is not None:
-            closing = [self._loop_thread.submit(player.close()) for player in self._players]
-            if self._has_left and wait(closing, STOPPING_SECONDS).not_done:  # the loop itself hangs
-                return
-            for future in closing:
-                future.result()
-            self._loop_thread.close()
-            self._loop_thread = None
+        from elolab.arena.players.threads import start_thread
+
+        closing = [start_thread(player.close) for player in self._players]
+        if self._has_left and wait(closing, STOPPING_SECONDS).not_done:  # a game's thread hangs
+            return
+        for future in closing:
+            future.result()
         self._players.clear()
 
     def running(self) -> list[RunningGame]:
@@ -449,7 +446,13 @@ class GameRunner(Runner):
         return tables[game]
 
     def _play_with_players(self, running: _Running, processors: Processors) -> GameRecord | None:
-        record = self._loop().submit(self._play_on_loop(running, self._kept_players(), processors)).result()
+        from elolab.arena.play.game import play_game
+
+        players = self._players_of(running.job, self._kept_players())
+        if processors:
+            for player in players:
+                player.pin(processors)
+        record = play_game(running.job, players, self._stop, running.follow)
         return None if record.reason == "stopped" else record
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
@@ -469,45 +472,29 @@ class GameRunner(Runner):
                 with self._lock:
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
-    async def _play_on_loop(self, running: _Running, kept: KeptPlayers, processors: Processors) -> GameRecord:
-        from elolab.arena.play.game import play
-
-        players = await self._players_of(running.job, kept)
-        if processors:
-            for player in players:
-                await player.pin(processors)
-        return await play(running.job, players, self._stop, running.follow)
-
     def _kept_players(self) -> KeptPlayers:
         """The players of this thread."""
         kept: KeptPlayers = self._local.__dict__.setdefault("players", {})
         return kept
 
-    async def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
+    def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
         """The players for a job: those of the thread's last game are reused, others are closed."""
         from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
         for key in [key for key in kept if key not in wanted]:
             player = kept.pop(key)
-            self._players.remove(player)
-            await player.close()
+            with self._lock:
+                self._players.remove(player)
+            player.close()
         for key in wanted:
             if key not in kept:
                 kept[key] = make_player(key[0], job.game, job.search_statistics)
-                self._players.append(kept[key])
+                with self._lock:
+                    self._players.append(kept[key])
                 if self._log is not None and not key[0].is_builtin:
                     kept[key].log_dialogue = self._log.begin  # type: ignore[attr-defined]
         return kept[wanted[0]], kept[wanted[1]]
-
-    def _loop(self) -> LoopThread:
-        """The event-loop thread that communicates with external programs, started on first use."""
-        from elolab.arena.players.event_loop import LoopThread
-
-        with self._lock:
-            if self._loop_thread is None:
-                self._loop_thread = LoopThread()
-            return self._loop_thread
 
 
 def _so_far(played: PlayedMoves) -> GameSoFar:
@@ -523,3 +510,6 @@ def _import_what_plays() -> None:
     """Import the modules of games in this thread, because concurrent first imports in threads may deadlock."""
     for name in WHAT_PLAYS:
         import_module(name)
+    from elolab.engine.compiled.exchange import load_exchange
+
+    load_exchange()

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.event_loop import in_thread, run
 from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
@@ -143,12 +142,7 @@ class Pondering:
     """Indices in the game, from 0, of this player's moves that followed a ponder hit."""
 
 
-def play_game(job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> GameRecord:
-    """Play one game as ``play`` does, blocking the calling thread."""
-    return run(play(job, players, stop))
-
-
-async def play(
+def play_game(
     job: GameJob,
     players: tuple[Player, Player],
     stop: StopFlag,
@@ -171,7 +165,7 @@ async def play(
     game = _GameInProgress(job, players, stop)
     if follow is not None:
         follow(game.read_moves, game.read_dialogue)
-    ending = await game.play()
+    ending = game.play()
     return GameRecord(
         key=job.key,
         pairing=job.pairing,
@@ -219,17 +213,17 @@ class _GameInProgress:
         self.asked_ns: int | None = None
         """Time (``time.monotonic_ns``) at which the side to move was asked for its move; ``None`` before the first."""
 
-    async def play(self) -> Ending:
+    def play(self) -> Ending:
         """Play to the end; returns how the game ended. Before each move, the arbiter's rules apply first, then
         adjudication.
         """
         try:
-            return await self._unable_to_start() or await self._play_moves()
+            return self._unable_to_start() or self._play_moves()
         except GameStopped:
             return Ending("*", "stopped")
         finally:
             for side in (0, 1):
-                await self._abandon_pondering(side)
+                self._abandon_pondering(side)
 
     def read_moves(self) -> GameSoFar:
         """The moves so far with their figures; callable on any thread."""
@@ -247,42 +241,42 @@ class _GameInProgress:
         """The last lines exchanged with both players; callable on any thread."""
         return self.players[0].dialogue(), self.players[1].dialogue()
 
-    async def _unable_to_start(self) -> Ending | None:
+    def _unable_to_start(self) -> Ending | None:
         for side, player in enumerate(self.players):
             try:
-                await player.new_game(self.job.opening, self.stop)
+                player.new_game(self.job.opening, self.stop)
             except PlayerFault as fault:
-                await self._record_fault(side, fault)
+                self._record_fault(side, fault)
                 return Ending("*", fault.reason)
         return None
 
-    async def _play_moves(self) -> Ending:
+    def _play_moves(self) -> Ending:
         ending = self.arbiter.verdict()
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # the position's history is full
-            ending = await self._play_move()
+            ending = self._play_move()
         return ending
 
-    async def _play_move(self) -> Ending | None:
+    def _play_move(self) -> Ending | None:
         """Play one move; returns the game's ending, or ``None`` if the game goes on."""
         side = self.side
         try:
-            expected, ending = await self._ask(side)
+            expected, ending = self._ask(side)
         except PlayerResigned:
             return Ending(WINS[1 - side], "resignation")
         except NoMove as again:
-            return await self._end_without_move(side, again)
+            return self._end_without_move(side, again)
         except PlayerFault as fault:
-            await self._record_fault(side, fault)
+            self._record_fault(side, fault)
             return Ending(WINS[1 - side], fault.reason)
         self.side = 1 - side
-        if self.arbiter.has_to_solve:  # too slow for the other games on this loop
-            ending = await in_thread(self.arbiter.solve)
+        if self.arbiter.has_to_solve:
+            ending = self.arbiter.solve()
         if ending is None and self._draw_is_agreed(side):
             ending = Ending("1/2-1/2", "draw_agreement")
         if ending is None and expected is not None and self.players[side].spec.ponder:
-            await self._begin_pondering(side, expected)
+            self._begin_pondering(side, expected)
         return ending
 
     def _draw_is_agreed(self, side: int) -> bool:
@@ -297,7 +291,7 @@ class _GameInProgress:
         score = self.moves[-1].score
         return self.draw_offers[side] or (score is not None and score <= adjudication.draw_score)
 
-    async def _begin_pondering(self, side: int, expected: str) -> None:
+    def _begin_pondering(self, side: int, expected: str) -> None:
         """Let a player ponder on the reply that it expects, if that move is legal and does not end the game."""
         position = self.position.copy()
         try:
@@ -309,14 +303,14 @@ class _GameInProgress:
         clock = self.clocks[side].before_move(self.clocks[1 - side])
         self.ponderings[side].expected = expected
         self.ponderings[side].tries += 1
-        await self.players[side].ponder(position, [*self.line, expected], clock)
+        self.players[side].ponder(position, [*self.line, expected], clock)
 
-    async def _abandon_pondering(self, side: int) -> None:
+    def _abandon_pondering(self, side: int) -> None:
         if self.ponderings[side].expected is not None:
             self.ponderings[side].expected = None
-            await self.players[side].stop_pondering()
+            self.players[side].stop_pondering()
 
-    async def _answer_after_pondering(self, side: int) -> Reply:
+    def _answer_after_pondering(self, side: int) -> Reply:
         """Get the answer of a player that pondered, whether or not the opponent made the expected move."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
@@ -327,19 +321,19 @@ class _GameInProgress:
         if is_hit:
             self.ponderings[side].hits.append(len(self.moves))
         pondered = Pondered(is_hit, opponent.elapsed_ns)
-        return await player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
+        return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
-    async def _answer(self, side: int) -> Reply:
+    def _answer(self, side: int) -> Reply:
         """Ask a player for its move in the present position."""
         player = self.players[side]
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
         if self.ponderings[side].expected is not None:
-            return await self._answer_after_pondering(side)
+            return self._answer_after_pondering(side)
         told = self.clocks[side].before_move(self.clocks[1 - side])
-        return await player.move(self.position, self.line, told, self.stop)
+        return player.move(self.position, self.line, told, self.stop)
 
-    async def _answer_afresh(self, side: int, first: NoMove) -> Reply:
+    def _answer_afresh(self, side: int, first: NoMove) -> Reply:
         """Ask a player that gave no move once more, as if in a new game; returns its answer.
 
         ``first`` is the failure to move. Raises ``NoMove`` if the player fails again.
@@ -348,13 +342,13 @@ class _GameInProgress:
             raise GameStopped
         told = self.clocks[side].before_move(self.clocks[1 - side])
         try:
-            return await self.players[side].move_afresh(self.position, self.line, told, self.stop, first.elapsed_ns)
+            return self.players[side].move_afresh(self.position, self.line, told, self.stop, first.elapsed_ns)
         except NoMove as again:
             score = first.score if again.score is None else again.score
             what = Fault("no_move_lost", first=first.what, again=again.what)
             raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
 
-    async def _end_without_move(self, side: int, declined: NoMove) -> Ending:
+    def _end_without_move(self, side: int, declined: NoMove) -> Ending:
         """The end of a game in which the player of ``side`` gave no move twice; ``declined`` is its second failure.
 
         It is a draw if a common variant of the rules calls the position drawn (``Game.supports_draw_claim``) and
@@ -370,10 +364,10 @@ class _GameInProgress:
             return Ending(WINS[1 - side], "resignation")
         kind = "no_move_drawn" if is_drawn else "no_move_not_level" if is_claimable else "no_move_lost"
         what = Fault(kind, **declined.what.values)
-        await self._record_fault(side, PlayerFault("no_move", what, self.players[side].name))
+        self._record_fault(side, PlayerFault("no_move", what, self.players[side].name))
         return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
 
-    async def _ask(self, side: int) -> tuple[str | None, Ending | None]:
+    def _ask(self, side: int) -> tuple[str | None, Ending | None]:
         """Request a move, make it on the board and charge its time.
 
         Returns the reply that the player expects, and the game's ending; each is ``None`` if there is none. Raises
@@ -382,9 +376,9 @@ class _GameInProgress:
         player = self.players[side]
         self.asked_ns = time.monotonic_ns()
         try:
-            reply = await self._answer(side)
+            reply = self._answer(side)
         except NoMove as first:
-            reply = await self._answer_afresh(side, first)
+            reply = self._answer_afresh(side, first)
         if self.stop.is_set():
             raise GameStopped  # the move may come from an interrupted search
         try:
@@ -405,10 +399,10 @@ class _GameInProgress:
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected, ending
 
-    async def _record_fault(self, side: int, fault: PlayerFault) -> None:
+    def _record_fault(self, side: int, fault: PlayerFault) -> None:
         """Record the fault and the preceding dialogue, and end the player's process, which restarts later."""
         player = self.players[side]
-        await player.close()
+        player.close()
         self.fault = {
             "fault": {
                 "player": player.name,

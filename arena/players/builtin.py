@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from elolab.arena.players.event_loop import in_thread, start_thread
 from elolab.arena.players.player import MAX_VARIATION, Fault, PlayerClock, PlayerFault, Pondered, Reply
 from elolab.arena.players.processors import Processors, pin_thread
 from elolab.arena.players.registry import Protocol
+from elolab.arena.players.threads import start_thread
 from elolab.arena.records import BUILTIN
 from elolab.engine.settings import schema
 from elolab.engine.settings.presets import DEFAULT_PRESET, SETTINGS
@@ -51,48 +51,48 @@ class BuiltinPlayer:
         self._processors: Processors = frozenset()
         """Numbers of the processors to search on; if empty, the system chooses."""
 
-    async def pin(self, processors: Processors) -> None:
+    def pin(self, processors: Processors) -> None:
         """Restrict searches to these processors, from the next search on."""
         self._processors = processors
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Create the engine, unless it exists."""
         if self._engine is None:
-            self._engine = await in_thread(self._make_engine)
+            self._engine = self._make_engine()
 
     def _make_engine(self) -> Engine:
         from elolab.engine.engine import Engine
 
         return Engine(self._game, dict(self.spec.parameters), self._settings)
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Clear the engine's tables for a new game."""
-        await self.stop_pondering()
-        (await self._running()).new_game()
+        self.stop_pondering()
+        self._running().new_game()
         self._counted = {}
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Search for a move. The time charged is measured by the search itself, on the clock of the player's limits."""
-        engine = await self._running()
+        engine = self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
-        result = await in_thread(self._pinned, search)
+        result = self._pinned(search)
         self._count(result)
         return self._reply(result, _nanoseconds(result))
 
     def hear_draw_offer(self) -> None:
         """Does nothing: for a built-in player, ``arena.play.game`` decides by its score whether it accepts a draw."""
 
-    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin a ponder search on the wall clock; on other clocks, store its position until the opponent has moved."""
         if self.spec.limits.clock_kind == "wall":
-            search = (await self._running()).search
+            search = self._running().search
             self._search = PonderSearch(
                 functools.partial(search, position, self.spec.limits, self._clock(clock)), self._pinned
             )
         else:
             self._expected = (position, clock)
 
-    async def move_after_pondering(
+    def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """After a hit, continue the ponder search; only the time since the opponent's move is charged.
@@ -106,25 +106,25 @@ class BuiltinPlayer:
             self._expected = None
             grant = PonderGrant(pondered.opponent_ns, pondered.is_hit)
             if pondered.is_hit:
-                result = await self._granted(position, clock, grant, stop)
+                result = self._granted(position, clock, grant, stop)
                 return self._reply(result, max(0, _nanoseconds(result) - grant.granted_ns))
             if grant.granted_ns > 0:
-                await self._granted(expected, clock_before, grant, stop)
+                self._granted(expected, clock_before, grant, stop)
         if pondered.is_hit:
             assert self._search is not None, "ponder comes first"
             search, self._search = self._search, None
-            result, elapsed_ns = await in_thread(search.hit, stop)
+            result, elapsed_ns = search.hit(stop)
             self._count(result)
             return self._reply(result, elapsed_ns)
-        await self.stop_pondering()
-        return await self.move(position, moves, clock, stop)
+        self.stop_pondering()
+        return self.move(position, moves, clock, stop)
 
-    async def stop_pondering(self) -> None:
+    def stop_pondering(self) -> None:
         """End the ponder search, if there is one."""
         self._expected = None
         if self._search is not None:
             search, self._search = self._search, None
-            self._count(await in_thread(search.abandon))
+            self._count(search.abandon())
 
     def search_statistics(self) -> dict[str, Any] | None:
         """Search events counted in all searches of the game, pondering included; ``None`` if the player does not count
@@ -136,9 +136,9 @@ class BuiltinPlayer:
         """Always empty: the built-in engine exchanges no text."""
         return []
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """End any ponder search and free the engine."""
-        await self.stop_pondering()
+        self.stop_pondering()
         self._engine = None
 
     def _pinned(self, search: Callable[[], Result]) -> Result:
@@ -153,8 +153,8 @@ class BuiltinPlayer:
         if result is not None and result.search_statistics is not None:
             add_search_statistics(self._counted, result.search_statistics)
 
-    async def _running(self) -> Engine:
-        await self.start()
+    def _running(self) -> Engine:
+        self.start()
         assert self._engine is not None
         return self._engine
 
@@ -166,18 +166,18 @@ class BuiltinPlayer:
         opponent_ms = clock.opponent_remaining_ms
         return Clock(clock.remaining_ms, opponent_ms, clock.moves_to_go, clock.remaining_ns, self.spec.ponder)
 
-    async def move_afresh(
+    def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
         """Search as ``move`` does; the built-in engine always answers with a move."""
-        return await self.move(position, moves, clock, stop)
+        return self.move(position, moves, clock, stop)
 
-    async def _granted(
+    def _granted(
         self, position: Position, clock: PlayerClock | None, grant: PonderGrant, stop: StopFlag
     ) -> SearchResult:
-        engine = await self._running()
+        engine = self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop, ponder=grant)
-        result = await in_thread(self._pinned, search)
+        result = self._pinned(search)
         self._count(result)
         return result
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -109,24 +110,17 @@ def greet(
     ``seconds`` limits each protocol; ``waiting`` is called once all greetings are sent and none has been answered. All
     processes have ended on return. Raises ``DetectionError`` if the program cannot be started.
     """
-    from elolab.arena.players.event_loop import run
 
-    return run(_greet_in_turn(program, protocols, seconds, waiting))
-
-
-async def _greet_in_turn(
-    program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None]
-) -> tuple[Protocol | None, str]:
     attempts: list[_Attempt] = []
     try:
         for protocol in protocols:
             attempts.append(_Attempt(program, protocol, seconds))
-            if await _is_any_understood(attempts, HEAD_START_SECONDS):
+            if _is_any_understood(attempts, HEAD_START_SECONDS):
                 break
         else:
-            if await _is_any_understood(attempts, HEAD_START_SECONDS) is None:
+            if _is_any_understood(attempts, HEAD_START_SECONDS) is None:
                 waiting()
-                await _is_any_understood(attempts, None)
+                _is_any_understood(attempts, None)
     finally:
         for attempt in attempts:
             attempt.close()
@@ -134,19 +128,17 @@ async def _greet_in_turn(
     return found, attempts[0].description
 
 
-async def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
+def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
     """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` if neither
     happens within ``seconds``, if given.
     """
-    import asyncio
-
     until = None if seconds is None else time.monotonic() + seconds
     while not any(attempt.is_understood for attempt in attempts):
         tasks = [attempt.task for attempt in attempts if not attempt.task.done()]
         left = None if until is None else until - time.monotonic()
         if not tasks or (left is not None and left <= 0):
             return None if tasks else False
-        await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        wait(tasks, left, FIRST_COMPLETED)
     return True
 
 
@@ -154,10 +146,10 @@ class _Attempt:
     """A process that is greeted in one protocol."""
 
     def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
-        import asyncio
-
         from elolab.arena.players.player import PlayerFault
         from elolab.arena.players.process import EngineProcess
+        from elolab.arena.players.threads import start_thread
+        from elolab.engine.engine import StopFlag
 
         self.protocol = protocol
         self.is_understood = False
@@ -166,24 +158,26 @@ class _Attempt:
             self._process = EngineProcess(*program)
         except PlayerFault as fault:
             raise DetectionError(fault.text) from None
-        self.task = asyncio.create_task(self._greet(time.monotonic_ns() + round(seconds * 1e9)))
+        self._stop = StopFlag()
+        self.task = start_thread(self._greet, time.monotonic_ns() + round(seconds * 1e9))
 
-    async def _greet(self, deadline_ns: int) -> None:
+    def _greet(self, deadline_ns: int) -> None:
+        from elolab.arena.players.player import GameStopped
         from elolab.arena.players.process import DeadlinePassed, ProcessEnded
 
         greeting = self.protocol.greeting
         assert greeting is not None
         try:
-            await self._process.send(greeting.lines, deadline_ns)
+            self._process.send(greeting.lines, deadline_ns)
             for _ in range(MAX_LINES):
-                line = await self._process.read_line(deadline_ns)
+                line = self._process.read_line(deadline_ns, self._stop)
                 self.is_understood = greeting.is_answer(line)
                 if self.is_understood:
                     return
                 self._words = line.strip() or self._words
                 if greeting.is_refusal(line):
                     return
-        except (DeadlinePassed, ProcessEnded):
+        except (DeadlinePassed, ProcessEnded, GameStopped):
             pass
 
     @property
@@ -196,9 +190,10 @@ class _Attempt:
 
     def close(self) -> None:
         """End the process."""
-        self.task.cancel()
+        self._stop.set()
+        wait([self.task])
         died = self._process.has_died
-        self._process.end_now(FAREWELL if self.is_understood else None)
+        self._process.end(FAREWELL if self.is_understood else None)
         self._end = self._process.exit.text() if died else ""
 
 

@@ -13,7 +13,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
-from elolab.arena.players.event_loop import in_thread
 from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
@@ -145,15 +144,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     # What a protocol says.
 
     @abstractmethod
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine after the start of its process, and set its options."""
 
     @abstractmethod
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Announce a new game to the engine, and wait until it is ready."""
 
     @abstractmethod
-    async def _question(
+    def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
         """Prepare the engine for a search while no clock runs; returns the lines that then ask for a move."""
@@ -165,7 +164,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """
 
     @abstractmethod
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         """Turn the answer that the client has received into a ``Reply``; raises as ``move`` does."""
 
     @property
@@ -173,105 +172,104 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Whether a forced pass is played for the engine, without asking it."""
         return False
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Let the engine search for a move. Its clock runs from just before the request is written until the answer has
         arrived.
         """
         if self._passes_by_itself and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
-        lines = await self._question(position, moves, clock, stop)
-        return await self._search(lines, position, clock, stop, time.monotonic_ns())
+        lines = self._question(position, moves, clock, stop)
+        return self._search(lines, position, clock, stop)
 
-    async def move_afresh(
+    def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
         """Let the engine search again after an answer without a move; see ``arena.players.player.Player``."""
-        began_ns = time.monotonic_ns() - spent_ns
         self._restart(position, moves)
-        lines = await self._question(position, moves, clock, stop)
-        return await self._search(lines, position, clock, stop, began_ns)
+        lines = self._question(position, moves, clock, stop)
+        return self._search(lines, position, clock, stop, spent_ns)
 
-    async def _search(
-        self, lines: Sequence[str], position: Position, clock: PlayerClock | None, stop: StopFlag, began_ns: int
+    def _search(
+        self, lines: Sequence[str], position: Position, clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0
     ) -> Reply:
-        return await self._reply(await self._wait_for_move(lines, clock, stop, began_ns), position)
+        return self._reply(self._wait_for_move(lines, clock, stop, spent_ns), position)
 
-    async def _halt(self) -> bool:
+    def _halt(self) -> bool:
         """Stop the search, and end the process of an engine that does not stop; returns whether the engine sent its
         answer.
         """
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            await self._converse(self._client.stop(), deadline_ns)
+            self._converse(self._client.stop(), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
-            await self._running().end()
+            self._running().end()
         return self._client.answer != ""
 
     def hear_draw_offer(self) -> None:
         """Does nothing in protocols without draw offers."""
 
-    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Does nothing in protocols without pondering, which reject players with ``ponder``."""
 
-    async def move_after_pondering(
+    def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """Search as ``move`` does, in protocols without pondering."""
-        return await self.move(position, moves, clock, stop)
+        return self.move(position, moves, clock, stop)
 
-    async def stop_pondering(self) -> None:
+    def stop_pondering(self) -> None:
         """Does nothing in protocols without pondering."""
 
     # The player's life.
 
-    async def pin(self, processors: Processors) -> None:
+    def pin(self, processors: Processors) -> None:
         """Restrict the engine to these processors, at once if it runs, and at every later start."""
         if processors != self._processors:
             self._processors = processors
             if self.process_id is not None:
-                await in_thread(pin_process, self.process_id, processors)
+                pin_process(self.process_id, processors)
 
-    async def start(self, stop: StopFlag | None = None) -> None:
+    def start(self, stop: StopFlag | None = None) -> None:
         """Start the engine and prepare it for games; raises ``GameStopped`` once ``stop`` is set."""
         if self.process_id is not None:
             return
-        await self.close()
+        self.close()
         self._starting = stop
         deadline_ns = self._start_deadline_ns()
         self._client = self._make_client()
         self._games = 0
         try:
-            self._process = await in_thread(EngineProcess, self.spec.command, self.spec.directory, self._processors)
+            self._process = EngineProcess(self.spec.command, self.spec.directory, self._processors)
             self._process.dialogue.sink = self.log_dialogue(self.name, self._process.command, self._process.process_id)
-            await self._handshake(deadline_ns)
+            self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = seconds_text(self.spec.start_timeout_ms)
             what = Fault("no_handshake", protocol=self.protocol_name, waited=waited, heard=self._heard())
-            raise await self._failed("startup_failure", what) from None
+            raise self._failed("startup_failure", what) from None
         except ProcessEnded:
             what = Fault("ended_in_handshake", protocol=self.protocol_name)
-            raise await self._failed("startup_failure", what) from None
+            raise self._failed("startup_failure", what) from None
         except PlayerFault as error:
-            raise await self._failed(error.reason, error.fault) from None
+            raise self._failed(error.reason, error.fault) from None
         except GameStopped:
-            await self._running().end()
+            self._running().end()
             raise
         finally:
             self._starting = None
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Announce a new game to the engine, and wait until it is ready."""
         if self.spec.restart == "always" and self._games > 0:
-            await self.close()
+            self.close()
         for last_try in (False, True):
-            await self.start(stop)
+            self.start(stop)
             try:
-                await self._begin_game(opening, self._start_deadline_ns(), stop)
+                self._begin_game(opening, self._start_deadline_ns(), stop)
                 self._games += 1
                 return
             except (DeadlinePassed, ProcessEnded):
                 # It may have died of its last game, after the result; then a fresh process deserves a chance.
-                fault = await self._failed("startup_failure", Fault("not_ready"))
+                fault = self._failed("startup_failure", Fault("not_ready"))
                 if last_try:
                     raise fault from None
 
@@ -282,10 +280,10 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """The last lines exchanged with the current process, or with the last one if none runs, oldest first."""
         return self._process.dialogue.tail() if self._process is not None else []
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """End the process: by ``quit`` if no reply is due, at once otherwise."""
         if self._process is not None:
-            await self._process.end("quit" if self._client.is_idle else None)
+            self._process.end("quit" if self._client.is_idle else None)
 
     # Talking.
 
@@ -302,31 +300,38 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         for line in self._running().take_unasked():
             self._client.receive(line)
 
-    async def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
+    def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
         """Send lines and read the engine's output until no reply is due."""
-        process, client = self._running(), self._client
-        stop = stop or self._starting
-        await process.send(lines, deadline_ns)
-        while not client.is_idle:
-            client.receive(await process.read_line(deadline_ns, stop))
+        if self._client.is_idle:
+            self._running().send(lines, deadline_ns)
+        else:
+            self._running().ask(lines)
+            self._hear(deadline_ns, stop or self._starting)
 
-    async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
-    ) -> int:
-        """Send the lines that ask for a move and wait for the answer; returns the nanoseconds from ``began_ns`` to its
-        arrival.
+    def _hear(self, deadline_ns: int, stop: StopFlag | None) -> None:
+        """Read the engine's output until no reply is due; what was asked is written first."""
+        process, client = self._running(), self._client
+        while not client.is_idle:
+            client.receive(process.read_line(deadline_ns, stop, skips_thinking=True))
+
+    def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
+        """Send the lines that ask for a move and wait for it; returns the nanoseconds that it took.
+
+        The engine has used ``spent_ns`` of its time before.
         """
-        deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000
+        process = self._running()
+        allowance_ns = max(0, self._allowance_ms(clock) * 1_000_000 - spent_ns)
         try:
-            await self._converse(lines, deadline_ns, stop)
+            process.ask(lines, allowance_ns)
+            self._hear(0, stop)
         except DeadlinePassed:
-            raise await self._overdue(clock, began_ns) from None
+            raise self._overdue(clock, process.asked_ns - spent_ns) from None
         except ProcessEnded:
-            raise await self._failed("crash", Fault("ended_moving")) from None
+            raise self._failed("crash", Fault("ended_moving")) from None
         except GameStopped:
-            await self._halt()
+            self._halt()
             raise
-        return max(0, self._running().arrived_ns - began_ns)
+        return max(0, process.arrived_ns - process.asked_ns) + spent_ns
 
     def _allowance_ms(self, clock: PlayerClock | None) -> int:
         """Milliseconds that the engine may think before it is stopped."""
@@ -338,18 +343,18 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             times.append(self.spec.limits.move_time_ms)
         return min(times) + self.spec.margin_ms
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
+    def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """Stop an overdue engine and return the exception to raise. If it answers the stop, its move was late;
         otherwise it hangs.
         """
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
-        answered = await self._halt()
+        answered = self._halt()
         if not self.spec.limits.is_timed:
             waited = seconds_text(self._allowance_ms(clock))
-            return await self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
+            return self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
         if answered:
-            return await self._failed("time_forfeit", overdue)
-        return await self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
+            return self._failed("time_forfeit", overdue)
+        return self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
 
     def _no_move_in_time(self, clock: PlayerClock | None) -> Fault:
         """The fault of an engine that has not moved within its time and the margin."""
@@ -383,12 +388,12 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         what = Fault("resigned_unlost", said=said[:QUOTED], score=score)
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
-    async def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
+    def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
         """End the process and return the fault to raise. If the process ended by itself, the fault also says how."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died
-            await self._process.end()
+            self._process.end()
             if died:
                 what = Fault("and_exit", what=what, exit=self._process.exit)
         return PlayerFault(reason, what, self.name)

@@ -243,7 +243,7 @@ class Pondered:
 
 
 class Player(Protocol):
-    """A player, used by one game at a time and kept between games; runs on ``arena.players.event_loop``.
+    """A player, used by one game at a time and kept between games; on any thread.
 
     Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
     ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player is usable
@@ -258,24 +258,24 @@ class Player(Protocol):
     def name(self) -> str:
         """The player's name in the tournament."""
 
-    async def pin(self, processors: Processors) -> None:
+    def pin(self, processors: Processors) -> None:
         """Restrict thinking to these processors from now on; called before a game begins."""
 
-    async def start(self) -> None:
+    def start(self) -> None:
         """Get ready to play, unless the player is ready. A failure is a ``startup_failure``."""
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Prepare for a new game: start the player if necessary and clear its memory of the last game. A failure is a
         ``startup_failure``."""
 
-    async def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is not changed.
 
         ``moves`` are all moves since the opening's position, including the opening's own. ``clock`` is ``None`` if the
         player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
         """
 
-    async def move_afresh(
+    def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
         """Choose a move after ``NoMove``; the player receives the position as the start of a new game, with its
@@ -287,7 +287,7 @@ class Player(Protocol):
     def hear_draw_offer(self) -> None:
         """Note that the opponent offers a draw; called before the ``move`` whose reply may accept it."""
 
-    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to ponder on ``position``, which arises if the opponent makes the expected reply, the last of
         ``moves``.
 
@@ -296,14 +296,14 @@ class Player(Protocol):
         raised by the next call.
         """
 
-    async def move_after_pondering(
+    def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """Choose a move after the opponent's move: after a ponder hit, continue the ponder search; otherwise abandon it
         and search the actual position.
         """
 
-    async def stop_pondering(self) -> None:
+    def stop_pondering(self) -> None:
         """Abandon the ponder search when the game is over; does nothing if there is none. No faults."""
 
     def search_statistics(self) -> dict[str, Any] | None:
@@ -312,5 +312,5 @@ class Player(Protocol):
     def dialogue(self) -> list[str]:
         """The last lines exchanged with the player since it started, oldest first; empty if there are none."""
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """End the player's process or threads within two seconds; safe to call at any time and repeatedly."""

@@ -7,7 +7,6 @@ whole process group has ended. POSIX only.
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import errno
 import fcntl
@@ -19,11 +18,10 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from elolab.arena.command_lines import WINDOWS_PATH
-from elolab.arena.players.event_loop import in_thread
 from elolab.arena.players.player import Fault, GameStopped, PlayerFault, plain_line
 from elolab.arena.players.processors import Processors, pin_process
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
@@ -35,7 +33,7 @@ LINE_BYTES = 65_536
 """Maximum length in bytes of an engine's line; the excess is discarded."""
 READ_BYTES = 65_536
 UNASKED_BYTES = 1_048_576
-"""Maximum number of bytes buffered while no coroutine waits for a line; further output stays in the pipe."""
+"""Maximum number of bytes read at once of output that nobody has asked for; more stays in the pipe."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """Pipe capacity in bytes that is available without privileges (``fs.pipe-max-size``)."""
@@ -58,9 +56,6 @@ FIRST_LINE_BYTES = 256
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Debian's folders of game programs, which are not in root's ``PATH``."""
 
-WAKE_SECONDS = 0.1
-"""Seconds between checks of the stop flag, and of whether a process has died although its pipes are still open."""
-
 
 class DeadlinePassed(Exception):
     """Raised when the engine does not answer in time."""
@@ -73,8 +68,8 @@ class ProcessEnded(Exception):
 class DialogueSink(Protocol):
     """Stores the whole dialogue with an engine, for example in a log."""
 
-    def write(self, who: str, said: bytes) -> None:
-        """Append text, which may begin and end within a line.
+    def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
+        """Append text, which may begin and end within a line; said at ``at_ns`` (monotonic), or now.
 
         ``who`` is ``>`` for elolab, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a note.
         """
@@ -187,10 +182,10 @@ class Dialogue:
 class EngineProcess:
     """One running program in a session and process group of its own.
 
-    One coroutine at a time talks to it, on any event loop. Its output is read as it arrives: without bound while a
-    coroutine waits for a line, otherwise up to ``UNASKED_BYTES``; see ``pause``. Raises ``PlayerFault`` with
-    ``startup_failure`` if the program cannot be started, and ``OSError`` if the system has run out of a resource
-    (``SHORTAGES``).
+    One thread at a time talks to it, in compiled code without the interpreter's lock (``engine.compiled.exchange``), so
+    that questions and answers are stamped when they are written and read. While nobody waits for a line, output stays
+    in its pipe. Raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started, and ``OSError`` if
+    the system has run out of a resource (``SHORTAGES``).
     """
 
     def __init__(
@@ -199,10 +194,12 @@ class EngineProcess:
         """Start the program, restricted with its children to ``processors``; if empty, the system chooses."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
+        self.asked_ns = 0
+        """Time at which the last question's first byte was written (``time.monotonic_ns``)."""
         self.arrived_ns = 0
-        """Time at which the last awaited output arrived (``time.monotonic_ns``)."""
-        self._late_read_ns = 0
-        """The last deadline after which the pipe has been read once more, for an answer that arrived in time."""
+        """Time at which the last output arrived."""
+        self.late_ns = 0
+        """Nanoseconds by which ``arrived_ns`` may be late, because the thread had to wait for a processor."""
         self.error_bytes = 0
         """Number of bytes that the engine wrote to its error stream; only the end of the text is kept."""
         self._lines: deque[bytes] = deque()
@@ -218,12 +215,6 @@ class EngineProcess:
         """Number of the signal that killed the process; ``None`` before ``end``, if no signal killed it, or if elolab
         sent the signal.
         """
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._output_came = asyncio.Event()
-        """Event that is set when a line is complete or the output has ended."""
-        self._is_awaited = False
-        self._unasked_bytes = 0
-        self._is_paused = True
         self._start(command[0], directory)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -233,7 +224,10 @@ class EngineProcess:
         self._error = self._process.stderr.fileno()
         for descriptor in (self._input, self._output, self._error):
             os.set_blocking(descriptor, False)
-        self._error_is_open = True
+        self._death = _descriptor_of(self._process.pid)
+        from elolab.engine.compiled.exchange import Conversation
+
+        self._talk = Conversation(self._input, self._output, self._error, self._death)
         self._widen_output()
         if processors:
             pin_process(self._process.pid, processors)  # the shell that is going to be the program
@@ -292,82 +286,76 @@ class EngineProcess:
 
     # Talking.
 
-    async def send(self, lines: Sequence[str], deadline_ns: int) -> None:
+    def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write lines to the engine. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them in
         time.
 
         Meanwhile the engine's output stays in the pipe, so that an engine that writes without reading cannot fill the
         memory.
         """
+        self.ask(lines)
+        while self._talk.is_asking:
+            self._exchange(self._talk.WRITE, deadline_ns, None)
+
+    def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
+        """Let the next ``read_line`` write whole lines first, in the same call of compiled code.
+
+        With an allowance, its deadline is that many nanoseconds after ``asked_ns``, whatever ``read_line`` is given.
+        Raises ``ProcessEnded``.
+        """
         if self.has_ended:
             raise ProcessEnded
         text = "\n".join(lines)
         self.dialogue.sent(text)
-        data = text.encode() + b"\n"
-        data = data[self._write(data) :]
-        while data:
-            self.pause()
-            loop, has_room = asyncio.get_running_loop(), asyncio.Event()
-            loop.add_writer(self._input, has_room.set)
-            try:
-                await asyncio.wait_for(has_room.wait(), _seconds_until(deadline_ns))
-            except TimeoutError:
-                raise DeadlinePassed from None
-            finally:
-                loop.remove_writer(self._input)
-            data = data[self._write(data) :]
+        self._talk.ask(text.encode() + b"\n", allowance_ns)
 
-    def _write(self, data: bytes) -> int:
-        """Write as much as the pipe accepts; returns the number of bytes."""
-        try:
-            return os.write(self._input, data)
-        except BlockingIOError:
-            return 0
-        except OSError:
-            self._read_rest()
-            self._end_output()
-            raise ProcessEnded from None
-
-    async def read_line(self, deadline_ns: int, stop: StopFlag | None = None) -> str:
+    def read_line(self, deadline_ns: int, stop: StopFlag | None = None, *, skips_thinking: bool = False) -> str:
         """Read the next line, normalised by ``plain_line``.
 
-        Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
+        ``skips_thinking`` does not wake the thread for thinking output: such lines are returned together with the next
+        other line, or at the deadline. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop``
+        is set.
         """
-        while not self._lines:
+        while self._talk.is_asking or not self._lines:
             if self.has_ended:
                 raise ProcessEnded
-            if time.monotonic_ns() < deadline_ns:
-                await self._wait(deadline_ns, stop)
-            elif self._late_read_ns == deadline_ns:
-                raise DeadlinePassed
-            else:
-                # An answer that lies in the pipe came in time, though it is read late. Only one more read: a program
-                # that never ends talking always has something there.
-                self._late_read_ns = deadline_ns
-                self._read_output()
+            mode = self._talk.READ_ANSWER if skips_thinking else self._talk.READ_LINE
+            self._exchange(mode, deadline_ns, stop)
         return plain_line(self._lines.popleft().decode(errors="replace"))
 
-    async def _wait(self, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Wait for a line, the end of the output, or the deadline, at most ``WAKE_SECONDS``; raises ``GameStopped``
-        once ``stop`` is set.
-        """
-        loop = asyncio.get_running_loop()
-        self._attend(loop)
-        self._output_came.clear()
-        self._is_awaited = True
-        timer = loop.call_later(min(WAKE_SECONDS, _seconds_until(deadline_ns)), self._output_came.set)
-        try:
-            await self._output_came.wait()
-        finally:
-            self._is_awaited = False
-            timer.cancel()
-        if self._lines or self.has_ended:
+    def _exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> None:
+        """Write the question and read output, until there is a line or a reason to raise an exception."""
+        talk = self._talk
+        reason = talk.exchange(mode, deadline_ns, stop)
+        self.asked_ns = talk.asked_ns
+        self._keep_output()
+        if reason in (talk.EXITED, talk.BROKEN):  # a child of the engine may still hold the pipes open
+            self._read_rest()
+        if reason in (talk.ENDED, talk.EXITED, talk.BROKEN):
+            self._end_output()
+        if talk.is_asking and reason in (talk.DEADLINE, talk.STOPPED, talk.ENDED, talk.EXITED, talk.BROKEN):
+            talk.ask(b"", -1)
+            if reason not in (talk.DEADLINE, talk.STOPPED):
+                raise ProcessEnded
+        elif self._lines or self._ended:
             return
-        if stop is not None and stop.is_set():
+        if reason == talk.DEADLINE:
+            raise DeadlinePassed
+        if reason == talk.STOPPED:
             raise GameStopped
-        if self._has_exited():  # a child of the engine may still hold the pipes open
+        if reason == talk.WOKEN and self._death < 0 and self._has_exited():
             self._read_rest()
             self._end_output()
+
+    def _keep_output(self) -> None:
+        """Take over what the last exchange has read."""
+        talk = self._talk
+        for output, at_ns in talk.take_output():
+            self._note_output(output, at_ns)
+            self.late_ns = talk.late_ns
+        errors = talk.take_errors()
+        if errors:
+            self._note_errors(errors)
 
     def take_unasked(self) -> Sequence[str]:
         """Return and remove the complete lines that arrived while none was awaited, in the form of ``read_line``."""
@@ -377,51 +365,15 @@ class EngineProcess:
         self._lines.clear()
         return lines
 
-    def pause(self) -> None:
-        """Stop reading until the next wait; output stays in the pipe, because a pondering engine writes more than is
-        needed.
-        """
-        if not self._is_paused and self._loop is not None:
-            self._is_paused = True
-            if not self._loop.is_closed():
-                self._loop.remove_reader(self._output)
-                self._loop.remove_reader(self._error)
-
-    def _attend(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Make the event loop ``loop`` read the output as it arrives."""
-        self._unasked_bytes = 0
-        if self._loop is not loop:
-            self.pause()
-            self._loop = loop
-            self._output_came = asyncio.Event()
-        if self._is_paused:
-            self._is_paused = False
-            loop.add_reader(self._output, self._heed, self._read_output)
-            if self._error_is_open:
-                loop.add_reader(self._error, self._heed, self._read_errors)
-
-    def _heed(self, read: Callable[[], int]) -> None:
-        """Read once by ``read``, and wake the waiting coroutine if a line is complete. Stops reading after
-        ``UNASKED_BYTES`` that no coroutine waits for.
-        """
-        taken = read()
-        if self._lines or self._ended:
-            self._output_came.set()
-        if not self._is_awaited:
-            self._unasked_bytes += taken
-        if self._ended or self._unasked_bytes > UNASKED_BYTES:
-            self.pause()
-
-    async def leave(self, farewell: str | None, max_ms: int) -> bool:
+    def leave(self, farewell: str | None, max_ms: int) -> bool:
         """Send the command ``farewell``, or close the input if it is ``None``; returns whether the process then ends by
         itself within ``max_ms`` milliseconds.
         """
-        self.pause()
         if farewell is not None:
-            await self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
+            self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
         elif self._process.stdin is not None:
             self._process.stdin.close()
-        return await in_thread(self._wait_for_exit, max_ms)
+        return self._wait_for_exit(max_ms)
 
     # Reading.
 
@@ -431,7 +383,7 @@ class EngineProcess:
         total = 0
         while taken and total < UNASKED_BYTES:
             taken = self._read_output() if not self._ended else 0
-            taken += self._read_errors() if self._error_is_open else 0
+            taken += self._read_errors() if self._talk.error_is_open else 0
             total += taken
 
     def _read_output(self) -> int:
@@ -442,15 +394,18 @@ class EngineProcess:
             return 0
         except OSError:
             chunk = b""
-        self.arrived_ns = now_ns = time.monotonic_ns()
         if not chunk:
             self._end_output()
             return 0
-        size = len(chunk)
+        self._note_output(chunk, time.monotonic_ns())
+        return len(chunk)
+
+    def _note_output(self, chunk: bytes, at_ns: int) -> None:
+        self.arrived_ns = at_ns
         if self.dialogue.sink is not None:
-            self.dialogue.sink.write("<", chunk)
-        self._take(chunk, now_ns)
-        return size
+            self.dialogue.sink.write("<", chunk, at_ns)
+        self._take(chunk, at_ns)
+        self._talk.is_in_line = self._skipping or self._begun != b""
 
     def _end_output(self) -> None:
         self._ended = True
@@ -481,32 +436,25 @@ class EngineProcess:
         except OSError:
             chunk = b""
         if not chunk:
-            if self._loop is not None and not self._is_paused:
-                self._loop.remove_reader(self._error)
-            self._error_is_open = False
+            self._talk.close_error()
             return 0
+        self._note_errors(chunk)
+        return len(chunk)
+
+    def _note_errors(self, chunk: bytes) -> None:
         if self.dialogue.sink is not None:
             self.dialogue.sink.write("!", chunk)
         self.error_bytes += len(chunk)
         self._errors = (self._errors + chunk)[-ERROR_TAIL_BYTES:]
-        return len(chunk)
 
     # The end.
 
-    async def end(self, farewell: str | None = None) -> None:
+    def end(self, farewell: str | None = None) -> None:
         """End the process and its group. With a command ``farewell``, such as ``quit``, the process is first given time
         to end by itself.
         """
         if self._gone:
             return
-        self.pause()
-        await in_thread(self.end_now, farewell)
-
-    def end_now(self, farewell: str | None = None) -> None:
-        """End the process like ``end``, blocking the thread; the process's event loop, if any, must not be running."""
-        if self._gone:
-            return
-        self.pause()  # a loop that knew the descriptors would read from whatever gets their numbers next
         by_itself = self._wait_for_exit(20) if self._ended else False
         has_left = False
         assert self._process.stdin is not None
@@ -532,6 +480,8 @@ class EngineProcess:
         self._gone = True
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             pipe.close()
+        if self._death >= 0:
+            os.close(self._death)
         SUPERVISOR.release(self._process.pid)
         for line in self._errors.decode(errors="replace").splitlines()[-20:]:
             self.dialogue.remark(f"stderr: {line[: Dialogue.LINE_CHARACTERS]}", is_new=False)
@@ -589,8 +539,12 @@ class EngineProcess:
         return True
 
 
-def _seconds_until(deadline_ns: int) -> float:
-    return max(0.0, (deadline_ns - time.monotonic_ns()) / 1e9)
+def _descriptor_of(process_id: int) -> int:
+    """A descriptor that becomes readable when the process dies; -1 where the system has none."""
+    if hasattr(os, "pidfd_open"):
+        with contextlib.suppress(OSError):
+            return os.pidfd_open(process_id)
+    return -1
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
-from typing import Any, TextIO, TypeVar
+from typing import TextIO, TypeVar
 
-from elolab.arena.players.event_loop import LoopThread
 from elolab.arena.players.external import canonical_position
 from elolab.arena.players.player import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from elolab.arena.protocols.ucci import UcciPlayer
@@ -70,12 +69,12 @@ class AdaptedPlayer(UcciPlayer):
         """Make the next search start a new game."""
         self._start = ""
 
-    async def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
+    def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
         """Prepare a search of the position after ``moves``. It considers only the ``allowed`` moves, or all moves if
         that is empty.
         """
         if self._start != position.start or self.process_id is None:
-            await self.new_game(Opening(position.start), stop)
+            self.new_game(Opening(position.start), stop)
         elif list(moves[: len(self._told)]) != self._told:
             self._line = self._game_line(canonical_position(self._game, position.start))
         self._start, self._told, self._allowed = position.start, [*moves], allowed
@@ -86,22 +85,20 @@ class AdaptedPlayer(UcciPlayer):
         both = [move for move in legal if move in losing or move in banned]
         return both if len(both) < len(legal) else banned
 
-    async def _wait_for_move(
-        self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, began_ns: int
-    ) -> int:
+    def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
         """Wait for the move; if the search is stopped, accept the move that the engine then sends."""
         try:
-            return await super()._wait_for_move(lines, clock, stop, began_ns)
+            return super()._wait_for_move(lines, clock, stop, spent_ns)
         except GameStopped:
             if not self._client.answer:
                 raise
-            return time.monotonic_ns() - began_ns
+            return time.monotonic_ns() - self._running().asked_ns + spent_ns
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         try:
-            return await super()._reply(elapsed_ns, position)
+            return super()._reply(elapsed_ns, position)
         except (PlayerResigned, NoMove):
-            return await self._made_move(elapsed_ns)
+            return self._made_move(elapsed_ns)
 
 
 class AdaptedEngine:
@@ -109,11 +106,10 @@ class AdaptedEngine:
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, "xiangqi")
-        self._loop = LoopThread()
 
     def start(self) -> str:
         """Start the program; returns its name. Raises ``CommandError`` with the reason if that fails."""
-        self._wait_for(self._player.start())
+        self._wait_for(self._player.start)
         return self._player.engine_name
 
     def new_game(self) -> None:
@@ -122,8 +118,7 @@ class AdaptedEngine:
 
     def close(self) -> None:
         """End the program."""
-        self._loop.submit(self._player.close()).result()
-        self._loop.close()
+        self._player.close()
 
     def search(
         self,
@@ -145,7 +140,7 @@ class AdaptedEngine:
         stop = stop or StopFlag()
         try:
             if ponder is None:
-                reply = self._wait_for(self._move(position, told, search_moves, stop))
+                reply = self._wait_for(lambda: self._move(position, told, search_moves, stop))
             else:
                 reply = self._ponder(position, told, ponder, stop)
         except GameStopped:
@@ -158,35 +153,36 @@ class AdaptedEngine:
 
     def _ponder(self, position: Position, clock: PlayerClock, ponder: StopFlag, stop: StopFlag) -> Reply:
         player, moves = self._player, position.moves
-        self._wait_for(player.take_up(position, moves[:-1], (), stop))
-        self._wait_for(player.ponder(position, moves, clock))
+        self._wait_for(lambda: player.take_up(position, moves[:-1], (), stop))
+        self._wait_for(lambda: player.ponder(position, moves, clock))
         while ponder.is_set() and not stop.is_set():
             time.sleep(POLL_S)
         if stop.is_set():
-            self._wait_for(player.stop_pondering())
+            self._wait_for(player.stop_pondering)
             raise GameStopped
         return self._wait_for(
-            self._insist(
-                player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)), position, clock, stop
+            lambda: self._insist(
+                lambda: player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)),
+                position,
+                clock,
+                stop,
             )
         )
 
-    async def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
-        await self._player.take_up(position, position.moves, allowed, stop)
-        return await self._insist(self._player.move(position, position.moves, clock, stop), position, clock, stop)
+    def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
+        self._player.take_up(position, position.moves, allowed, stop)
+        return self._insist(lambda: self._player.move(position, position.moves, clock, stop), position, clock, stop)
 
-    async def _insist(
-        self, search: Coroutine[Any, Any, Reply], position: Position, clock: PlayerClock, stop: StopFlag
-    ) -> Reply:
-        """Await the search; after an end without a move, send the position as a new game's start and search again."""
+    def _insist(self, search: Callable[[], Reply], position: Position, clock: PlayerClock, stop: StopFlag) -> Reply:
+        """Search; after an end without a move, send the position as a new game's start and search again."""
         try:
-            return await search
+            return search()
         except NoMove as declined:
-            return await self._player.move_afresh(position, position.moves, clock, stop, declined.elapsed_ns)
+            return self._player.move_afresh(position, position.moves, clock, stop, declined.elapsed_ns)
 
-    def _wait_for(self, conversation: Coroutine[Any, Any, Result]) -> Result:
+    def _wait_for(self, converse: Callable[[], Result]) -> Result:
         try:
-            return self._loop.submit(conversation).result()
+            return converse()
         except PlayerFault as fault:
             raise self._failed(fault.text) from None
         except NoMove as declined:
@@ -194,7 +190,7 @@ class AdaptedEngine:
 
     def _failed(self, text: str) -> CommandError:
         """End the program; returns the exception to raise. The next search starts the program again."""
-        self._loop.submit(self._player.close()).result()
+        self._player.close()
         return CommandError(text)
 
 

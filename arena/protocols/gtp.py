@@ -254,13 +254,13 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         self._commands: frozenset[str] = frozenset()
         """Names of the commands that the engine supports; empty if it sent no list."""
 
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Ask for the engine's name and commands, then send the private commands of the specification."""
-        await self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
+        self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._client.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
         for command in commands_of(self.spec):
-            await self._converse(self._client.ask(command), deadline_ns)
+            self._converse(self._client.ask(command), deadline_ns)
             if refusal := self._refusal():
                 raise PlayerFault("startup_failure", refusal)
         if self.spec.limits.is_timed and not self._knows("time_settings"):
@@ -273,7 +273,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _knows(self, command: str) -> bool:
         return not self._commands or command in self._commands
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set up the board and the clock, and play the opening."""
         from elolab.engine.games.proof_game import proof_game
 
@@ -285,9 +285,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         self._clears_board = False
         settings = time_settings_command(self.spec.limits)
         commands = [*NEW_GAME, *([] if settings is None else [settings]), *self._moves_from(0)]
-        await self._converse(self._client.ask(*commands), deadline_ns, stop)
+        self._converse(self._client.ask(*commands), deadline_ns, stop)
         if refusal := self._refusal():
-            raise await self._failed("startup_failure", refusal)
+            raise self._failed("startup_failure", refusal)
 
     def _moves_from(self, first: int) -> list[str]:
         return play_commands(self._known, sends_passes=not self._passes_by_itself, first=first)
@@ -296,7 +296,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _passes_by_itself(self) -> bool:
         return passes_of(self.spec) == "omit"
 
-    async def _question(
+    def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
         """The lines that ask for a move: the moves since the last request, the time left, and ``genmove``. After a
@@ -319,14 +319,14 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         """Make the next request for a move send the whole game again, because GTP cannot set up a position."""
         self._clears_board = True
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         answer = self._client.answers[-1]
         answered = Fault("answered", said=answer.said[:QUOTED])
         if (refusal := self._refusal()) or not answer.text:
             raise NoMove(refusal or answered, elapsed_ns)
         move = read_move(answer.text)
         if move is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=answer.said[:QUOTED]))
+            raise self._failed("illegal_move", Fault("not_a_move", said=answer.said[:QUOTED]))
         if move == "resign":
             raise PlayerResigned
         if move == PASS and position.legal_moves() != [PASS]:
@@ -345,15 +345,15 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
                 return Fault(kind, said=answer.said[:QUOTED], command=answer.command)
         return None
 
-    async def _halt(self) -> bool:
+    def _halt(self) -> bool:
         """End the engine, because GTP cannot stop a search."""
-        await self._running().end()
+        self._running().end()
         return False
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
+    def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         if not self.spec.limits.is_timed:
-            return await super()._overdue(clock, began_ns)
-        return await self._failed("time_forfeit", self._no_move_in_time(clock))
+            return super()._overdue(clock, began_ns)
+        return self._failed("time_forfeit", self._no_move_in_time(clock))
 
 
 def unreachable(position: str) -> str:

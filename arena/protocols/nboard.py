@@ -165,19 +165,19 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
         self._start, self._first = "", 0
         """The position from which the game is sent, and the number of moves before it that are not sent."""
 
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
-        await self._converse(self._client.synchronise(f"nboard {VERSION}", depth), deadline_ns)
+        self._converse(self._client.synchronise(f"nboard {VERSION}", depth), deadline_ns)
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._start, self._first = canonical_position(self._game, opening.position), 0
-        await self._converse(self._client.synchronise(_game_line(self._start, opening.moves)), deadline_ns, stop)
+        self._converse(self._client.synchronise(_game_line(self._start, opening.moves)), deadline_ns, stop)
 
     @property
     def _passes_by_itself(self) -> bool:
         return True
 
-    async def _question(
+    def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
         """The lines that ask for a move: ``set game`` and ``go``."""
@@ -187,14 +187,14 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         self._start, self._first = without_history(position), len(moves)
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         reply = self._client.reply(elapsed_ns)
         said = self._client.answer[:QUOTED]
         is_pass = reply is not None and reply.move == PASS and position.legal_moves() != [PASS]
         if is_pass or said == "===":
             raise NoMove(Fault("answered", said=said), elapsed_ns, None if reply is None else reply.score)
         if reply is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=said))
+            raise self._failed("illegal_move", Fault("not_a_move", said=said))
         return reply
 
 

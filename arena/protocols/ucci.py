@@ -328,9 +328,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         """
         return self._client.options or None
 
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, and set its options and its unit of time."""
-        await self._converse(self._client.hello(), deadline_ns)
+        self._converse(self._client.hello(), deadline_ns)
         announced = self._client.options
         options = list(self.spec.options)
         counts_milliseconds = MILLISECONDS in announced and time_unit_of(self.spec) != "seconds"
@@ -342,7 +342,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         # Old engines do not answer the first isready; they are never asked again.
         ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
         try:
-            await self._converse(self._client.synchronise(*option_commands(options, announced)), ready_ns)
+            self._converse(self._client.synchronise(*option_commands(options, announced)), ready_ns)
         except DeadlinePassed:
             self._client.do_without_isready()
 
@@ -366,9 +366,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             )
         return 1000
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._draw_is_offered = False
-        await super()._begin_game(opening, deadline_ns, stop)
+        super()._begin_game(opening, deadline_ns, stop)
 
     def _new_game_line(self) -> str:
         return f"setoption {new_game_button(self._client.options)}"
@@ -402,17 +402,17 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         line, score = self._client.answer, self._client.information().score
         words = line.split()
         if words[0] == "nobestmove":
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         if words[-1] == "resign":
             raise self._resignation(line, elapsed_ns, score)
-        return await self._made_move(elapsed_ns)
+        return self._made_move(elapsed_ns)
 
-    async def _made_move(self, elapsed_ns: int) -> Reply:
-        reply = await super()._made_move(elapsed_ns)
+    def _made_move(self, elapsed_ns: int) -> Reply:
+        reply = super()._made_move(elapsed_ns)
         return reply._replace(offers_draw=self._client.answer.split()[-1] == "draw")
 
 

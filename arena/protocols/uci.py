@@ -201,19 +201,19 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` line of a search without a clock and without pondering."""
 
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, set its options, and find out whether it counts ranks from 0 or 1."""
-        await self._converse(self._client.hello(), deadline_ns)
+        self._converse(self._client.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
             options = ponder_options(options, self._client.options)
         commands = option_commands(options, self._client.options, VARIANTS[self._game])
-        await self._converse(self._client.synchronise(*commands), deadline_ns)
-        await self._learn_first_rank(deadline_ns)
+        self._converse(self._client.synchronise(*commands), deadline_ns)
+        self._learn_first_rank(deadline_ns)
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._reading = Fault("ranks_from", rank=self._first_rank or 0)
-        await super()._begin_game(opening, deadline_ns, stop)
+        super()._begin_game(opening, deadline_ns, stop)
 
     def _new_game_line(self) -> str:
         return "ucinewgame"
@@ -229,7 +229,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             return [self._usual_go]
         return [go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder)]
 
-    async def _learn_first_rank(self, deadline_ns: int) -> None:
+    def _learn_first_rank(self, deadline_ns: int) -> None:
         """Find out whether the engine counts ranks from 0 or 1: by the option ``ranks``, by ``UCI_Variant`` or by a
         search.
 
@@ -246,7 +246,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         from elolab.engine.games import game_named
 
         start = game_named(self._game).position()
-        await self._converse(self._client.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
+        self._converse(self._client.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
         said = parse_best_move(self._client.answer)
         self._first_rank = detect_first_rank(said or "", start.legal_moves())
         if self._first_rank is None:

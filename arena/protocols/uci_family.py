@@ -379,11 +379,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         """The lines that start a search of the position sent last."""
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._line = self._game_line(canonical_position(self._game, opening.position))
-        await self._converse(self._client.synchronise(self._new_game_line()), deadline_ns, stop)
+        self._converse(self._client.synchronise(self._new_game_line()), deadline_ns, stop)
 
-    async def _question(
+    def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
         return self._lines(position, moves, clock)
@@ -411,46 +411,46 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """Make later ``position`` lines start from this position, as a FEN without moves."""
         self._line.restart(without_history(position), len(moves))
 
-    async def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Send ``go ponder``; the engine's output stays unread in the pipe during pondering."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
-            await self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
-            self._running().pause()
+            self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
             pass  # it will not answer after the opponent's move either, which is when that counts
 
-    async def move_after_pondering(
+    def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         """Get the move after pondering: send ``ponderhit`` after a hit, else ``stop`` and then a new search.
 
-        The clock starts just before the first of these lines is sent.
+        The clock starts just before the first of these lines is sent, and rests while the second search is prepared.
         """
-        began_ns = time.monotonic_ns()
         if pondered.is_hit:
-            return await self._search([self._ponder_hit()], position, clock, stop, began_ns)
-        deadline_ns = began_ns + self._allowance_ms(clock) * 1_000_000  # its own time: nobody waits for it but itself
+            return self._search([self._ponder_hit()], position, clock, stop)
+        deadline_ns = time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000  # its own time: only it has to wait
         try:
-            await self._converse(self._client.stop(), deadline_ns, stop)
+            self._converse(self._client.stop(), deadline_ns, stop)
         except DeadlinePassed:
-            raise await self._failed("no_answer", Fault("pondered_on")) from None
+            raise self._failed("no_answer", Fault("pondered_on")) from None
         except ProcessEnded:
-            raise await self._failed("crash", Fault("ended_pondering")) from None
-        return await self._search(self._lines(position, moves, clock), position, clock, stop, began_ns)
+            raise self._failed("crash", Fault("ended_pondering")) from None
+        process = self._running()
+        stopping_ns = max(0, process.arrived_ns - process.asked_ns)
+        return self._search(self._lines(position, moves, clock), position, clock, stop, stopping_ns)
 
     def _ponder_hit(self) -> str:
         return "ponderhit"
 
-    async def stop_pondering(self) -> None:
+    def stop_pondering(self) -> None:
         """Send ``stop`` if the engine still searches, and discard its answer."""
         if self.process_id is not None and not self._client.is_idle:
-            await self._halt()
+            self._halt()
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        return await self._made_move(elapsed_ns)
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+        return self._made_move(elapsed_ns)
 
-    async def _made_move(self, elapsed_ns: int) -> Reply:
+    def _made_move(self, elapsed_ns: int) -> Reply:
         line = self._client.answer
         first_rank = self._first_rank or 0
         said = parse_best_move(line)
@@ -459,7 +459,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         move = read_move(said, first_rank)
         if move is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
+            raise self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         expected = parse_ponder_move(line) if self.spec.ponder else None
         if expected is not None:
             expected = read_move(expected, first_rank)

@@ -39,7 +39,7 @@ class UciCyclonePlayer(UciPlayer):
             line.begin("startpos")
         return line
 
-    async def _learn_first_rank(self, deadline_ns: int) -> None:
+    def _learn_first_rank(self, deadline_ns: int) -> None:
         """Count ranks from 0; raises ``PlayerFault`` if the engine does not speak the dialect."""
         if "uci_variant" in self._client.options:
             raise PlayerFault(

@@ -28,11 +28,10 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Coroutine, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
-from elolab.arena.players.event_loop import in_thread
 from elolab.arena.players.external import QUOTED, ExternalPlayer, ProtocolClient, without_history
 from elolab.arena.players.player import (
     MAX_DEPTH,
@@ -478,9 +477,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Options announced by the engine started last, by name in lower case."""
         return self._client.all_options
 
-    async def _handshake(self, deadline_ns: int) -> None:
+    def _handshake(self, deadline_ns: int) -> None:
         """Receive the features, and set the options."""
-        await self._learn_features(deadline_ns)
+        self._learn_features(deadline_ns)
         client = self._client
         client.check_variant(self._game)
         if self.spec.limits.nodes is not None and not client.has("nps"):
@@ -490,32 +489,32 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
                 "knows no nodes; give a depth or a time",
             )
         commands = option_commands(self.spec.options, client.options, client.features)
-        await self._converse(client.synchronise(*client.acknowledgements(), *commands), deadline_ns)
+        self._converse(client.synchronise(*client.acknowledgements(), *commands), deadline_ns)
 
-    async def _learn_features(self, deadline_ns: int) -> None:
+    def _learn_features(self, deadline_ns: int) -> None:
         """Wait until the engine has sent its features: ``FEATURES_MS`` at most, or until the deadline if the engine
         asks for more time or has sent none.
         """
         client = self._client
-        await self._running().send(client.hello(), deadline_ns)
+        self._running().send(client.hello(), deadline_ns)
         while not client.is_idle:
             is_patient = client.needs_time or not client.features
             usual_ns = time.monotonic_ns() + FEATURES_MS * 1_000_000
             until_ns = deadline_ns if is_patient else min(deadline_ns, usual_ns)
             try:
-                client.receive(await self._running().read_line(until_ns, self._starting))
+                client.receive(self._running().read_line(until_ns, self._starting))
             except DeadlinePassed:
                 if is_patient:
                     raise
                 client.take_for_done()
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Begin a game, in a new process if the engine asked for that (``reuse=0``)."""
         if self._games > 0 and self._client.features.get("reuse") == "0":
-            await self.close()
-        await super().new_game(opening, stop)
+            self.close()
+        super().new_game(opening, stop)
 
-    async def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         """Set up the game, the limits and the opening; the engine watches and does not play yet."""
         from elolab.engine.games import game_named
 
@@ -523,25 +522,23 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             self._path = ()
             setting_up, told = [self._fresh(game_named(self._game).position(opening.position, opening.moves))], []
         else:
-            setting_up = await self._setting_up(opening.position)
+            setting_up = self._setting_up(opening.position)
             told = [*self._path, *opening.moves]
             if told and self.spec.limits.moves_per_control:
                 raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
         self._known = [*self._path, *opening.moves]
         self._plays = self._draw_is_offered = self._counts_short = self._restarts = False
         self._client.take_offer()
-        await self._watch_new_game([*setting_up, *self._move_lines(told)], deadline_ns, stop)
+        self._watch_new_game([*setting_up, *self._move_lines(told)], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
         if setting_up and setting_up[0].startswith("setboard") and not self._refuses_setboard:
             self._refuses_setboard = True
             raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
-        raise await self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
+        raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
-    async def _watch_new_game(
-        self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0
-    ) -> None:
+    def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
         """Begin a game that the engine watches without playing; the lines ``opening`` set up its opening.
         ``moves_to_go`` is that of ``limit_commands``.
         """
@@ -549,13 +546,13 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
             *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
         ]  # fmt: skip
-        await self._converse(self._client.synchronise(*commands), deadline_ns, stop)
+        self._converse(self._client.synchronise(*commands), deadline_ns, stop)
         # What was claimed before this is about the game before. Without ping, that is what has come by now.
         if not self._client.has("ping"):
             self._drain_unsolicited_lines()
         self._client.claim = ""
 
-    async def _setting_up(self, position: str) -> list[str]:
+    def _setting_up(self, position: str) -> list[str]:
         """The lines that set up an opening's position; empty if ``_path`` has been set to moves that lead there."""
         from elolab.engine.games import game_named
         from elolab.engine.games.proof_game import proof_game
@@ -566,7 +563,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return []
         if self._has_setboard:
             return [setboard_command(game.position(position).text, self._client.engine_name)]
-        path = await in_thread(proof_game, self._game, position)
+        path = proof_game(self._game, position)
         if path is not None:
             self._path = path
             return []
@@ -591,7 +588,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
-    async def _question(
+    def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
         """Send the new moves, or the position as the start of a new game; returns the lines that ask for a move.
@@ -608,10 +605,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             lines = self._move_lines(new)
         else:
             if not self._begins_afresh(clock):
-                await self._tell(new, clock, stop)
+                self._tell(new, clock, stop)
                 self._take_resignation(side)
             if self._begins_afresh(clock):
-                await self._tell_afresh(position, clock, stop)
+                self._tell_afresh(position, clock, stop)
             lines = ["go"]
         self._plays = self.spec.ponder
         offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
@@ -637,19 +634,20 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
-    async def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
+    def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
         """Send moves to the watching engine, and wait until it has processed them; no clock runs."""
         asked = self._client.synchronise("force", *self._move_lines(moves))
-        await self._be_heard(self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
+        self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
 
-    async def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
+    def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Send the position as the start of a new game."""
         setting_up = self._fresh(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
         self._counts_short = moves_to_go < self.spec.limits.moves_per_control
         self._restarts = False
-        watching = self._watch_new_game([setting_up], self._deadline_ns(clock), stop, moves_to_go)
-        await self._be_heard(watching, setting_up)
+        self._be_heard(
+            lambda: self._watch_new_game([setting_up], self._deadline_ns(clock), stop, moves_to_go), setting_up
+        )
 
     def _fresh(self, position: Position) -> str:
         """The line that sets up a position as the start of a new game."""
@@ -658,20 +656,18 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
-    async def _be_heard(self, conversation: Coroutine[Any, Any, None], told: str) -> None:
-        """Await a conversation; raises ``NoMove`` if the engine refuses its input. ``told`` is the command to name in
-        that fault.
-        """
+    def _be_heard(self, converse: Callable[[], None], told: str) -> None:
+        """Hold a conversation in which the command ``told`` is sent; raises ``NoMove`` if the engine refuses it."""
         try:
-            await conversation
+            converse()
         except DeadlinePassed:
-            raise await self._failed("no_answer", Fault("no_pong")) from None
+            raise self._failed("no_answer", Fault("no_pong")) from None
         except ProcessEnded:
-            raise await self._failed("crash", Fault("ended_listening")) from None
+            raise self._failed("crash", Fault("ended_listening")) from None
         if self._refusal():
             raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=told))
 
-    async def _reply(self, elapsed_ns: int, position: Position) -> Reply:
+    def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         line, information = self._client.answer, self._client.information()
         score, side = information.score, position.side_to_move
         result = _RESULT.match(line)
@@ -682,7 +678,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         written = parse_move(line)
         move = None if written is None else read_move(written.lower().replace("-", ""), self._first_rank)
         if move is None:
-            raise await self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
+            raise self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         self._known.append(move)
         return Reply(
             move, score, information.depth, information.nodes, elapsed_ns, line,
@@ -690,18 +686,18 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             principal_variation=self._client.variation(self._first_rank),
         )  # fmt: skip
 
-    async def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
+    def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """Stop the overdue engine and return the exception to raise: ``NoMove`` if the engine has claimed a result,
         otherwise a fault.
         """
         if self._client.claim:
-            await self._halt()
+            self._halt()
             what = Fault("claimed", said=self._client.claim[:QUOTED])
             return NoMove(what, time.monotonic_ns() - began_ns)
         if not self.spec.limits.is_timed:
-            return await super()._overdue(clock, began_ns)
-        await self._halt()
-        return await self._failed("time_forfeit", self._no_move_in_time(clock))
+            return super()._overdue(clock, began_ns)
+        self._halt()
+        return self._failed("time_forfeit", self._no_move_in_time(clock))
 
 
 def _unreachable(position: str) -> str:

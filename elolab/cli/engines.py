@@ -183,17 +183,16 @@ def _missing(player: PlayerSpec) -> str:
 
 def _start(player: PlayerSpec, game: str) -> str:
     """Start and stop a player; returns the problem in one line, empty if the player works."""
-    from elolab.arena.players.event_loop import run as wait_for
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.registry import make_player
 
     started = make_player(player, game)
     try:
-        wait_for(started.start())
+        started.start()
     except PlayerFault as fault:
         return fault.text.removeprefix(f"{player.name}: ")
     finally:
-        wait_for(started.close())
+        started.close()
     return ""
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.play.game import play_game
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.registry import make_player, protocol_named
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.engine.engine import Engine, StopFlag
@@ -81,7 +80,7 @@ def playing(*specs: PlayerSpec) -> Iterator[Any]:
         yield play
     finally:
         for player in players:
-            run(player.close())
+            player.close()
 
 
 def play_one(first: PlayerSpec, second: PlayerSpec, opening: Opening = PASS_NEXT) -> GameRecord:

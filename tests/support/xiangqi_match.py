@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from elolab.arena.play.game import play_game
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import make_player, protocol_named
@@ -115,7 +114,7 @@ def playing(
         yield play
     finally:
         for player in players:
-            run(player.close())
+            player.close()
 
 
 def play_one(first: PlayerSpec, second: PlayerSpec, opening: Opening | None = None, **options: Any) -> GameRecord:

@@ -7,11 +7,11 @@ from elolab.arena.checking.findings import Failed, Remark, SearchLine, Skipped, 
 from elolab.engine.games.contract import Position
 
 
-async def well_formed(examination: Examination) -> Remark:
+def well_formed(examination: Examination) -> Remark:
     """Check that search output has numbers where the protocol requires them, and scores in known units."""
     count = 0
     for position in _asked(examination):
-        count += len(await _informed(examination, position))
+        count += len(_informed(examination, position))
     if not count:
         raise Skipped("skip.not_reported")
     return remark("note.lines", count=count)
@@ -21,18 +21,18 @@ def _asked(examination: Examination) -> tuple[Position, ...]:
     return examination.positions.ordinary[: max(examination.settings.repetitions // 2, 1)]
 
 
-async def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
+def _informed(examination: Examination, position: Position) -> list[tuple[str, SearchLine]]:
     """Search a position; returns each output line that has search information, with its parsed content."""
-    answer = await examination.search(position)
+    answer = examination.search(position)
     read = [(line, examination.dialect.read_information(line)) for line in answer.lines]
     return [(line, information) for line, information in read if information is not None]
 
 
-async def reported(examination: Examination) -> None:
+def reported(examination: Examination) -> None:
     """Check that the program reports depth, nodes and score during a search, as a tournament records them for every
     move.
     """
-    found = [information for _, information in await _informed(examination, examination.start_position)]
+    found = [information for _, information in _informed(examination, examination.start_position)]
     missing = [
         what
         for what, is_there in (
@@ -46,11 +46,11 @@ async def reported(examination: Examination) -> None:
         raise Failed("failure.not_reported", missing=", ".join(missing))
 
 
-async def legal_variations(examination: Examination) -> Remark:
+def legal_variations(examination: Examination) -> Remark:
     """Check that principal variations are legal from the searched position."""
     count = 0
     for position in _asked(examination):
-        for line, information in await _informed(examination, position):
+        for line, information in _informed(examination, position):
             if information.variation:
                 _expect_playable(examination, position, line, information.variation)
                 count += 1

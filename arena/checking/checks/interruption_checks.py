@@ -10,18 +10,18 @@ THINKING_SHARE = 2
 """A search is interrupted after ``move_time_ms`` divided by this number."""
 
 
-async def stop(examination: Examination, *, at_once: bool) -> Remark:
+def stop(examination: Examination, *, at_once: bool) -> Remark:
     """Check that an interruption such as ``stop`` ends a search; the remark gives the slowest of three answers.
 
     With ``at_once``, the interruption follows the start of the search immediately.
     """
     slowest = 0.0
     for position in examination.positions.ordinary[:3]:
-        slowest = max(slowest, await _stop(examination, position, at_once=at_once))
+        slowest = max(slowest, _stop(examination, position, at_once=at_once))
     return remark("note.milliseconds", ms=f"{slowest:.1f}")
 
 
-async def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
+def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
     """Start a search and interrupt it, with ``at_once`` immediately; returns the milliseconds until its answer.
 
     With ``asks``, also ask for readiness during the search, and return the milliseconds until that reply instead.
@@ -29,79 +29,79 @@ async def _stop(examination: Examination, position: Position, *, at_once: bool =
     dialect = examination.dialect
     if asks and not dialect.listens_while_thinking:
         raise dialect.lacking()
-    await dialect.begin_endless(position)
+    dialect.begin_endless(position)
     if not at_once:
-        await _expect_no_answer(examination)
-    ready_ms = await dialect.ask_ready_while_thinking() if asks else 0.0
-    answer = await dialect.interrupt()
+        _expect_no_answer(examination)
+    ready_ms = dialect.ask_ready_while_thinking() if asks else 0.0
+    answer = dialect.interrupt()
     if answer is None:
         return ready_ms
     expect_legal(position, answer)
     return ready_ms if asks else answer.elapsed_ms
 
 
-async def _expect_no_answer(examination: Examination) -> None:
+def _expect_no_answer(examination: Examination) -> None:
     """Let a search run for a part of ``move_time_ms``; raises ``Failed`` if the program answers within that time."""
     is_answer = examination.dialect.is_answer
-    lines = await examination.dialect.overhear(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
+    lines = examination.dialect.overhear(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
     if lines and is_answer(lines[-1]):
         raise Failed("failure.early", said=lines[-1])
 
 
-async def stop_while_idle(examination: Examination) -> None:
+def stop_while_idle(examination: Examination) -> None:
     """Check that an interruption has no effect on an idle program, which answers the next search as usual."""
-    await examination.dialect.interrupt_nothing()
-    await examination.search(examination.positions.ordinary[1])
+    examination.dialect.interrupt_nothing()
+    examination.search(examination.positions.ordinary[1])
 
 
-async def ready_while_thinking(examination: Examination) -> Remark:
+def ready_while_thinking(examination: Examination) -> Remark:
     """Check that the program confirms its readiness during a search, and the search continues."""
-    ready_ms = await _stop(examination, examination.start_position, asks=True)
+    ready_ms = _stop(examination, examination.start_position, asks=True)
     return remark("note.milliseconds", ms=f"{ready_ms:.1f}")
 
 
-async def single_answer(examination: Examination) -> None:
+def single_answer(examination: Examination) -> None:
     """Check that a search has only one answer."""
-    answer = await examination.search(examination.start_position)
-    for line in await examination.dialect.overhear(examination.settings.quiet_ms):
+    answer = examination.search(examination.start_position)
+    for line in examination.dialect.overhear(examination.settings.quiet_ms):
         if examination.dialect.is_answer(line):
             raise Failed("failure.again", first=answer.line, again=line)
 
 
-async def ponder_hit(examination: Examination) -> Remark:
+def ponder_hit(examination: Examination) -> Remark:
     """Check that after a ponder hit the search continues on the program's own clock and ends with a legal move."""
-    position = await _ponder(examination)
-    answer = await examination.dialect.hit(position, full_clock(examination.dialect.clock_limits()))
+    position = _ponder(examination)
+    answer = examination.dialect.hit(position, full_clock(examination.dialect.clock_limits()))
     expect_legal(position, answer)
     return remark("note.milliseconds", ms=f"{answer.elapsed_ms:.1f}")
 
 
-async def ponder_miss(examination: Examination) -> Remark:
+def ponder_miss(examination: Examination) -> Remark:
     """Check that after a ponder miss the program searches the position actually played."""
-    expected = await _ponder(examination)
+    expected = _ponder(examination)
     limits = examination.dialect.clock_limits()
     *moves, last = expected.moves
     position = expected.game.position(expected.start, moves)
     position.push(next(move for move in position.legal_moves() if move != last))
-    answer = await examination.dialect.miss(position, limits, full_clock(limits))
+    answer = examination.dialect.miss(position, limits, full_clock(limits))
     expect_legal(position, answer)
     return remark("note.milliseconds", ms=f"{answer.elapsed_ms:.1f}")
 
 
-async def _ponder(examination: Examination) -> Position:
+def _ponder(examination: Examination) -> Position:
     """Let the program move, then ponder; returns the position on which it ponders.
 
     The last move of that position is the reply that the program expects, or some legal reply if it names none.
     """
     limits = examination.dialect.clock_limits()
     position = examination.positions.ordinary[1].copy()
-    answer = await examination.dialect.search_to_ponder(position, limits, full_clock(limits))
+    answer = examination.dialect.search_to_ponder(position, limits, full_clock(limits))
     expect_legal(position, answer)
     if answer.move is None:
         raise Skipped("skip.resigned")
     position.push(answer.move)
     legal = position.legal_moves()
     position.push(answer.expected if answer.expected in legal else legal[0])
-    await examination.dialect.ponder(position, limits, full_clock(limits))
-    await _expect_no_answer(examination)
+    examination.dialect.ponder(position, limits, full_clock(limits))
+    _expect_no_answer(examination)
     return position

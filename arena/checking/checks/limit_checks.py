@@ -16,23 +16,23 @@ LOW_CLOCK_SHARE = 10
 CONTROL_MOVES = 4
 
 
-async def depth(examination: Examination) -> Remark:
+def depth(examination: Examination) -> Remark:
     """Check that the program does not exceed a depth limit of one ply, then of ``settings.depth`` plies."""
     examination.need_limit("depth")
     reached = 0
     for told in (1, examination.settings.depth):
-        answer = await examination.search(examination.positions.ordinary[1], Limits(depth=told))
+        answer = examination.search(examination.positions.ordinary[1], Limits(depth=told))
         reached = _most(examination, answer, "depth")
         if reached > told:
             raise Failed("failure.depth", told=told, reached=reached)
     return remark("note.depth", reached=reached)
 
 
-async def nodes(examination: Examination) -> Remark:
+def nodes(examination: Examination) -> Remark:
     """Check that the program's own node count does not exceed a node limit by more than the tolerance."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
-    answer = await examination.search(examination.positions.ordinary[1], Limits(nodes=told))
+    answer = examination.search(examination.positions.ordinary[1], Limits(nodes=told))
     counted = _most(examination, answer, "nodes")
     if counted > MOST_NODES * told + NODES_SLACK:
         raise Failed("failure.nodes", told=told, counted=counted)
@@ -48,19 +48,19 @@ def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
     return max(known)
 
 
-async def move_time(examination: Examination) -> Remark:
+def move_time(examination: Examination) -> Remark:
     """Check that the program keeps a fixed time per move; the remark gives the slowest of three searches."""
     examination.need_limit("move_time")
     unit = examination.dialect.time_unit_ms
     told = -(-examination.settings.move_time_ms // unit) * unit
     slowest = 0.0
     for position in examination.positions.ordinary[:3]:
-        answer = await examination.search(position, Limits(move_time_ms=told))
+        answer = examination.search(position, Limits(move_time_ms=told))
         slowest = max(slowest, answer.elapsed_ms)
     return remark("note.time", told=told, elapsed=f"{slowest:.0f}")
 
 
-async def low_clock(examination: Examination) -> Remark:
+def low_clock(examination: Examination) -> Remark:
     """Check that the program answers in time with a tenth of the clock left and no increment."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
@@ -68,37 +68,37 @@ async def low_clock(examination: Examination) -> Remark:
     unit = examination.dialect.time_unit_ms
     left_ms = max(limits.clock_ms // LOW_CLOCK_SHARE // unit, 1) * unit
     clock = PlayerClock(left_ms * 1_000_000, 0, left_ms, 0, 0)
-    answer = await examination.search(examination.positions.ordinary[2], Limits(clock_ms=limits.clock_ms), clock)
+    answer = examination.search(examination.positions.ordinary[2], Limits(clock_ms=limits.clock_ms), clock)
     return remark("note.time", told=left_ms, elapsed=f"{answer.elapsed_ms:.0f}")
 
 
-async def moves_to_go(examination: Examination) -> Remark:
+def moves_to_go(examination: Examination) -> Remark:
     """Check that the program keeps its clock in self-play with ``CONTROL_MOVES`` moves per time control.
 
     The game stops one move before the control, because the last move may use all the remaining time.
     """
     examination.need_limit("moves_to_go")
     limits = Limits(clock_ms=examination.dialect.clock_limits().clock_ms, moves_per_control=CONTROL_MOVES)
-    await examination.dialect.begin_game()
-    _, _, least = await _play(examination, limits, 2 * (CONTROL_MOVES - 1))
+    examination.dialect.begin_game()
+    _, _, least = _play(examination, limits, 2 * (CONTROL_MOVES - 1))
     return remark("note.left", left=least)
 
 
-async def clock_game(examination: Examination) -> Remark:
+def clock_game(examination: Examination) -> Remark:
     """Check that the program never exceeds its clock in ``game_moves`` plies of self-play, in one game or several."""
     examination.need_limit("clock")
     limits = examination.dialect.clock_limits()
     slowest, least, games, made = 0.0, 1 << 62, 0, 0
     while made < examination.settings.game_moves:
-        await examination.dialect.begin_game()
-        moves, slow, left = await _play(examination, limits, examination.settings.game_moves - made)
+        examination.dialect.begin_game()
+        moves, slow, left = _play(examination, limits, examination.settings.game_moves - made)
         slowest, least, games, made = max(slowest, slow), min(least, left), games + 1, made + moves
         if moves == 0:
             break
     return remark("note.game", moves=made, games=games, slowest=f"{slowest:.0f}", least=least)
 
 
-async def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
+def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, float, int]:
     """Let the program play a game against itself, for at most ``most`` plies.
 
     Returns the number of plies, the time of the slowest move and the least time left on a clock, both in milliseconds.
@@ -114,7 +114,7 @@ async def _play(examination: Examination, limits: Limits, most: int) -> tuple[in
         clock = PlayerClock(
             left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, *to_go
         )
-        answer = await examination.search(position, limits, clock)
+        answer = examination.search(position, limits, clock)
         if answer.move is None:
             break  # it resigned
         position.push(answer.move)

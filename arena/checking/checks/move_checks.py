@@ -8,7 +8,7 @@ from elolab.arena.protocols.uci_family import detect_first_rank
 from elolab.engine.games.contract import Position
 
 
-async def start_position(examination: Examination) -> Remark:
+def start_position(examination: Examination) -> Remark:
     """Check that the program answers the start position with a legal move.
 
     If it is unknown whether the program counts ranks from 0 or from 1, the move shows it: no first move is legal in
@@ -16,22 +16,22 @@ async def start_position(examination: Examination) -> Remark:
     """
     start = examination.start_position
     if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
-        answer = await examination.dialect.search(start)
+        answer = examination.dialect.search(start)
         said = (answer.said or "").lower().replace("-", "")
         examination.knowledge.first_rank = detect_first_rank(said, start.legal_moves())
         if examination.knowledge.first_rank is None:
             raise Failed("failure.ranks_unknown", said=answer.line)
-    answer = await examination.search(start)
+    answer = examination.search(start)
     return remark("note.said", said=answer.line)
 
 
-async def start_word(examination: Examination) -> None:
+def start_word(examination: Examination) -> None:
     """Check that the program understands the protocol's word for the start position, such as ``startpos``."""
-    await examination.dialect.begin_at_start_word()
-    expect_legal(examination.start_position, await examination.dialect.answer())
+    examination.dialect.begin_at_start_word()
+    expect_legal(examination.start_position, examination.dialect.answer())
 
 
-async def ranks(examination: Examination) -> Remark:
+def ranks(examination: Examination) -> Remark:
     """Check that the program counts ranks from 0 or from 1 as its protocol requires or as the program declares."""
     declared = examination.dialect.declared_first_rank
     found = examination.knowledge.first_rank
@@ -40,22 +40,22 @@ async def ranks(examination: Examination) -> Remark:
     return remark("note.ranks", rank=found)
 
 
-async def told_moves(examination: Examination) -> Remark:
+def told_moves(examination: Examination) -> Remark:
     """Check that the program answers with legal moves to positions sent as the start position and all moves since."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
-        await examination.search(position)
+        examination.search(position)
     return remark("note.positions", count=count)
 
 
-async def described(examination: Examination) -> Remark:
+def described(examination: Examination) -> Remark:
     """Check that the program answers with legal moves to positions sent as text (FEN).
 
     The positions are sent alternately with and without the last move.
     """
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
-        await examination.search(_from_text(position, number % 2))
+        examination.search(_from_text(position, number % 2))
     return remark("note.positions", count=count)
 
 
@@ -66,9 +66,9 @@ def _from_text(position: Position, plies: int) -> Position:
     return game.position(text, position.moves[before:])
 
 
-async def answered(examination: Examination, kind: str) -> None:
+def answered(examination: Examination, kind: str) -> None:
     """Check that the program answers the position in the field ``kind`` of ``SamplePositions`` with a legal move."""
-    await examination.search(_need(examination, kind))
+    examination.search(_need(examination, kind))
 
 
 def _need(examination: Examination, kind: str) -> Position:
@@ -79,23 +79,23 @@ def _need(examination: Examination, kind: str) -> Position:
     return position
 
 
-async def must_pass(examination: Examination) -> None:
+def must_pass(examination: Examination) -> None:
     """Check that the program passes when that is the only legal move."""
     if not examination.dialect.is_asked_to_pass:
         raise examination.dialect.lacking()
-    await answered(examination, "must_pass")
+    answered(examination, "must_pass")
 
 
-async def long_game(examination: Examination) -> Remark:
+def long_game(examination: Examination) -> Remark:
     """Check that the program reads a long game, sent in a line of over a thousand characters."""
-    await answered(examination, "long")
+    answered(examination, "long")
     return remark("note.plies", plies=examination.positions.long.ply)
 
 
-async def quiet_plies(examination: Examination) -> Remark:
+def quiet_plies(examination: Examination) -> Remark:
     """Check that the program plays on after many moves without a capture, where some engines declare a draw."""
     for position in examination.positions.quiet:
-        answer = await examination.dialect.search(position)
+        answer = examination.dialect.search(position)
         if answer.move is None or answer.has_resigned:
             raise Failed("failure.quiet_plies", said=answer.line, plies=position.ply)
         expect_legal(position, answer)
@@ -104,42 +104,42 @@ async def quiet_plies(examination: Examination) -> Remark:
     return remark("note.plies", plies=examination.positions.quiet[-1].ply)
 
 
-async def banned_moves(examination: Examination) -> None:
+def banned_moves(examination: Examination) -> None:
     """Check that the program avoids forbidden moves: each move that it answers is banned for the next search."""
     start = examination.start_position
     banned: list[str] = []
     for _ in range(3):
-        answer = await examination.dialect.search_without(start, banned)
+        answer = examination.dialect.search_without(start, banned)
         expect_legal(start, answer, banned)
         banned.append(answer.move or "")
 
 
-async def game_over(examination: Examination, kind: str) -> None:
+def game_over(examination: Examination, kind: str) -> None:
     """Check that the program answers a finished position without a move.
 
     ``kind`` is a field of ``SamplePositions``: ``over`` or ``stalemate``.
     """
-    await examination.dialect.ask_in_finished_game(_need(examination, kind))
-    await _plays_on(examination)
+    examination.dialect.ask_in_finished_game(_need(examination, kind))
+    _plays_on(examination)
 
 
-async def illegal_position(examination: Examination) -> None:
+def illegal_position(examination: Examination) -> None:
     """Check that the program still works after an illegal position."""
-    await examination.dialect.send_illegal_position()
-    await _plays_on(examination)
+    examination.dialect.send_illegal_position()
+    _plays_on(examination)
 
 
-async def illegal_move(examination: Examination) -> None:
+def illegal_move(examination: Examination) -> None:
     """Check that the program still works after an illegal move."""
     position = examination.positions.ordinary[1]
     origin = position.legal_moves()[0]
     illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else position.moves[0]  # a square that is taken
-    await examination.dialect.send_illegal_move(position, illegal)
-    await _plays_on(examination)
+    examination.dialect.send_illegal_move(position, illegal)
+    _plays_on(examination)
 
 
-async def _plays_on(examination: Examination) -> None:
+def _plays_on(examination: Examination) -> None:
     """Check that after unusual input the program begins a new game and answers with a legal move."""
-    await examination.dialect.settled()
-    await examination.dialect.begin_game()
-    await examination.search(examination.start_position)
+    examination.dialect.settled()
+    examination.dialect.begin_game()
+    examination.search(examination.start_position)

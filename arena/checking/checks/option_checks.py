@@ -14,7 +14,7 @@ NOT_TOUCHED = ("uci_variant", "variant")
 """Options that no check changes, because they choose the game; names in lower case."""
 
 
-async def announced(examination: Examination) -> Remark:
+def announced(examination: Examination) -> Remark:
     """Check that the program announces options with valid kinds, ranges and defaults."""
     lines = _announced(examination)
     for line, option in lines:
@@ -40,23 +40,23 @@ def _announced(examination: Examination) -> list[tuple[str, AnnouncedOption | No
     return examination.dialect.announced
 
 
-async def defaults(examination: Examination) -> None:
+def defaults(examination: Examination) -> None:
     """Check that the program accepts the default of every option, and still searches."""
     for _, option in _announced(examination):
         if option is not None and option.kind != "button" and option.name.lower() not in NOT_TOUCHED:
             try:
-                await _set(examination, option, option.default)
+                _set(examination, option, option.default)
             except PlayerFault:
                 continue  # a default that cannot be is a failure of another check
-    await examination.search(examination.start_position)
+    examination.search(examination.start_position)
 
 
-async def _set(examination: Examination, option: AnnouncedOption, value: str) -> None:
-    await examination.dialect.say(*examination.dialect.option_lines([(option.name, value)]))
-    await examination.dialect.settled()
+def _set(examination: Examination, option: AnnouncedOption, value: str) -> None:
+    examination.dialect.say(*examination.dialect.option_lines([(option.name, value)]))
+    examination.dialect.settled()
 
 
-async def changed(examination: Examination, name: str, value: int) -> Remark:
+def changed(examination: Examination, name: str, value: int) -> Remark:
     """Check that the program accepts another value for an option, still searches, and accepts the default again.
 
     ``name`` is ``memory`` or ``threads``. A ``value`` outside the option's range is replaced by the nearest one in it.
@@ -65,18 +65,18 @@ async def changed(examination: Examination, name: str, value: int) -> Remark:
     if option is None:
         raise Skipped("skip.no_option", name=name)
     value = min(max(value, option.low or 0), value if option.high is None else option.high)
-    await _set(examination, option, str(value))
-    await examination.search(examination.start_position)
-    await examination.search(examination.positions.ordinary[1])
+    _set(examination, option, str(value))
+    examination.search(examination.start_position)
+    examination.search(examination.positions.ordinary[1])
     if option.default:
-        await _set(examination, option, option.default)
+        _set(examination, option, option.default)
     return remark("note.set", name=option.name, value=value)
 
 
-async def unknown(examination: Examination) -> None:
+def unknown(examination: Examination) -> None:
     """Check that the program still works after an unknown option is set."""
     if not examination.dialect.unknown_option:
         raise examination.dialect.lacking()
-    await examination.dialect.say(examination.dialect.unknown_option)
-    await examination.dialect.settled()
-    await examination.search(examination.start_position)
+    examination.dialect.say(examination.dialect.unknown_option)
+    examination.dialect.settled()
+    examination.search(examination.start_position)

@@ -7,7 +7,6 @@ import time
 from elolab.arena.checking import processes
 from elolab.arena.checking.examination import Examination
 from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
-from elolab.arena.players.event_loop import in_thread
 
 GRACE_SECONDS = 0.1
 """Seconds that child processes may outlive the program."""
@@ -22,45 +21,45 @@ BUSY = 0.3
 """Maximum load of an idle program, as a share of one processor."""
 
 
-async def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
+def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
     """Check that the program ends by itself and without a crash, when idle or, with ``thinking``, during a search.
 
     With ``farewell``, it is asked to end by ``quit``; otherwise its input is closed, as by a crash of elolab.
     """
     if thinking:
-        await examination.dialect.begin_endless(examination.start_position)
+        examination.dialect.begin_endless(examination.start_position)
     else:
-        await examination.search(examination.start_position)
+        examination.search(examination.start_position)
     began = time.monotonic()
-    ended = await examination.dialect.leave(examination.dialect.farewell if farewell else None)
+    ended = examination.dialect.leave(examination.dialect.farewell if farewell else None)
     took = time.monotonic() - began
     if not ended:
         raise Failed("failure.lingers", seconds=f"{examination.settings.ending_ms / 1000:g}")
     process = examination.dialect.process
-    await process.end()
+    process.end()
     if process.exit_signal is not None:
         raise Failed("failure.ended", how=process.exit.text())
-    await examination.end()
+    examination.end()
     return remark("note.seconds", seconds=f"{took:.2f}")
 
 
-async def nobody_left(examination: Examination) -> None:
+def nobody_left(examination: Examination) -> None:
     """Check that child processes end with the program."""
-    family = await _family_after_search(examination)
-    if not await examination.dialect.leave(examination.dialect.farewell):
+    family = _family_after_search(examination)
+    if not examination.dialect.leave(examination.dialect.farewell):
         raise Skipped("skip.lingers")
-    await in_thread(time.sleep, GRACE_SECONDS)
+    time.sleep(GRACE_SECONDS)
     number = examination.dialect.process.process_id
     left = processes.alive([one for one in family if one.number != number])
     if left:
         raise Failed("failure.children", numbers=", ".join(str(one.number) for one in left))
-    await examination.end()
+    examination.end()
 
 
-async def _family_after_search(examination: Examination) -> list[processes.ProcessStatus]:
+def _family_after_search(examination: Examination) -> list[processes.ProcessStatus]:
     if not processes.is_available():
         raise Skipped("skip.system")
-    await examination.search(examination.start_position)
+    examination.search(examination.start_position)
     return _family(examination)
 
 
@@ -68,36 +67,36 @@ def _family(examination: Examination) -> list[processes.ProcessStatus]:
     return processes.family_of(examination.dialect.process.process_id)
 
 
-async def idle(examination: Examination) -> Remark:
+def idle(examination: Examination) -> Remark:
     """Check that the program uses little processor time after a search."""
-    await _family_after_search(examination)
-    await examination.dialect.settled()
+    _family_after_search(examination)
+    examination.dialect.settled()
     before = processes.demanded_seconds(_family(examination))
     quiet_ms = max(examination.settings.quiet_ms, 200)
-    await examination.dialect.overhear(quiet_ms)
+    examination.dialect.overhear(quiet_ms)
     share = (processes.demanded_seconds(_family(examination)) - before) / (quiet_ms / 1000)
     if share > BUSY:
         raise Failed("failure.busy", percent=f"{100 * share:.0f}")
     return remark("note.percent", percent=f"{100 * max(share, 0):.0f}")
 
 
-async def memory(examination: Examination) -> Remark:
+def memory(examination: Examination) -> Remark:
     """Check that the program's memory does not keep growing from game to game."""
     games = examination.settings.repetitions
-    before = await _resident_after_game(examination)
+    before = _resident_after_game(examination)
     for _ in range(games):
-        now = await _resident_after_game(examination)
+        now = _resident_after_game(examination)
     if now - before > (_table_mib(examination) + SPARE_MIB) * MIB:
         raise Failed("failure.memory", before=before // MIB, grown=(now - before) // MIB, games=games)
     return remark("note.memory", now=now // MIB, grown=max(now - before, 0) // MIB)
 
 
-async def _resident_after_game(examination: Examination) -> int:
+def _resident_after_game(examination: Examination) -> int:
     if not processes.is_available():
         raise Skipped("skip.system")
-    await examination.dialect.begin_game()
+    examination.dialect.begin_game()
     for position in examination.positions.ordinary[:SEARCHES]:
-        await examination.search(position)
+        examination.search(position)
     return sum(one.resident_bytes for one in _family(examination))
 
 

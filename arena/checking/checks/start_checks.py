@@ -11,59 +11,59 @@ GARBAGE = ("xyzzy", "  ", "elolab 1 2 3", "go-there position uci", "\x7f\x01 \u5
 """Lines that mean nothing in any protocol."""
 
 
-async def handshake(examination: Examination) -> Remark:
+def handshake(examination: Examination) -> Remark:
     """Check that the program completes the handshake after its start."""
     began = time.monotonic()
-    await examination.connect()
+    examination.connect()
     return remark("note.seconds", seconds=f"{time.monotonic() - began:.2f}")
 
 
-async def name(examination: Examination) -> Remark:
+def name(examination: Examination) -> Remark:
     """Check that the program names itself in the handshake."""
     if not examination.name:
         raise Failed("failure.no_name")
     return remark("note.name", name=examination.name)
 
 
-async def ready(examination: Examination) -> Remark:
+def ready(examination: Examination) -> Remark:
     """Check that the program confirms its readiness, twice; later checks rely on that."""
     examination.knowledge.answers_ready = True
     began = time.monotonic()
     try:
-        await examination.dialect.ask_ready()
-        await examination.dialect.ask_ready()
+        examination.dialect.ask_ready()
+        examination.dialect.ask_ready()
     except Failed:
         examination.knowledge.answers_ready = False
         raise
     return remark("note.milliseconds", ms=f"{(time.monotonic() - began) * 500:.1f}")
 
 
-async def garbage(examination: Examination) -> None:
+def garbage(examination: Examination) -> None:
     """Check that meaningless lines, sent before and after a search, do not disturb the program."""
-    await examination.dialect.say_garbage(GARBAGE)
-    await examination.dialect.settled()
-    await examination.search(examination.start_position)
-    await examination.dialect.say_garbage(GARBAGE)
-    await examination.search(examination.start_position)
+    examination.dialect.say_garbage(GARBAGE)
+    examination.dialect.settled()
+    examination.search(examination.start_position)
+    examination.dialect.say_garbage(GARBAGE)
+    examination.search(examination.start_position)
 
 
-async def empty_lines(examination: Examination) -> None:
+def empty_lines(examination: Examination) -> None:
     """Check that the program ignores empty lines."""
-    await examination.dialect.say("", "", "   ")
-    await examination.search(examination.start_position)
+    examination.dialect.say("", "", "   ")
+    examination.search(examination.start_position)
 
 
-async def line_ends(examination: Examination) -> None:
+def line_ends(examination: Examination) -> None:
     """Check that the program accepts lines that end with a carriage return and a line feed, as on Windows."""
     examination.dialect.line_end = "\r"
-    await examination.search(examination.positions.ordinary[1])
+    examination.search(examination.positions.ordinary[1])
     examination.dialect.line_end = ""
 
 
-async def new_game(examination: Examination) -> None:
+def new_game(examination: Examination) -> None:
     """Check that several new games in a row work, and that a new game discards the old position."""
-    await examination.dialect.begin_game()
-    await examination.dialect.begin_game()
-    await examination.search(examination.positions.ordinary[-1])
-    await examination.dialect.begin_game()
-    await examination.search(examination.start_position)
+    examination.dialect.begin_game()
+    examination.dialect.begin_game()
+    examination.search(examination.positions.ordinary[-1])
+    examination.dialect.begin_game()
+    examination.search(examination.start_position)

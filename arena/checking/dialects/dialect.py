@@ -100,56 +100,56 @@ class Dialect(ABC, Generic[ClientKind]):
 
     # Lines.
 
-    async def say(self, *lines: str) -> None:
+    def say(self, *lines: str) -> None:
         """Write lines; raises ``Failed`` if the program has ended or does not read them."""
         if not lines:
             return
         try:
-            await self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
+            self.process.send([line + self.line_end for line in lines], _after(WRITE_MS))
         except DeadlinePassed:
             raise Failed("failure.does_not_read", seconds=f"{WRITE_MS / 1000:g}") from None
         except ProcessEnded:
-            raise await self._ended() from None
+            raise self._ended() from None
 
-    async def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
+    def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
         """Read lines up to the first one that ``is_end`` accepts; returns them all.
 
         Raises ``Failed``, with ``awaited`` in its remark, if there is no such line within ``ms`` milliseconds.
         """
-        lines, is_over = await self._hear(ms, is_end)
+        lines, is_over = self._hear(ms, is_end)
         if not is_over:
             key = "failure.no_answer" if self.process.dialogue.last_received() else "failure.silent"
             raise Failed(key, awaited=awaited, seconds=f"{ms / 1000:g}")
         return lines
 
-    async def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
+    def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
         """Read and return the lines of the next ``ms`` milliseconds, up to the first one that ``is_end`` accepts."""
-        return (await self._hear(ms, is_end))[0]
+        return self._hear(ms, is_end)[0]
 
-    async def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
+    def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
         deadline_ns = _after(ms)
         lines: deque[str] = deque(maxlen=MAX_LINES)
         try:
             while not lines or not is_end(lines[-1]):
-                lines.append(await self.process.read_line(deadline_ns))
+                lines.append(self.process.read_line(deadline_ns))
         except DeadlinePassed:
             return list(lines), False
         except ProcessEnded:
-            raise await self._ended() from None
+            raise self._ended() from None
         return list(lines), True
 
-    async def leave(self, farewell: str | None) -> bool:
+    def leave(self, farewell: str | None) -> bool:
         """Send the farewell, or close the input if it is ``None``; returns whether the program ends within
         ``ending_ms``.
         """
         try:
-            return await self.process.leave(farewell, self.settings.ending_ms)
+            return self.process.leave(farewell, self.settings.ending_ms)
         except (DeadlinePassed, ProcessEnded):
             return False
 
-    async def _ended(self) -> Failed:
+    def _ended(self) -> Failed:
         """The exception for a program that has ended by itself; reaps its process."""
-        await self.process.end()
+        self.process.end()
         return Failed("failure.ended", how=self.process.exit.text())
 
     def lacking(self) -> Skipped:
@@ -159,10 +159,10 @@ class Dialect(ABC, Generic[ClientKind]):
     # The start of the conversation, and its pauses.
 
     @abstractmethod
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Shake hands; sets ``name`` and ``announced``."""
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Set the options from the settings; raises ``PlayerFault`` for one that cannot be set."""
         for name, _ in self.settings.options:
             raise PlayerFault("startup_failure", f"option {name}: {self.title} has no options")
@@ -172,13 +172,13 @@ class Dialect(ABC, Generic[ClientKind]):
         """Whether the program can confirm that it has processed its input."""
         return True
 
-    async def settled(self) -> list[str]:
+    def settled(self) -> list[str]:
         """Wait until the program confirms its readiness, or for ``quiet_ms`` if it cannot; returns its output."""
         if self.knowledge.answers_ready and self.can_synchronise:
-            return await self.ask_ready()
-        return await self.overhear(self.settings.quiet_ms)
+            return self.ask_ready()
+        return self.overhear(self.settings.quiet_ms)
 
-    async def ask_ready(self, max_ms: int | None = None) -> list[str]:
+    def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Ask whether the input has been processed; returns the output up to the answer.
 
         The first answer may take as long as the handshake, because many programs initialise before it.
@@ -186,28 +186,28 @@ class Dialect(ABC, Generic[ClientKind]):
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)
         ms = self.settings.timeout_ms if self._was_ready else self.settings.start_ms
-        await self.say(*self.client.synchronise())
-        lines = await self.hear_until(self._says_ready, ms if max_ms is None else max_ms, self.ready)
+        self.say(*self.client.synchronise())
+        lines = self.hear_until(self._says_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
 
     def _says_ready(self, line: str) -> bool:
         return first_word(self.client.receive(line)) == self.ready
 
-    async def ask_ready_while_thinking(self) -> float:
+    def ask_ready_while_thinking(self) -> float:
         """Ask for readiness during a search, which must continue; returns the milliseconds until the answer."""
         if not self.listens_while_thinking:
             raise self.lacking()
         if not self.knowledge.answers_ready:
             raise Skipped("skip.not_ready")
         began_ns = time.monotonic_ns()
-        for line in await self.ask_ready():
+        for line in self.ask_ready():
             if self.is_answer(line):
                 raise Failed("failure.early", said=line)
         return (self.process.arrived_ns - began_ns) / 1e6
 
     @abstractmethod
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Begin a new game."""
 
     # Searches.
@@ -218,7 +218,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return Limits(depth=self.settings.depth)
 
     @abstractmethod
-    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+    def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Ask for a move in ``position`` without waiting for the answer, which ``answer`` reads."""
 
     @abstractmethod
@@ -237,55 +237,55 @@ class Dialect(ABC, Generic[ClientKind]):
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
         """Read the answer from the output of a search."""
 
-    async def ask_for_search(self, *lines: str) -> None:
+    def ask_for_search(self, *lines: str) -> None:
         """Send lines that begin a search, and record the time."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
-        await self.say(*lines)
+        self.say(*lines)
 
-    async def search(
+    def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
     ) -> SearchAnswer:
         """Ask for a move and wait for it; raises ``Failed`` if it is late by more than ``margin_ms``."""
         limits = limits or self.ordinary
-        await self.begin(position, limits, clock)
+        self.begin(position, limits, clock)
         times = [clock.remaining_ms] if clock is not None else []
         if limits.move_time_ms is not None:
             times.append(limits.move_time_ms)
-        return await self.answer(min(times) if times else None)
+        return self.answer(min(times) if times else None)
 
-    async def answer(self, told_ms: int | None = None) -> SearchAnswer:
+    def answer(self, told_ms: int | None = None) -> SearchAnswer:
         """Wait for the answer to the search that has begun, and parse it.
 
         Raises ``Failed`` if it takes longer than ``told_ms``, the time that the program was given, plus ``margin_ms``.
         Without ``told_ms``, the limit is ``timeout_ms``.
         """
         if told_ms is None:
-            lines = await self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
+            lines = self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
         else:
             spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
-            lines, is_over = await self._hear(told_ms + self.settings.margin_ms - spent_ms, self.ends_search)
+            lines, is_over = self._hear(told_ms + self.settings.margin_ms - spent_ms, self.ends_search)
             if not is_over:
                 raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
-    async def begin_at_start_word(self) -> None:
+    def begin_at_start_word(self) -> None:
         """Ask for a move in the start position, using the protocol's word for it."""
         if not self.start_lines:
             raise self.lacking()
-        await self.ask_for_search(*self.start_lines, f"go depth {self.settings.depth}")
+        self.ask_for_search(*self.start_lines, f"go depth {self.settings.depth}")
 
-    async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
+    def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
         """Ask for a move other than the banned ones."""
         raise self.lacking()
 
-    async def begin_endless(self, position: Position) -> None:
+    def begin_endless(self, position: Position) -> None:
         """Begin a search that only ``interrupt`` ends."""
         if self.endless is None:
             raise self.lacking()
-        await self.begin(position, self.endless)
+        self.begin(position, self.endless)
 
-    async def interrupt(self) -> SearchAnswer | None:
+    def interrupt(self) -> SearchAnswer | None:
         """Interrupt the search; returns its answer, or ``None`` if the protocol requires none.
 
         Raises ``Failed`` if the program takes longer than ``stop_ms``.
@@ -293,32 +293,32 @@ class Dialect(ABC, Generic[ClientKind]):
         if self.interruption is None:
             raise self.lacking()
         self._began_ns = time.monotonic_ns()
-        await self.say(*self.interruption)
-        lines = await self.hear_until(self.ends_search, self.settings.stop_ms, self.awaited)
+        self.say(*self.interruption)
+        lines = self.hear_until(self.ends_search, self.settings.stop_ms, self.awaited)
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
-    async def interrupt_nothing(self) -> None:
+    def interrupt_nothing(self) -> None:
         """Interrupt an idle program; raises ``Failed`` if it answers as after a search."""
         if self.interruption is None:
             raise self.lacking()
-        await self.say(*self.interruption)
-        for line in [*await self.settled(), *await self.overhear(self.settings.quiet_ms)]:
+        self.say(*self.interruption)
+        for line in [*self.settled(), *self.overhear(self.settings.quiet_ms)]:
             if self.is_unasked(line):
                 raise Failed("failure.unasked", said=line)
 
-    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Switch pondering on, then search as usual."""
         raise self.lacking()
 
-    async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
+    def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
         """Begin pondering on ``position``, which ends with the expected move of the opponent."""
         raise self.lacking()
 
-    async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
+    def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
         """Report that the opponent made the expected move, the last of ``position``; returns the answer to it."""
         raise self.lacking()
 
-    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Report that the opponent made another move, the last of ``position``; returns the answer to it."""
         raise self.lacking()
 
@@ -362,21 +362,21 @@ class Dialect(ABC, Generic[ClientKind]):
 
     # Input that programs must survive.
 
-    async def send_illegal_position(self) -> None:
+    def send_illegal_position(self) -> None:
         """Send an invalid position."""
-        await self.say(*self.illegal_position)
+        self.say(*self.illegal_position)
 
     @abstractmethod
-    async def send_illegal_move(self, position: Position, move: str) -> None:
+    def send_illegal_move(self, position: Position, move: str) -> None:
         """Send ``position`` followed by an illegal move."""
 
     @abstractmethod
-    async def ask_in_finished_game(self, position: Position) -> None:
+    def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move in a finished game; raises ``Failed`` for a wrong answer."""
 
-    async def say_garbage(self, lines: Sequence[str]) -> None:
+    def say_garbage(self, lines: Sequence[str]) -> None:
         """Send meaningless lines."""
-        await self.say(*lines)
+        self.say(*lines)
 
     # Options.
 

@@ -43,33 +43,33 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         """Create the protocol's client, which formats and parses lines."""
         return gtp.GtpClient()
 
-    async def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
+    def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
         """Send commands; returns their answers in order. The time limit is ``ms``, or ``timeout_ms`` by default."""
-        await self.say(*self.client.ask(*commands))
-        await self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
+        self.say(*self.client.ask(*commands))
+        self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
         return self.client.answers
 
-    async def _demand(self, *commands: str) -> None:
+    def _demand(self, *commands: str) -> None:
         """Send commands; raises ``Failed`` if the program refuses one."""
-        for answer in await self._ask(*commands):
+        for answer in self._ask(*commands):
             if not answer.is_success:
                 raise Failed("failure.refused", command=answer.command, said=answer.said)
 
-    async def _demand_refusal(self, *commands: str) -> None:
+    def _demand_refusal(self, *commands: str) -> None:
         """Send commands; raises ``Failed`` unless the program refuses the last one."""
-        answer = (await self._ask(*commands))[-1]
+        answer = self._ask(*commands)[-1]
         if answer.is_success:
             raise Failed("failure.accepted", command=answer.command, said=answer.said)
 
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Ask for the program's protocol version, name and list of commands."""
-        version, name, listed = await self._ask("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
+        version, name, listed = self._ask("protocol_version", "name", "list_commands", ms=self.settings.start_ms)
         if not version.is_success or not gtp.is_version(version.text):
             raise Failed("failure.refused", command=version.command, said=version.said)
         self.name = name.text if name.is_success else ""
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Check that the options set only ``gtp_passes``; raises ``PlayerFault`` for any other option or an invalid
         value.
         """
@@ -80,16 +80,16 @@ class GtpDialect(Dialect[gtp.GtpClient]):
                     "startup_failure", f"option {name} = {value!r}: over GTP there is only {PASSES_OPTION}, {choices}"
                 )
 
-    async def ask_ready(self, max_ms: int | None = None) -> list[str]:
+    def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Send a harmless command and wait for its answer, which confirms readiness."""
-        await self._demand(self.synchronisation)
+        self._demand(self.synchronisation)
         return []
 
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Begin a new game with ``clear_board``."""
-        await self._demand(*gtp.NEW_GAME)
+        self._demand(*gtp.NEW_GAME)
 
-    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+    def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Replay the game from its start, then ask for a move with ``genmove``."""
         side = position.side_to_move
         commands = self._set_up(position)
@@ -99,8 +99,8 @@ class GtpDialect(Dialect[gtp.GtpClient]):
                 if self._commands and command not in self._commands:
                     raise Skipped("skip.unknown_command", command=command)
                 commands.append(line)
-        await self._demand(*commands)
-        await self.ask_for_search(*self.client.ask(f"genmove {'bw'[side]}"))
+        self._demand(*commands)
+        self.ask_for_search(*self.client.ask(f"genmove {'bw'[side]}"))
 
     @property
     def is_asked_to_pass(self) -> bool:
@@ -135,24 +135,24 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         """No limits, so that the program plays at its own level."""
         return Limits()
 
-    async def send_illegal_position(self) -> None:
+    def send_illegal_position(self) -> None:
         """Ask for a board of another size: GTP sends no positions."""
-        await self._demand_refusal("boardsize 1000")
+        self._demand_refusal("boardsize 1000")
 
-    async def send_illegal_move(self, position: Position, move: str) -> None:
+    def send_illegal_move(self, position: Position, move: str) -> None:
         """Send an illegal move; raises ``Failed`` unless the program refuses it."""
-        await self._demand_refusal(*self._set_up(position), gtp.play_command(move, position.side_to_move))
+        self._demand_refusal(*self._set_up(position), gtp.play_command(move, position.side_to_move))
 
-    async def say_garbage(self, lines: Sequence[str]) -> None:
+    def say_garbage(self, lines: Sequence[str]) -> None:
         """Send meaningless lines; raises ``Failed`` unless the program refuses each one that is not blank."""
         for line in lines:
             if line.strip():
-                await self._demand_refusal(line)
+                self._demand_refusal(line)
 
-    async def ask_in_finished_game(self, position: Position) -> None:
+    def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move after the end of the game; only a pass or a refusal is correct."""
-        await self.begin(position, self.ordinary)
-        answer = await self.answer()
+        self.begin(position, self.ordinary)
+        answer = self.answer()
         if answer.move not in (None, PASS):
             raise Failed("failure.moved_after_end", said=answer.line)
 
@@ -173,21 +173,21 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         """Create the protocol's client, which formats and parses lines."""
         return nboard.NBoardClient()
 
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Send the protocol version and ``ping``, and wait for ``pong``, the only reply in the handshake."""
-        await self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
-        await self.ask_ready(self.settings.start_ms)
+        self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
+        self.ask_ready(self.settings.start_ms)
         self.name = self.client.engine_name
 
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Wait until the program is ready; no command is needed, because every search sends the whole game."""
-        await self.ask_ready()
+        self.ask_ready()
 
-    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+    def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Ask for a move: send the depth limit, the game and ``go``."""
-        await self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
-        await self.ask_ready()
-        await self.ask_for_search("go")
+        self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
+        self.ask_ready()
+        self.ask_for_search("go")
 
     def is_answer(self, line: str) -> bool:
         """Whether a line answers a search: it begins with ``===``."""
@@ -203,11 +203,11 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         """Convert the program's move to ``d3`` or ``pass``; ``None`` if the text is not a move."""
         return nboard.read_move(said)
 
-    async def send_illegal_move(self, position: Position, move: str) -> None:
+    def send_illegal_move(self, position: Position, move: str) -> None:
         """Send the game, then the illegal move by the command ``move``."""
-        await self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
+        self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
-    async def ask_in_finished_game(self, position: Position) -> None:
+    def ask_in_finished_game(self, position: Position) -> None:
         """Raise ``Skipped``: the NBoard protocol does not allow asking for a move in a finished game."""
         raise self.lacking()
 
@@ -216,10 +216,10 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         """False: in the NBoard protocol the program is not asked for a move when it can only pass."""
         return False
 
-    async def interrupt(self) -> SearchAnswer | None:
+    def interrupt(self) -> SearchAnswer | None:
         """Interrupt the search with ``ping``; returns the program's move, or ``None`` if it names none."""
         self._began_ns = time.monotonic_ns()
-        answers = [line for line in await self.ask_ready(self.settings.stop_ms) if self.is_answer(line)]
+        answers = [line for line in self.ask_ready(self.settings.stop_ms) if self.is_answer(line)]
         return self.read_answer(answers[:1], (self.process.arrived_ns - self._began_ns) / 1e6) if answers else None
 
     def read_information(self, line: str) -> SearchLine | None:

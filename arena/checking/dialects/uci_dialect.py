@@ -45,30 +45,30 @@ class UciDialect(Dialect[UciFamilyClient]):
         """Create the protocol's client, which formats and parses lines."""
         return uci.UciClient()
 
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Send ``uci`` or ``ucci`` and read the name and the options, up to ``uciok`` or ``ucciok``."""
-        await self.say(*self.client.hello())
+        self.say(*self.client.hello())
         end = self.client.opening[1]
-        for line in await self.hear_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
+        for line in self.hear_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
             if line.startswith("option"):
                 self.announced.append((line, self.client.read_option(line)))
         self.name = self.client.engine_name
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Set the options from the settings, and choose the game if the program plays several."""
-        await self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
+        self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
 
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Begin a new game with ``ucinewgame``."""
-        await self.say("ucinewgame")
-        await self.settled()
+        self.say("ucinewgame")
+        self.settled()
 
-    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+    def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Ask for a move (``position`` and ``go``)."""
-        await self.ask_for_search(self._position(position), self._go(position, limits, clock))
+        self.ask_for_search(self._position(position), self._go(position, limits, clock))
 
     def _position(self, position: Position) -> str:
         return uci.position_command(position.start, position.moves, self.knowledge.first_rank or 0)
@@ -94,40 +94,40 @@ class UciDialect(Dialect[UciFamilyClient]):
         """Number of the lowest rank: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for others."""
         return 1 if "uci_variant" in self.options else None
 
-    async def send_illegal_move(self, position: Position, move: str) -> None:
+    def send_illegal_move(self, position: Position, move: str) -> None:
         """Send the position with ``move`` appended to its moves."""
         line = self._position(position)
-        await self.say(f"{line} {'' if ' moves ' in line else 'moves '}{self.write_move(move)}")
+        self.say(f"{line} {'' if ' moves ' in line else 'moves '}{self.write_move(move)}")
 
-    async def ask_in_finished_game(self, position: Position) -> None:
+    def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move after the end of the game; the answer must not contain a move."""
-        await self.begin(position, self.ordinary)
-        answer = await self.answer()
+        self.begin(position, self.ordinary)
+        answer = self.answer()
         if answer.move is not None:
             raise Failed("failure.moved_after_end", said=answer.line)
 
-    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Switch on the option ``Ponder``, then search as usual."""
         option = self.options.get(uci.PONDER_OPTION.lower())
         if option is None:
             raise Skipped("skip.no_option", name=uci.PONDER_OPTION)
-        await self.say(*self.option_lines([(option.name, "true")]))
-        await self.settled()
-        return await self.search(position, limits, clock)
+        self.say(*self.option_lines([(option.name, "true")]))
+        self.settled()
+        return self.search(position, limits, clock)
 
-    async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
+    def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
         """Begin a search of the position after the expected move (``go ponder``)."""
-        await self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
+        self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
 
-    async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
+    def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
         """Report with ``ponderhit`` that the opponent made the expected move; returns the answer."""
-        await self.ask_for_search("ponderhit")
-        return await self.answer(clock.remaining_ms)
+        self.ask_for_search("ponderhit")
+        return self.answer(clock.remaining_ms)
 
-    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """End pondering with ``stop``, ignore that answer, and search ``position``; returns the answer."""
-        await self.interrupt()
-        return await self.search(position, limits, clock)
+        self.interrupt()
+        return self.search(position, limits, clock)
 
     @property
     def options(self) -> Mapping[str, AnnouncedOption]:
@@ -184,23 +184,23 @@ class UcciDialect(UciDialect):
         """Create the protocol's client, which formats and parses lines."""
         return ucci.UcciClient()
 
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Shake hands, and infer the program's unit of time from its options and name."""
-        await super().greet()
+        super().greet()
         counts_milliseconds = ucci.MILLISECONDS in self.options or self.name.lower().startswith(ucci.COUNT_MILLISECONDS)
         self.time_unit_ms = 1 if counts_milliseconds else 1000
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Set the options from the settings, and milliseconds as the unit of time if the program supports them."""
         options = list(self.settings.options)
         if ucci.MILLISECONDS in self.options:
             options.insert(0, (ucci.MILLISECONDS, "true"))
-        await self.say(*self.option_lines(options))
+        self.say(*self.option_lines(options))
 
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Begin a new game with the program's option for that, if it has one."""
-        await self.say(f"setoption {ucci.new_game_button(self.options)}")
-        await self.settled()
+        self.say(f"setoption {ucci.new_game_button(self.options)}")
+        self.settled()
 
     def _position(self, position: Position) -> str:
         return ucci.UcciGameLine(position.start).command(position.moves)
@@ -224,11 +224,11 @@ class UcciDialect(UciDialect):
         """Number of the lowest rank: always 0."""
         return 0
 
-    async def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
+    def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
         """Ask for a move other than the banned ones (``banmoves``)."""
         forbidden = [f"banmoves {' '.join(banned)}"] if banned else []
-        await self.ask_for_search(self._position(position), *forbidden, self._go(position, self.ordinary, None))
-        return await self.answer()
+        self.ask_for_search(self._position(position), *forbidden, self._go(position, self.ordinary, None))
+        return self.answer()
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
         """The ``setoption`` lines, which in UCCI do not contain the words ``name`` and ``value``."""

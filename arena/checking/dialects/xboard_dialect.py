@@ -54,17 +54,17 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Create the protocol's client, which formats and parses lines."""
         return xboard.XboardClient()
 
-    async def greet(self) -> None:
+    def greet(self) -> None:
         """Shake hands: read the features and options that the program announces."""
         client = self.client
 
         def is_introduced(line: str) -> bool:
             return client.receive(line) == "done"
 
-        await self.say(*client.hello())
-        lines = await self.overhear(xboard.FEATURES_MS, is_introduced)
+        self.say(*client.hello())
+        lines = self.overhear(xboard.FEATURES_MS, is_introduced)
         if not client.is_idle and client.needs_time:
-            lines += await self.hear_until(is_introduced, self.settings.start_ms, "feature done=1")
+            lines += self.hear_until(is_introduced, self.settings.start_ms, "feature done=1")
         if not client.features:
             raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
         client.take_for_done()
@@ -77,13 +77,13 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         if client.has("nps"):
             self.limits |= {"nodes"}
 
-    async def configure(self) -> None:
+    def configure(self) -> None:
         """Accept the announced features and set the options.
 
         Raises ``PlayerFault`` if the program does not support the game.
         """
         self.client.check_variant(self.settings.game)
-        await self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
+        self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
@@ -96,22 +96,22 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def _new_game(self, mode: str = "easy") -> list[str]:
         return ["new", f"variant {xboard.VARIANTS[self.settings.game]}", "force", mode, "post"]
 
-    async def begin_game(self) -> None:
+    def begin_game(self) -> None:
         """Begin a new game with ``new``, in the mode in which the program only follows the moves (``force``)."""
         self._game = None
-        await self.say(*self._new_game())
-        await self.settled()
+        self.say(*self._new_game())
+        self.settled()
 
-    async def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
+    def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Send the moves that the program does not know, or the whole game, then ``go``."""
-        await self._set_up(position, limits)
-        await self._go(position, clock)
+        self._set_up(position, limits)
+        self._go(position, clock)
 
-    async def _go(self, position: Position, clock: PlayerClock | None) -> None:
+    def _go(self, position: Position, clock: PlayerClock | None) -> None:
         self._side = position.side_to_move
-        await self.ask_for_search(*self.client.clock_lines(clock), "go")
+        self.ask_for_search(*self.client.clock_lines(clock), "go")
 
-    async def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
+    def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
         """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it.
 
         ``mode`` is ``hard`` to let the program ponder, else ``easy``.
@@ -125,8 +125,8 @@ class XboardDialect(Dialect[xboard.XboardClient]):
                 *self._new_game(mode), *limit_lines, *self._no_depth(limits), *start, *self._moves(position.moves)
             ]  # fmt: skip
         self._game, self._known = (position.start, limits), list(position.moves)
-        await self.say(*lines)
-        for line in await self.settled():
+        self.say(*lines)
+        for line in self.settled():
             if xboard.is_refusal(line):
                 raise Failed("failure.refused", command=lines[-1], said=line)
 
@@ -167,53 +167,53 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Number of the lowest rank: 0, as on all boards with ten ranks."""
         return 0
 
-    async def send_illegal_position(self) -> None:
+    def send_illegal_position(self) -> None:
         """Send a ``setboard`` with an invalid board and side to move."""
         line = self._set_board("9/9/x/44 z - - 0 1")
         self._game = None
-        await self.say(*self._new_game(), line)
+        self.say(*self._new_game(), line)
 
-    async def send_illegal_move(self, position: Position, move: str) -> None:
+    def send_illegal_move(self, position: Position, move: str) -> None:
         """Set up the position, then send the illegal move as the opponent's."""
-        await self._set_up(position, self.ordinary)
+        self._set_up(position, self.ordinary)
         self._game = None
-        await self.say(*self._moves([move]))
+        self.say(*self._moves([move]))
 
-    async def ask_in_finished_game(self, position: Position) -> None:
+    def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move after the end of the game; the program may claim a result or stay silent, but not move."""
-        await self._set_up(position, self.ordinary)
+        self._set_up(position, self.ordinary)
         self._game = None
-        await self._go(position, None)
-        for line in [*await self.overhear(self.settings.quiet_ms), *await self.settled()]:
+        self._go(position, None)
+        for line in [*self.overhear(self.settings.quiet_ms), *self.settled()]:
             if xboard.parse_move(line) is not None:
                 raise Failed("failure.moved_after_end", said=line)
 
-    async def interrupt_nothing(self) -> None:
+    def interrupt_nothing(self) -> None:
         """Send ``?`` while the program watches a game without thinking."""
-        await self._set_up(game_named(self.settings.game).position(), self.ordinary)
-        await super().interrupt_nothing()
+        self._set_up(game_named(self.settings.game).position(), self.ordinary)
+        super().interrupt_nothing()
 
-    async def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def search_to_ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Switch on pondering with ``hard``, then search; afterwards the program ponders on a reply of its choice."""
         self._game = None
-        await self._set_up(position, limits, "hard")
-        await self._go(position, clock)
-        return await self.answer(clock.remaining_ms)
+        self._set_up(position, limits, "hard")
+        self._go(position, clock)
+        return self.answer(clock.remaining_ms)
 
-    async def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
+    def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
         """Do nothing: an xboard engine ponders without a command."""
 
-    async def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
+    def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
         """Send the clock and the opponent's move, and wait for the answer."""
         self._side, self._known = position.side_to_move, list(position.moves)
-        await self.ask_for_search(*self.client.clock_lines(clock), *self._moves(position.moves[-1:]))
-        answer = await self.answer(clock.remaining_ms)
+        self.ask_for_search(*self.client.clock_lines(clock), *self._moves(position.moves[-1:]))
+        answer = self.answer(clock.remaining_ms)
         self._game = None
         return answer
 
-    async def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
+    def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
         """Send the opponent's move as ``hit`` does: only the program knows which reply it expected."""
-        return await self.hit(position, clock)
+        return self.hit(position, clock)
 
     @property
     def options(self) -> Mapping[str, AnnouncedOption]:

@@ -102,18 +102,17 @@ def test_lines_are_put_together_and_none_grows_without_end(tmp_path: Path) -> No
 
 
 def test_lines_that_the_arena_throws_away_are_kept_here(tmp_path: Path) -> None:
-    from elolab.arena.players.event_loop import run
     from elolab.arena.players.process import LINE_BYTES, ProcessEnded
 
-    async def listen(process: EngineProcess) -> None:
+    def listen(process: EngineProcess) -> None:
         with contextlib.suppress(ProcessEnded):
             while True:
-                await process.read_line(2**62)
+                process.read_line(2**62)
 
     process = EngineProcess(["sh", "-c", f"head -c {5 * LINE_BYTES} /dev/zero | tr '\\0' y; echo; echo end"])
     process.dialogue.sink = opened(DialogueLog(tmp_path, no_warning), "long")
-    run(listen(process))
-    process.end_now()
+    listen(process)
+    process.end()
     heard = [text for who, text in lines_of(tmp_path / "long.log") if who == "<"]
     assert "".join(heard) == "y" * 5 * LINE_BYTES + "end"
 

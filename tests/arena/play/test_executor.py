@@ -131,14 +131,14 @@ def test_a_stopped_runner_yields_what_has_ended_and_nothing_more(
 def test_a_player_that_ends_with_the_run_has_not_lost(program: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from elolab.arena.play import game
 
-    stop, play = StopFlag(), game.play
+    stop, play = StopFlag(), game.play_game
 
-    async def play_and_stop(*arguments: Any) -> GameRecord:
-        record = await play(*arguments)  # the player has ended, and what told it to tells the run too
+    def play_and_stop(*arguments: Any) -> GameRecord:
+        record = play(*arguments)  # the player has ended, and what told it to tells the run too
         stop.set()
         return record
 
-    monkeypatch.setattr(game, "play", play_and_stop)
+    monkeypatch.setattr(game, "play_game", play_and_stop)
     first = faulty_player("uci", "exit")
     if program == "does not start":
         first = replace(first, command=("no-such-engine",))

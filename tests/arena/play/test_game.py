@@ -18,7 +18,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elolab.arena.play.game import GameClock, play_game
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import Player, PlayerClock, PlayerFault, Reply
 from elolab.arena.players.process import GAMES_DIRECTORIES
 from elolab.arena.players.registry import make_player
@@ -66,7 +65,7 @@ def players() -> Iterator[dict[PlayerSpec, Player]]:
     yield made
     groups = [player.process_id for player in made.values() if getattr(player, "process_id", None)]
     for player in made.values():
-        run(player.close())
+        player.close()
     assert not [group for group in groups if group_is_alive(group)]
 
 
@@ -183,13 +182,13 @@ class FakePlayer:
         self.lines: list[list[str]] = []
         self.closed = 0
 
-    async def start(self) -> None:
+    def start(self) -> None:
         pass
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         pass
 
-    async def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         self.clocks.append(clock)
         self.lines.append(list(moves))
         number = len(self.clocks) - 1
@@ -198,7 +197,7 @@ class FakePlayer:
     def dialogue(self) -> list[str]:
         return ["0.1 < bestmove"]
 
-    async def close(self) -> None:
+    def close(self) -> None:
         self.closed += 1
 
 
@@ -270,8 +269,8 @@ def test_adjudication_reads_the_movers_scores() -> None:
 class OfferingPlayer(FakePlayer):
     """Offers a draw with every move."""
 
-    async def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        return (await super().move(position, moves, clock, stop))._replace(offers_draw=True)
+    def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        return (super().move(position, moves, clock, stop))._replace(offers_draw=True)
 
     def hear_draw_offer(self) -> None:
         pass

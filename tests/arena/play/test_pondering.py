@@ -19,7 +19,6 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
-from elolab.arena.players import event_loop
 from elolab.arena.players.builtin import BuiltinPlayer
 from elolab.arena.players.player import Player, PlayerClock, Pondered, Reply
 from elolab.arena.players.registry import make_player
@@ -96,36 +95,36 @@ class Ponderer:
         self.elapsed_ns = milliseconds * 1_000_000
         self.asked: list[tuple[Any, ...]] = []
 
-    async def start(self) -> None:
+    def start(self) -> None:
         pass
 
-    async def new_game(self, opening: Opening, stop: StopFlag) -> None:
+    def new_game(self, opening: Opening, stop: StopFlag) -> None:
         pass
 
-    async def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
+    def move(self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         self.asked.append(("move", len(moves)))
         move, expected = self.replies.pop(0)
         return Reply(move, 0, 1, 7, self.elapsed_ns, expected=expected)
 
-    async def ponder(self, position: Any, moves: Sequence[str], clock: PlayerClock | None) -> None:
+    def ponder(self, position: Any, moves: Sequence[str], clock: PlayerClock | None) -> None:
         assert position.text == GAME.position(None, moves).text
         assert clock is not None
         self.asked.append(("ponder", *moves[-2:], clock.remaining_ms))
 
-    async def move_after_pondering(
+    def move_after_pondering(
         self, position: Any, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
         self.asked.append((pondered.is_hit, pondered.opponent_ns // 1_000_000))
         move, expected = self.replies.pop(0)
         return Reply(move, 0, 1, 7, self.elapsed_ns, expected=expected)
 
-    async def stop_pondering(self) -> None:
+    def stop_pondering(self) -> None:
         self.asked.append(("stop",))
 
     def dialogue(self) -> list[str]:
         return []
 
-    async def close(self) -> None:
+    def close(self) -> None:
         pass
 
 
@@ -281,11 +280,11 @@ def test_after_a_miss_the_opponents_time_has_been_spent_on_the_expected_position
     monkeypatch.setattr(Engine, "search", spied)
     limits = Limits.parse("move_time=0.01,node_clock=1000000")
     player = BuiltinPlayer(builtin("ponders", str(limits)), "xiangqi")
-    event_loop.run(player.new_game(Opening(GAME.start), StopFlag()))
+    player.new_game(Opening(GAME.start), StopFlag())
     expected, made = GAME.position(None, ("h2e2", "h9g7")), GAME.position(None, ("h2e2", "b9c7"))
-    event_loop.run(player.ponder(expected, ("h2e2", "h9g7"), None))
+    player.ponder(expected, ("h2e2", "h9g7"), None)
     pondered = player.move_after_pondering(made, ("h2e2", "b9c7"), None, StopFlag(), Pondered(False, 3_000_000))
-    reply = event_loop.run(pondered)
+    reply = pondered
     assert seen == [(expected.text, PonderGrant(3_000_000, False), 3000), (made.text, None, 10_000)]
     assert reply.elapsed_ns == 10_000_000
 
@@ -326,11 +325,11 @@ def test_a_game_with_both_sides_thinking_at_once() -> None:
 
 def test_a_search_that_ended_before_the_hit_costs_nothing() -> None:
     player = BuiltinPlayer(builtin("A", "clock=10,depth=1"), "xiangqi")
-    event_loop.run(player.new_game(Opening(GAME.start), StopFlag()))
+    player.new_game(Opening(GAME.start), StopFlag())
     position = GAME.position(None, ("h2e2", "h9g7"))
-    event_loop.run(player.ponder(position, ("h2e2", "h9g7"), None))
+    player.ponder(position, ("h2e2", "h9g7"), None)
     time.sleep(1.0)  # a search of one ply has ended by then
-    reply = event_loop.run(player.move_after_pondering(position, ("h2e2", "h9g7"), None, StopFlag(), Pondered(True, 1)))
+    reply = player.move_after_pondering(position, ("h2e2", "h9g7"), None, StopFlag(), Pondered(True, 1))
     assert (reply.elapsed_ns, reply.depth) == (0, 1)
     assert reply.move in position.legal_moves()
 
@@ -346,13 +345,13 @@ def test_a_stop_ends_a_game_that_ponders_and_all_its_threads() -> None:
 
 def test_a_stop_ends_a_search_after_its_hit() -> None:
     player, stop = BuiltinPlayer(builtin("A", "move_time=1000"), "xiangqi"), StopFlag()
-    event_loop.run(player.new_game(Opening(GAME.start), stop))
+    player.new_game(Opening(GAME.start), stop)
     position = GAME.position(None, ("h2e2", "h9g7"))
-    event_loop.run(player.ponder(position, ("h2e2", "h9g7"), None))
+    player.ponder(position, ("h2e2", "h9g7"), None)
     stop.set()
-    reply = event_loop.run(player.move_after_pondering(position, ("h2e2", "h9g7"), None, stop, Pondered(True, 1)))
+    reply = player.move_after_pondering(position, ("h2e2", "h9g7"), None, stop, Pondered(True, 1))
     assert reply.move in position.legal_moves()
-    event_loop.run(player.close())
+    player.close()
 
 
 # --- Slots ------------------------------------------------------------------------------------------------------------
@@ -412,7 +411,7 @@ def external() -> Iterator[Any]:
 
     yield make
     for player in made:
-        event_loop.run(player.close())
+        player.close()
 
 
 def play_external(first: Player, second: Player) -> GameRecord:
@@ -438,12 +437,12 @@ def test_an_external_engine_is_told_of_hits(external: Any) -> None:
 
 def test_a_miss_of_an_external_engine(external: Any) -> None:
     player, stop = external("good"), StopFlag()
-    event_loop.run(player.new_game(Opening(GAME.start), stop))
+    player.new_game(Opening(GAME.start), stop)
     clock = PlayerClock(10**10, 0, None, 0, 0)
-    event_loop.run(player.ponder(GAME.position(None, ("a0a1", "a9a8")), ("a0a1", "a9a8"), clock))
+    player.ponder(GAME.position(None, ("a0a1", "a9a8")), ("a0a1", "a9a8"), clock)
     made = ("a0a1", "i9i8")
     pondered = player.move_after_pondering(GAME.position(None, made), made, clock, stop, Pondered(False, 1))
-    reply = event_loop.run(pondered)
+    reply = pondered
     assert reply.move == "a1a0"
     assert [line.split()[0] for line in said_to(player)[-6:]] == ["position", "go", "stop", "isready", "position", "go"]
 
@@ -462,31 +461,31 @@ def test_faults_while_pondering_show_after_the_opponents_move(
     from elolab.arena.players.player import PlayerFault
 
     player, stop, line = external(mode), StopFlag(), ("a0a1", "a9a8")
-    event_loop.run(player.new_game(Opening(GAME.start), stop))
+    player.new_game(Opening(GAME.start), stop)
     clock = PlayerClock(5 * 10**8 if mode == "ignores_stop" else 10**10, 0, None, 0, 0)
-    event_loop.run(player.ponder(GAME.position(None, line), line, clock))
+    player.ponder(GAME.position(None, line), line, clock)
     with pytest.raises(PlayerFault, match=text) as caught:
-        event_loop.run(player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(is_hit, 1)))
+        player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(is_hit, 1))
     assert caught.value.reason == reason
 
 
 def test_after_a_miss_the_engine_has_its_own_time_to_stop(external: Any) -> None:
     player, stop, line = external("stops_slowly"), StopFlag(), ("a0a1", "a9a8")
-    event_loop.run(player.new_game(Opening(GAME.start), stop))
+    player.new_game(Opening(GAME.start), stop)
     clock = PlayerClock(10**10, 0, None, 0, 0)
-    event_loop.run(player.ponder(GAME.position(None, line), line, clock))
+    player.ponder(GAME.position(None, line), line, clock)
     pondered = player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(False, 1))
-    reply = event_loop.run(pondered)
+    reply = pondered
     assert reply.move == "a1a0"
     assert reply.elapsed_ns >= 400_000_000
 
 
 def test_an_answer_before_the_hit_is_taken_and_free(external: Any) -> None:
     player, stop, line = external("answers_early"), StopFlag(), ("a0a1", "a9a8")
-    event_loop.run(player.new_game(Opening(GAME.start), stop))
+    player.new_game(Opening(GAME.start), stop)
     clock = PlayerClock(10**10, 0, None, 0, 0)
-    event_loop.run(player.ponder(GAME.position(None, line), line, clock))
-    reply = event_loop.run(player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(True, 1)))
+    player.ponder(GAME.position(None, line), line, clock)
+    reply = player.move_after_pondering(GAME.position(None, line), line, clock, stop, Pondered(True, 1))
     assert reply.move == "a1a0"
 
 

@@ -9,16 +9,17 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import GameStopped, PlayerFault
 from elolab.arena.players.process import PIPE_BYTES, DeadlinePassed, Dialogue, EngineProcess, ProcessEnded, find_program
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
+from elolab.engine.engine import StopFlag
 
 ROOT = Path(__file__).parents[3]
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
@@ -48,11 +49,11 @@ def soon(seconds: float = 5.0) -> int:
 
 
 def read_for_ever(process: EngineProcess, deadline_ns: int) -> None:
-    async def read() -> None:
+    def read() -> None:
         while True:
-            await process.read_line(deadline_ns)
+            process.read_line(deadline_ns)
 
-    run(read())
+    read()
 
 
 @pytest.fixture
@@ -66,14 +67,14 @@ def start() -> Iterator[Callable[..., EngineProcess]]:
 
     yield start_one
     for process in started:
-        run(process.end())
+        process.end()
         assert not is_alive(process.process_id)
 
 
 def test_lines_go_both_ways_and_are_kept_with_times(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/cat")
-    run(process.send(["one", "two"], soon()))
-    assert [run(process.read_line(soon())), run(process.read_line(soon()))] == ["one", "two"]
+    process.send(["one", "two"], soon())
+    assert [process.read_line(soon()), process.read_line(soon())] == ["one", "two"]
     spoken = [line.split(" ", 1)[1] for line in process.dialogue.tail()]
     assert spoken == ["> one", "> two", "< one", "< two"]
     assert [float(line.split()[0]) for line in process.dialogue.tail()] == pytest.approx([0.0] * 4, abs=5.0)
@@ -81,23 +82,23 @@ def test_lines_go_both_ways_and_are_kept_with_times(start: Callable[..., EngineP
 
 def test_carriage_returns_and_a_last_line_without_an_end(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", r"printf 'one\r\ntwo\r\nbestmove a0a1'")
-    assert [run(process.read_line(soon())) for _ in range(3)] == ["one", "two", "bestmove a0a1"]
+    assert [process.read_line(soon()) for _ in range(3)] == ["one", "two", "bestmove a0a1"]
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
+        process.read_line(soon())
 
 
 def test_a_silent_program_is_waited_for_no_longer_than_the_deadline(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sleep", "1000")
     began = time.monotonic()
     with pytest.raises(DeadlinePassed):
-        run(process.read_line(soon(0.2)))
+        process.read_line(soon(0.2))
     assert 0.19 < time.monotonic() - began < 2.0
 
 
 def test_an_answer_that_lies_in_the_pipe_counts_however_late_it_is_read(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "echo bestmove a0a1; exec sleep 1000")
     assert wait_until(lambda: bool(select.select([process._output], [], [], 0)[0]))
-    assert run(process.read_line(time.monotonic_ns() - 1)) == "bestmove a0a1"
+    assert process.read_line(time.monotonic_ns() - 1) == "bestmove a0a1"
 
 
 @pytest.mark.parametrize("flood", ["yes info depth 1", "cat /dev/zero", "cat /dev/zero >&2"])
@@ -116,21 +117,21 @@ def test_floods_end_at_the_deadline_in_bounded_memory(start: Callable[..., Engin
 
 def test_a_line_too_long_is_dropped_and_the_next_is_whole(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' z; echo; echo next")
-    assert run(process.read_line(soon())) == "next"
+    assert process.read_line(soon()) == "next"
     assert any("longer than" in line for line in process.dialogue.tail())
 
 
 def test_a_program_that_does_not_read_cannot_block_the_harness(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sleep", "1000")
     with pytest.raises(DeadlinePassed):
-        run(process.send(["x" * 1_000_000], soon(0.2)))
+        process.send(["x" * 1_000_000], soon(0.2))
 
 
 def test_a_large_question_gets_through_in_pieces(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 0.2; exec wc -c")
-    run(process.send(["x" * 299_999], soon()))
+    process.send(["x" * 299_999], soon())
     process._process.stdin.close()  # wc answers at the end of its input
-    assert run(process.read_line(soon())).split() == ["300000"]
+    assert process.read_line(soon()).split() == ["300000"]
 
 
 @pytest.mark.skipif(not hasattr(fcntl, "F_SETPIPE_SZ"), reason="pipes cannot be widened here")
@@ -143,26 +144,23 @@ def test_a_program_that_nobody_reads_for_long_can_still_say_much(
     process = start("/bin/sh", "-c", f"yes {line} | head -c {written}; : > {shlex.quote(str(went_on))}")
     # As while it ponders. By itself a pipe holds 64 KiB, and a program that fills it is stopped.
     assert wait_until(went_on.exists)
-    assert [run(process.read_line(soon())) for _ in range(written // 64)] == [line] * (written // 64)
+    assert [process.read_line(soon()) for _ in range(written // 64)] == [line] * (written // 64)
 
 
 def test_the_stop_flag_ends_the_wait(start: Callable[..., EngineProcess]) -> None:
-    class Flag:
-        def is_set(self) -> bool:
-            return time.monotonic() > began + 0.1
-
-    process = start("/bin/sleep", "1000")
+    process, flag = start("/bin/sleep", "1000"), StopFlag()
     began = time.monotonic()
+    threading.Timer(0.1, flag.set).start()
     with pytest.raises(GameStopped):
-        run(process.read_line(soon(30), Flag()))  # type: ignore[arg-type]
+        process.read_line(soon(30), flag)
     assert time.monotonic() - began < 5.0
 
 
 def test_an_exit_is_noticed_and_described_with_the_last_words(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "echo assertion failed >&2; exit 7")
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
-    run(process.end())
+        process.read_line(soon())
+    process.end()
     assert process.exit.text() == "exited with code 7; its last words: assertion failed"
 
 
@@ -170,29 +168,29 @@ def test_an_error_among_the_answers_stands_for_the_last_words(start: Callable[..
     """As engines of the Stockfish family say that their network is missing."""
     said = "id name Mock", "info string ERROR: no network.", "info string ERROR: the engine ends now."
     process = start("/bin/sh", "-c", f"printf '%s\\n' {' '.join(map(shlex.quote, said))}; exit 1")
-    assert [run(process.read_line(soon())) for _ in said] == list(said)
+    assert [process.read_line(soon()) for _ in said] == list(said)
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
-    run(process.end())
+        process.read_line(soon())
+    process.end()
     assert process.exit.text() == "exited with code 1; its last words: info string ERROR: no network"
 
 
 def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "kill -SEGV $$")
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
-    run(process.end())
+        process.read_line(soon())
+    process.end()
     assert process.exit.text().startswith("killed by signal 11 (SIGSEGV)")
 
 
 def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 1000 & echo $!; exit 7")
-    child = int(run(process.read_line(soon())))
+    child = int(process.read_line(soon()))
     began = time.monotonic()
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon(30)))
+        process.read_line(soon(30))
     assert time.monotonic() - began < 5.0
-    run(process.end())
+    process.end()
     assert "code 7" in process.exit.text()
     assert wait_until(lambda: not is_alive(child))
 
@@ -200,16 +198,16 @@ def test_an_exit_is_noticed_though_a_child_holds_the_pipes(start: Callable[..., 
 def test_closing_the_output_counts_as_the_end(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "exec >&-; sleep 1000")
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
-    run(process.end())
+        process.read_line(soon())
+    process.end()
     assert process.exit.text() == "closed its output without exiting"
 
 
 def test_a_polite_program_ends_by_itself(start: Callable[..., EngineProcess], tmp_path: Path) -> None:
     tidied = tmp_path / "tidied"
     process = start("/bin/sh", "-c", f"echo up; read word; echo $word > {tidied}")
-    run(process.read_line(soon()))
-    run(process.end("quit"))
+    process.read_line(soon())
+    process.end("quit")
     assert tidied.read_text() == "quit\n"
 
 
@@ -218,42 +216,42 @@ def test_an_immortal_program_and_its_children_are_gone_within_two_seconds(
     start: Callable[..., EngineProcess], farewell: str | None
 ) -> None:
     process = start("/bin/sh", "-c", "trap '' TERM INT HUP; sleep 1000 & echo $!; while :; do sleep 1000; done")
-    child = int(run(process.read_line(soon())))
+    child = int(process.read_line(soon()))
     began = time.monotonic()
-    run(process.end(farewell))
+    process.end(farewell)
     assert time.monotonic() - began < 2.0
     assert not is_alive(process.process_id)
     assert wait_until(lambda: not is_alive(child))
-    run(process.end(farewell))  # twice does no harm
+    process.end(farewell)  # twice does no harm
 
 
 def test_a_polite_program_that_leaves_a_child_behind(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/sh", "-c", "sleep 1000 & echo $!; read word")
-    child = int(run(process.read_line(soon())))
-    run(process.end("quit"))
+    child = int(process.read_line(soon()))
+    process.end("quit")
     assert wait_until(lambda: not is_alive(child))
 
 
 def test_a_loop_forgets_a_process_that_is_ended_while_it_does_not_run(start: Callable[..., EngineProcess]) -> None:
     """It would take output of the next process, whose pipes get the same numbers."""
 
-    async def greet(process: EngineProcess) -> str:
-        await process.send(["hello"], soon())
-        return await process.read_line(soon())
+    def greet(process: EngineProcess) -> str:
+        process.send(["hello"], soon())
+        return process.read_line(soon())
 
     for _ in range(3):
         process = start("cat")
-        assert run(greet(process)) == "hello"
-        process.end_now()
+        assert greet(process) == "hello"
+        process.end()
 
 
 def test_nothing_can_be_said_to_a_process_that_was_ended(start: Callable[..., EngineProcess]) -> None:
     process = start("/bin/cat")
-    run(process.end())
+    process.end()
     with pytest.raises(ProcessEnded):
-        run(process.send(["hello"], soon()))
+        process.send(["hello"], soon())
     with pytest.raises(ProcessEnded):
-        run(process.read_line(soon()))
+        process.read_line(soon())
 
 
 @pytest.mark.parametrize(
@@ -306,7 +304,7 @@ def test_the_working_directory_and_a_program_relative_to_it(
     script.write_text("#!/bin/sh\npwd\n")
     script.chmod(0o755)
     process = start("./engine", directory=str(tmp_path))
-    assert os.path.realpath(run(process.read_line(soon()))) == os.path.realpath(tmp_path)
+    assert os.path.realpath(process.read_line(soon())) == os.path.realpath(tmp_path)
 
 
 def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
@@ -329,17 +327,16 @@ def test_a_flood_cannot_wash_the_question_out_of_the_dialogue() -> None:
 HARNESS = """
 import os, signal, sys, time
 sys.path.insert(0, {root!r})
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.process import EngineProcess
 from elolab.arena.players.supervisor import SUPERVISOR
 deadline = time.monotonic_ns() + 10**10
 engines = [EngineProcess({command!r}) for _ in range(2)]
 for engine in engines:
-    run(engine.send(["uci"], deadline))
-    while run(engine.read_line(deadline)) != "uciok":
+    engine.send(["uci"], deadline)
+    while engine.read_line(deadline) != "uciok":
         pass
 ended = EngineProcess(("/bin/cat",))
-run(ended.end("quit"))
+ended.end("quit")
 print(SUPERVISOR.process_id, flush=True)
 if {how!r} == "exit":
     sys.exit(0)

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.players import processors
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.processors import (
     AffinityError,
     PlayerLoad,
@@ -195,11 +194,11 @@ def test_engines_run_where_their_game_is_played() -> None:
     spec = PlayerSpec("mock", "uci", Limits(depth=1), command=(sys.executable, "-I", "-S", MOCK, "good"))
     player = make_player(spec, "xiangqi")
     for number in (usable[0], usable[-1]):  # before it starts, and while it runs
-        run(player.pin(frozenset({number})))
-        run(player.start())
+        player.pin(frozenset({number}))
+        player.start()
         process_id = player.process_id  # type: ignore[attr-defined]
         assert os.sched_getaffinity(process_id) == {number}
-    run(player.close())
+    player.close()
     assert os.sched_getaffinity(0) == set(usable)
 
 
@@ -210,6 +209,6 @@ def test_the_built_in_engine_thinks_where_its_game_is_played(monkeypatch: pytest
     pinned = []
     monkeypatch.setattr(builtin, "pin_thread", lambda numbers: pinned.append((numbers, threading.get_ident())))
     player = builtin.BuiltinPlayer(PlayerSpec("own", "builtin", Limits(depth=1)), "xiangqi")
-    run(player.pin(frozenset({0})))
+    player.pin(frozenset({0}))
     player._pinned(lambda: None)
     assert pinned == [(frozenset({0}), threading.get_ident())]

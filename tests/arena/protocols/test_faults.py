@@ -14,7 +14,6 @@ import pytest
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
 from elolab.arena.players import detect, external
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.registry import make_player, protocols
 from elolab.arena.players.supervisor import SUPERVISOR
@@ -141,7 +140,7 @@ def test_noise_alone_loses_nothing_and_fills_no_memory(protocol: str, mode: str,
         assert process.error_bytes >= (128 << 20 if mode == "error_flood" else 0)
     finally:
         for one in players:
-            run(one.close())
+            one.close()
     assert record.reason == ENDINGS[SPEAKERS[protocol].game], record.detail
     assert record.detail == {}
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.play.tournament_run import prepare
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import PlayerError, check_player
@@ -280,19 +279,19 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 def test_the_stop_flag_interrupts_a_search() -> None:
     player = GtpPlayer(mock_spec("gtp", "hang", settings={"at": 1}), "othello")
     try:
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         stop = StopFlag()
         stop.set()
         with pytest.raises(GameStopped):
-            run(player.move(game_named("othello").position(), [], None, stop))
-        run(player.new_game(Opening(START), StopFlag()))  # it is of use again, in a process of its own
+            player.move(game_named("othello").position(), [], None, stop)
+        player.new_game(Opening(START), StopFlag())  # it is of use again, in a process of its own
     finally:
-        run(player.close())
+        player.close()
 
 
 def test_a_player_that_was_not_started_cannot_move() -> None:
     with pytest.raises(PlayerFault, match="is not running"):
-        run(GtpPlayer(TOLD, "othello").move(game_named("othello").position(), [], None, StopFlag()))
+        GtpPlayer(TOLD, "othello").move(game_named("othello").position(), [], None, StopFlag())
 
 
 # --- Real engines -----------------------------------------------------------------------------------------------------

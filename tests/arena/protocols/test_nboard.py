@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import MAX_VARIATION, GameStopped
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols.nboard import NBoardClient, NBoardPlayer, read_move
@@ -139,15 +138,15 @@ def test_games_from_anywhere(mode: str) -> None:
 def test_the_stop_flag_interrupts_a_search(mode: str) -> None:
     player = NBoardPlayer(mock_spec("nboard", mode, settings={"at": 1}), "othello")
     try:
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         process, stop = player.process_id, StopFlag()
         stop.set()
         with pytest.raises(GameStopped):
-            run(player.move(game_named("othello").position(), [], None, stop))
-        run(player.new_game(Opening(START), StopFlag()))
+            player.move(game_named("othello").position(), [], None, stop)
+        player.new_game(Opening(START), StopFlag())
         assert (player.process_id == process) is (mode == "until_stop")
     finally:
-        run(player.close())
+        player.close()
 
 
 def test_over_nboard_it_plays_as_it_does_built_in() -> None:

@@ -401,22 +401,21 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 
 
 def test_the_stop_flag_interrupts_a_search() -> None:
-    from elolab.arena.players.event_loop import run
     from elolab.arena.players.player import GameStopped
     from elolab.arena.protocols.ucci import UcciPlayer
 
     player = UcciPlayer(mock_spec("ucci", "until_stop", settings={"at": 1}), "xiangqi")
     try:
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         before = player.process_id
         stop = StopFlag()
         stop.set()
         with pytest.raises(GameStopped):
-            run(player.move(game_named("xiangqi").position(), [], None, stop))
-        run(player.new_game(Opening(START), StopFlag()))
+            player.move(game_named("xiangqi").position(), [], None, stop)
+        player.new_game(Opening(START), StopFlag())
         assert player.process_id == before
     finally:
-        run(player.close())
+        player.close()
 
 
 # --- Draws by agreement -----------------------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.players.announced_options import AnnouncedOption
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player, make_player
 from elolab.arena.protocols.uci import (
@@ -274,17 +273,17 @@ def make() -> Iterator[Callable[..., UciPlayer]]:
 
     yield make_one
     for player in players:
-        run(player.close())
+        player.close()
 
 
 @pytest.mark.parametrize("ranks", [0, 1])
 def test_a_game_in_either_rank_base(make: Callable[..., UciPlayer], ranks: int) -> None:
     player = make(mock_spec(settings={"ranks": ranks}))
-    run(player.start())
-    run(player.new_game(Opening(START), StopFlag()))
+    player.start()
+    player.new_game(Opening(START), StopFlag())
     position = game_named("xiangqi").position(START)
     for number, expected in enumerate(["a0a1", "a9a8", "a1a0", "a8a9"]):
-        reply = run(player.move(position, list(position.moves), None, StopFlag()))
+        reply = player.move(position, list(position.moves), None, StopFlag())
         assert (reply.move, reply.score, reply.depth, reply.nodes) == (expected, 10 + number // 2, 3, 700)
         assert reply.elapsed_ns > 0
         position.push(reply.move)
@@ -295,7 +294,7 @@ def test_a_game_in_either_rank_base(make: Callable[..., UciPlayer], ranks: int) 
 def test_the_variant_and_options_reach_the_engine(make: Callable[..., UciPlayer], tmp_path: Path) -> None:
     notes = tmp_path / "notes"
     player = make(mock_spec(settings={"file": notes}, options=(("hash", "64"), ("clear hash", ""))))
-    run(player.start())
+    player.start()
     assert notes.read_text().splitlines()[1:] == [
         "setoption name UCI_Variant value xiangqi",
         "setoption name Hash value 64",
@@ -305,10 +304,10 @@ def test_the_variant_and_options_reach_the_engine(make: Callable[..., UciPlayer]
 
 def test_an_answer_too_many_is_not_taken_for_the_next(make: Callable[..., UciPlayer]) -> None:
     player = make(mock_spec("twice", settings={"at": 1}))
-    run(player.new_game(Opening(START), StopFlag()))
+    player.new_game(Opening(START), StopFlag())
     position = game_named("xiangqi").position(START)
     for expected in ("a0a1", "a9a8", "a1a0"):
-        position.push(run(player.move(position, list(position.moves), None, StopFlag())).move)
+        position.push(player.move(position, list(position.moves), None, StopFlag()).move)
         assert position.moves[-1] == expected
         time.sleep(0.05)  # let the surplus line arrive
 
@@ -328,7 +327,7 @@ def test_failures_to_start(make: Callable[..., UciPlayer], spec: PlayerSpec, tex
     player = make(spec)
     began = time.monotonic()
     with pytest.raises(PlayerFault, match=text) as caught:
-        run(player.start())
+        player.start()
     assert time.monotonic() - began < 5.0
     assert caught.value.reason == "startup_failure"
     assert player.process_id is None
@@ -339,7 +338,7 @@ def test_the_stop_flag_interrupts_a_handshake(make: Callable[..., UciPlayer]) ->
     threading.Timer(0.2, stop.set).start()
     began = time.monotonic()
     with pytest.raises(GameStopped):
-        run(player.new_game(Opening(START), stop))
+        player.new_game(Opening(START), stop)
     assert time.monotonic() - began < 5.0
     assert player.process_id is None
 
@@ -347,9 +346,9 @@ def test_the_stop_flag_interrupts_a_handshake(make: Callable[..., UciPlayer]) ->
 def test_a_process_lives_from_game_to_game_or_is_replaced_for_each(make: Callable[..., UciPlayer]) -> None:
     for restart, alike in (("on_fault", True), ("always", False)):
         player = make(mock_spec(restart=restart))
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         first = player.process_id
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         assert (player.process_id == first) is alike
 
 
@@ -358,25 +357,25 @@ def test_a_process_that_died_between_games_is_replaced(make: Callable[..., UciPl
     import signal
 
     player = make(mock_spec())
-    run(player.new_game(Opening(START), StopFlag()))
+    player.new_game(Opening(START), StopFlag())
     first = player.process_id
     assert first is not None
     os.kill(first, signal.SIGKILL)
-    run(player.new_game(Opening(START), StopFlag()))
+    player.new_game(Opening(START), StopFlag())
     assert player.process_id not in (None, first)
 
 
 @pytest.mark.parametrize("mode", ["until_stop", "hang"])
 def test_the_stop_flag_interrupts_a_search(make: Callable[..., UciPlayer], mode: str) -> None:
     player = make(mock_spec(mode, settings={"at": 1}, watchdog_ms=30_000))
-    run(player.new_game(Opening(START), StopFlag()))
+    player.new_game(Opening(START), StopFlag())
     stop = StopFlag()
     stop.set()
     began = time.monotonic()
     with pytest.raises(GameStopped):
-        run(player.move(game_named("xiangqi").position(START), [], None, stop))
+        player.move(game_named("xiangqi").position(START), [], None, stop)
     assert time.monotonic() - began < 5.0
-    run(player.new_game(Opening(START), StopFlag()))  # it is of use again, restarted or not
+    player.new_game(Opening(START), StopFlag())  # it is of use again, restarted or not
 
 
 # --- Specifications ---------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.players.announced_options import AnnouncedOption
-from elolab.arena.players.event_loop import run
 from elolab.arena.players.player import MAX_VARIATION, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols import xboard
@@ -445,12 +444,12 @@ def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPa
 def test_a_process_for_each_game_where_the_engine_wants_it() -> None:
     player = XboardPlayer(mock_spec("xboard", settings={"features": "reuse=0"}), "xiangqi")
     try:
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         first = player.process_id
-        run(player.new_game(Opening(START), StopFlag()))
+        player.new_game(Opening(START), StopFlag())
         assert player.process_id not in (None, first)
     finally:
-        run(player.close())
+        player.close()
 
 
 @pytest.mark.parametrize(

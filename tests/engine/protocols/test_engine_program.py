@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given, settings
 
 from elolab.arena.play.game import play_game
-from elolab.arena.players import event_loop
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import GameJob, Opening, Pairing, PlayerSpec
 from elolab.command_line import main
@@ -401,7 +400,7 @@ def play(specs: tuple[PlayerSpec, PlayerSpec]) -> list[tuple[str, int | None, in
         record = play_game(job, players, StopFlag())
     finally:
         for player in players:
-            event_loop.run(player.close())
+            player.close()
     assert record.reason == "maximum_length", record
     return [(move.move, move.score, move.depth, move.nodes) for move in record.moves]
 

@@ -1,0 +1,520 @@
+"""Talking to another program without the interpreter's lock: a question is written, its answer read and stamped.
+
+A thread that plays on a clock must take the time when an answer arrives. With the interpreter's lock it would take the
+time when the interpreter has come round to it, which with many games is tens of milliseconds later. So one call of
+``exchange`` does the whole of it in compiled code: it stamps the clock, writes, waits, reads, and stamps each arrival.
+It returns when the answer is there, however many lines of thinking output came before.
+
+The functions call ``write``, ``poll``, ``read`` and ``pread`` of the system's library. Nothing here takes part in a
+search, so this file is not part of the engine's identity.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+
+from elolab.engine.compiled.kernel import compiled_as, jit, monotonic_ns, new_record, read_flag
+
+if TYPE_CHECKING:
+    from elolab.engine.engine import StopFlag
+
+OUTPUT_BYTES = 65_536
+"""Size in bytes of the buffer for a program's output."""
+ERROR_BYTES = 65_536
+"""Size in bytes of the buffer for a program's error stream."""
+MAX_ARRIVALS = 512
+"""Maximum number of reads of output that one call makes."""
+STOP_CHECK_NS = 100_000_000
+"""Nanoseconds between checks of the stop flag."""
+EXACT_NS = 1_000_000
+"""Nanoseconds by which the time that the thread had to wait for a processor may be overestimated."""
+WAKE_NS = 100_000_000
+"""Nanoseconds after which a call on the main thread is interrupted: only there does Python handle signals."""
+LOOK_NS = 1_000_000_000
+"""Nanoseconds after which a call is interrupted to see whether the process lives, if no descriptor says so."""
+NEVER_NS = 1 << 62
+"""A time that never comes, and a period that never ends."""
+
+WRITE, READ_LINE, READ_ANSWER = 0, 1, 2
+"""The task of a call after it has written the question: nothing; to read up to the end of any line; or up to the end
+of a line that is no thinking output (see ``_is_thinking``)."""
+
+DONE, DEADLINE, FULL, ENDED, BROKEN, EXITED, STOPPED, WOKEN = range(8)
+"""Why a call returned. The task is done, the deadline has passed, or a buffer is full. The output has ended, the input
+is closed, or the process is dead although its output is open. The stop flag is set, or it is time to look for signals.
+"""
+
+EXCHANGE_DTYPE = np.dtype([
+    ("input", np.int64),  # descriptors: where the question is written
+    ("output", np.int64),
+    ("error", np.int64),  # -1 if it has ended
+    ("ended", np.int64),  # becomes readable when the process dies; -1 if there is none
+    ("output_at", np.int64),  # addresses of the buffers
+    ("errors_at", np.int64),
+    ("question_at", np.int64),
+    ("question_bytes", np.int64),
+    ("written", np.int64),  # bytes of the question written so far
+    ("asked_ns", np.int64),  # when the question's first byte was written
+    ("allowance_ns", np.int64),  # the deadline is so long after asked_ns; if negative it is given
+    ("deadline_ns", np.int64),
+    ("late_read_ns", np.int64),  # the last deadline after which the output was read once more
+    ("filled", np.int64),  # bytes of output in the buffer
+    ("line_start", np.int64),  # where the line begins that has not ended
+    ("is_in_line", np.int64),  # whether the buffer begins within a line
+    ("arrivals", np.int64),
+    ("error_filled", np.int64),
+    ("waited_ns", np.int64),  # time that the thread waited for a processor before it read the last arrival; -1 unknown
+    ("arrival_ends", np.int64, (MAX_ARRIVALS,)),  # offset of each arrival's end in the buffer
+    ("arrival_ns", np.int64, (MAX_ARRIVALS,)),
+    ("output_bytes", np.uint8, (OUTPUT_BYTES,)),
+    ("error_bytes", np.uint8, (ERROR_BYTES,)),
+])  # fmt: skip
+"""The state of a conversation with one program; all times are those of ``time.monotonic_ns``."""
+
+# --- Calls of the system's library ----------------------------------------------------------------------------------
+
+_POLL_IN, _POLL_OUT, _POLL_ERROR, _POLL_HANG_UP, _POLL_INVALID = 1, 4, 8, 16, 32  # the same on Linux and macOS
+_BROKEN_INPUT = _POLL_ERROR | _POLL_HANG_UP | _POLL_INVALID
+_WORD, _HALF, _SHORT = ir.IntType(64), ir.IntType(32), ir.IntType(16)
+_POINTER = ir.IntType(8).as_pointer()
+
+if sys.platform != "win32":
+    import llvmlite.binding
+
+    _library = ctypes.CDLL(None)
+    for _name in ("write", "poll", "read", "pread"):
+        llvmlite.binding.add_symbol(_name, ctypes.cast(getattr(_library, _name), ctypes.c_void_p).value)
+
+
+def _declare_transfer(name: str, *more: ir.Constant) -> Any:
+    """An intrinsic for a function of the library that moves bytes: descriptor, address, length; returns a number."""
+
+    @intrinsic
+    def transfer(typingctx, descriptor, address, length):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            function_type = ir.FunctionType(_WORD, [_HALF, _POINTER, _WORD, *(constant.type for constant in more)])
+            function = cgutils.get_or_insert_function(builder.module, function_type, name)
+            handle = builder.trunc(arguments[0], _HALF)
+            return builder.call(function, [handle, builder.inttoptr(arguments[1], _POINTER), arguments[2], *more])
+
+        return types.int64(types.int64, types.int64, types.int64), generate
+
+    return transfer
+
+
+@intrinsic
+def _poll(typingctx, first, events, second, third, milliseconds):  # type: ignore[no-untyped-def]
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        polled = ir.LiteralStructType([_HALF, _SHORT, _SHORT])
+        array = ir.ArrayType(polled, 3)
+        place = cgutils.alloca_once(builder, array)
+        readable = ir.Constant(_SHORT, _POLL_IN)
+        asked = (builder.trunc(arguments[1], _SHORT), readable, readable)
+        for index, (descriptor, wanted) in enumerate(zip((arguments[0], *arguments[2:4]), asked, strict=True)):
+            fields = (builder.trunc(descriptor, _HALF), wanted, ir.Constant(_SHORT, 0))
+            for field, value in enumerate(fields):
+                builder.store(value, cgutils.gep_inbounds(builder, place, 0, index, field))
+        count = ir.IntType(32 if sys.platform == "darwin" else 64)
+        function_type = ir.FunctionType(_HALF, [array.as_pointer(), count, _HALF])
+        function = cgutils.get_or_insert_function(builder.module, function_type, "poll")
+        patience = builder.trunc(arguments[4], _HALF)
+        answer = builder.call(function, [place, ir.Constant(count, 3), patience])
+        ready = ir.Constant(_WORD, 0)
+        for index in range(3):
+            found = builder.load(cgutils.gep_inbounds(builder, place, 0, index, 2))
+            ready = builder.or_(ready, builder.shl(builder.zext(found, _WORD), ir.Constant(_WORD, 16 * index)))
+        failed = builder.icmp_signed("<", answer, ir.Constant(_HALF, 0))
+        return builder.select(failed, ir.Constant(_WORD, -1), ready)
+
+    return types.int64(*[types.int64] * 5), generate
+
+
+def _transferred(transfer: Callable[[], int]) -> int:
+    try:
+        return transfer()
+    except OSError:
+        return -1
+
+
+def write_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
+    """Write bytes from an address to a descriptor; returns their number, -1 if nothing could be written."""
+    return _transferred(lambda: os.write(descriptor, ctypes.string_at(int(address), length)))
+
+
+def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
+    """Read bytes from a descriptor to an address; returns their number, 0 at the end, -1 if nothing could be read."""
+
+    def read() -> int:
+        found = os.read(descriptor, length)
+        ctypes.memmove(int(address), found, len(found))
+        return len(found)
+
+    return _transferred(read)
+
+
+def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
+    """Read bytes from a file's beginning to an address; returns their number, -1 if nothing could be read."""
+
+    def read() -> int:
+        found = os.pread(descriptor, length, 0)
+        ctypes.memmove(int(address), found, len(found))
+        return len(found)
+
+    return _transferred(read)
+
+
+def poll(first, events, second, third, milliseconds):  # type: ignore[no-untyped-def]
+    """Wait until one of three descriptors is ready, or a time has passed; -1 stands for no descriptor.
+
+    Returns the events of the first one in bits 0 to 15, those of the others in bits 16 to 31 and 32 to 47; -1 if a
+    signal came. The second and the third are waited for to be readable.
+    """
+    waiting = select.poll()
+    for descriptor, wanted in ((first, events), (second, _POLL_IN), (third, _POLL_IN)):
+        if descriptor >= 0:
+            waiting.register(int(descriptor), wanted)
+    found = dict(waiting.poll(int(milliseconds)))
+    return sum(found.get(descriptor, 0) << 16 * place for place, descriptor in enumerate((first, second, third)))
+
+
+_write_at, _read_at = _declare_transfer("write"), _declare_transfer("read")
+_pread_at = _declare_transfer("pread", ir.Constant(_WORD, 0))
+compiled_as(write_bytes)(lambda descriptor, address, length: _write_at)
+compiled_as(read_bytes)(lambda descriptor, address, length: _read_at)
+compiled_as(read_from_start)(lambda descriptor, address, length: _pread_at)
+compiled_as(poll)(lambda first, events, second, third, milliseconds: _poll)
+
+# --- The exchange ---------------------------------------------------------------------------------------------------
+
+_BLANK, _TAB, _NEWLINE, _ZERO, _NINE = 32, 9, 10, 48, 57
+_INFO = tuple(b"info")
+_MARKS = tuple(b".&+-!?:")
+"""Characters that xboard engines write after the depth of thinking output."""
+_SIGNS = tuple(b"+-")
+
+
+@jit
+def exchange(talk, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
+    """Write what is left of the question, then read as ``mode`` says; returns why it ends (``DONE`` and so on).
+
+    ``talk`` is a record of ``EXCHANGE_DTYPE``, which keeps all that is needed to go on by another call. ``stop`` is the
+    address of a stop flag, 0 for none; ``schedule`` a descriptor of the thread's ``/proc/thread-self/schedstat``, -1
+    for none; at ``wake_ns`` the call ends if nothing else has ended it.
+    """
+    if talk.written < talk.question_bytes:
+        reason = _write_question(talk, stop, wake_ns)
+        if reason != DONE:
+            return reason
+    return _read(talk, mode == READ_ANSWER, stop, schedule, wake_ns) if mode != WRITE else DONE
+
+
+@jit
+def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
+    """Stamp the clock and write; meanwhile output stays in its pipe, so that it cannot fill the memory."""
+    if talk.written == 0:
+        talk.asked_ns = monotonic_ns()
+        if talk.allowance_ns >= 0:
+            talk.deadline_ns = talk.asked_ns + talk.allowance_ns
+    while True:
+        count = write_bytes(talk.input, talk.question_at + talk.written, talk.question_bytes - talk.written)
+        if count > 0:
+            talk.written += count
+            if talk.written == talk.question_bytes:
+                return DONE
+            continue
+        now_ns = monotonic_ns()
+        if now_ns >= talk.deadline_ns:
+            return DEADLINE
+        if read_flag(stop) != 0:
+            return STOPPED
+        if now_ns >= wake_ns:
+            return WOKEN
+        ready = poll(talk.input, _POLL_OUT, -1, -1, _patience_ms(talk, now_ns, wake_ns))
+        if ready < 0:
+            return WOKEN
+        if ready & _BROKEN_INPUT:
+            return BROKEN
+
+
+@jit
+def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
+    """Read output until a line ends that is waited for."""
+    waited_ns, looked_ns = _waited_ns(schedule), monotonic_ns()
+    while True:
+        now_ns = monotonic_ns()
+        is_late, is_stopped = now_ns >= talk.deadline_ns, read_flag(stop) != 0
+        if is_late:
+            # An answer that lies in the pipe came in time, though it is read late. Only one more read: a program that
+            # never ends talking always has something there.
+            if talk.late_read_ns == talk.deadline_ns:
+                return DEADLINE
+            talk.late_read_ns = talk.deadline_ns
+        elif now_ns >= wake_ns:
+            return WOKEN
+        patience_ms = 0 if is_late or is_stopped else _patience_ms(talk, now_ns, wake_ns)
+        ready = poll(talk.output, _POLL_IN, talk.error, talk.ended, patience_ms)
+        if ready < 0:
+            return WOKEN
+        output, error, ended = ready & 0xFFFF, (ready >> 16) & 0xFFFF, ready >> 32
+        reason = -1
+        if output != 0:
+            before = talk.filled
+            count = read_bytes(talk.output, talk.output_at + before, OUTPUT_BYTES - before)
+            now_ns = monotonic_ns()
+            if count > 0:
+                talk.filled += count
+                talk.arrival_ends[talk.arrivals] = talk.filled
+                talk.arrival_ns[talk.arrivals] = now_ns
+                talk.arrivals += 1
+                has_line = _has_line(talk, before, skips_thinking)
+                if has_line or now_ns - looked_ns >= EXACT_NS:
+                    before_ns, waited_ns = waited_ns, _waited_ns(schedule)
+                    talk.waited_ns = waited_ns - before_ns if before_ns >= 0 else -1
+                    looked_ns = now_ns
+                if has_line:
+                    reason = DONE
+                elif talk.filled == OUTPUT_BYTES or talk.arrivals == MAX_ARRIVALS:
+                    reason = FULL
+            elif count == 0 or output & (_POLL_ERROR | _POLL_INVALID):
+                reason = ENDED
+        if error != 0:
+            room = ERROR_BYTES - talk.error_filled
+            count = read_bytes(talk.error, talk.errors_at + talk.error_filled, room)
+            if count > 0:
+                talk.error_filled += count
+                if count == room and reason < 0:
+                    reason = FULL
+            elif count == 0 or error & (_POLL_ERROR | _POLL_INVALID):
+                talk.error = -1
+        if reason >= 0:
+            return reason
+        if is_stopped:
+            return STOPPED
+        if ended != 0 and output == 0:
+            return EXITED
+
+
+@jit
+def _patience_ms(talk, now_ns, wake_ns):  # type: ignore[no-untyped-def]
+    """How long to wait: up to the deadline, to the time to wake, and to the next check of the stop flag."""
+    return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, STOP_CHECK_NS) + 999_999) // 1_000_000
+
+
+@jit
+def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
+    """Whether a line that is waited for ends in the buffer from ``begin`` on."""
+    for place in range(begin, talk.filled):
+        if talk.output_bytes[place] == _NEWLINE:
+            is_whole = talk.line_start > 0 or talk.is_in_line == 0
+            if not (skips_thinking and is_whole and _is_thinking(talk.output_bytes, talk.line_start, place)):
+                return True
+            talk.line_start = place + 1
+    return False
+
+
+@jit
+def _is_thinking(text, place, end):  # type: ignore[no-untyped-def]
+    """Whether a line is thinking output: ``info`` of UCI and UCCI, or a depth and a score as xboard engines write."""
+    place = _after_blanks(text, place, end)
+    if end - place > len(_INFO) and text[place] == _INFO[0]:
+        for index in range(1, len(_INFO)):
+            if text[place + index] != _INFO[index]:
+                return False
+        return _is_blank(text[place + len(_INFO)])
+    digits = place
+    while place < end and _ZERO <= text[place] <= _NINE:
+        place += 1
+    if place == digits:
+        return False
+    place += place < end and text[place] in _MARKS
+    score = _after_blanks(text, place, end)
+    if score == place:
+        return False
+    score += score < end and text[score] in _SIGNS
+    return score < end and _ZERO <= text[score] <= _NINE
+
+
+@jit
+def _is_blank(character):  # type: ignore[no-untyped-def]
+    return character in (_BLANK, _TAB)
+
+
+@jit
+def _after_blanks(text, place, end):  # type: ignore[no-untyped-def]
+    while place < end and _is_blank(text[place]):
+        place += 1
+    return place
+
+
+@jit
+def _waited_ns(schedule):  # type: ignore[no-untyped-def]
+    """Nanoseconds that this thread has waited for a processor since it began; -1 if the system does not say."""
+    if schedule < 0:
+        return -1
+    text = np.empty(64, np.uint8)
+    length = read_from_start(schedule, text.ctypes.data, 64)
+    place, number = 0, 0
+    while place < length and text[place] != _BLANK:
+        place += 1
+    place += 1
+    if place >= length:
+        return -1
+    while place < length and _ZERO <= text[place] <= _NINE:
+        number = 10 * number + np.int64(text[place]) - _ZERO
+        place += 1
+    return number
+
+
+# --- Its use from Python ---------------------------------------------------------------------------------------------
+
+
+class _Words(ctypes.Structure):
+    """The numbers at the beginning of a record of ``EXCHANGE_DTYPE``, for fast access from Python."""
+
+    _fields_ = [
+        (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
+        for name, field in EXCHANGE_DTYPE.fields.items()  # type: ignore[union-attr]
+        if field[0].base == np.int64
+    ]
+
+
+class Conversation:
+    """A conversation with one program: ``ask`` and ``exchange`` send a question, ``take_output`` takes the answer."""
+
+    WRITE, READ_LINE, READ_ANSWER = WRITE, READ_LINE, READ_ANSWER
+    DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN = DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN
+
+    def __init__(self, question: int, output: int, error: int, death: int) -> None:
+        """Descriptors of the program's pipes, and one that becomes readable when the process dies, or -1."""
+        load_exchange()
+        self._record = new_record(EXCHANGE_DTYPE)
+        address = np.frombuffer(self._record, np.uint8).ctypes.data
+        places = {name: field[1] for name, field in EXCHANGE_DTYPE.fields.items()}  # type: ignore[union-attr]
+        self._words = words = _Words.from_address(address)
+        words.input, words.output, words.error, words.ended = question, output, error, death
+        words.output_at, words.errors_at = address + places["output_bytes"], address + places["error_bytes"]
+        words.allowance_ns = -1
+        self._period_ns = NEVER_NS if death >= 0 else LOOK_NS
+        self._question = b""
+        self._stop: StopFlag | None = None
+        self._stop_at = 0
+        """The stop flag of the last call and its address."""
+
+    @property
+    def is_asking(self) -> bool:
+        """Whether a part of the question has not been written yet."""
+        return bool(self._words.written < self._words.question_bytes)
+
+    @property
+    def error_is_open(self) -> bool:
+        """Whether the error stream has not ended yet."""
+        return bool(self._words.error >= 0)
+
+    @property
+    def asked_ns(self) -> int:
+        """Time at which the question's first byte was written (``time.monotonic_ns``)."""
+        return int(self._words.asked_ns)
+
+    @property
+    def late_ns(self) -> int:
+        """Nanoseconds that the thread waited for a processor before it read the last output; 0 if unknown."""
+        return max(0, int(self._words.waited_ns))
+
+    @property
+    def is_in_line(self) -> bool:
+        """Whether the next output continues a line whose beginning was taken."""
+        return bool(self._words.is_in_line)
+
+    @is_in_line.setter
+    def is_in_line(self, is_in_line: bool) -> None:
+        self._words.is_in_line = is_in_line
+
+    def close_error(self) -> None:
+        """Note that the error stream has ended."""
+        self._words.error = -1
+
+    def ask(self, question: bytes, allowance_ns: int) -> None:
+        """Let the next call write ``question``; unless negative, ``allowance_ns`` after that it is over."""
+        words = self._words
+        self._question = question
+        words.question_at = ctypes.cast(ctypes.c_char_p(question), ctypes.c_void_p).value or 0
+        words.question_bytes, words.written, words.allowance_ns = len(question), 0, allowance_ns
+
+    def exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> int:
+        """Call the function ``exchange``; returns the reason why it ended."""
+        words = self._words
+        if words.allowance_ns < 0:
+            words.deadline_ns = deadline_ns
+        if stop is not self._stop:
+            self._stop, self._stop_at = stop, 0 if stop is None else stop.address
+        is_main = threading.get_ident() == threading.main_thread().ident
+        period_ns = WAKE_NS if is_main else self._period_ns
+        wake_ns = NEVER_NS if period_ns == NEVER_NS else time.monotonic_ns() + period_ns
+        return int(exchange(self._record, mode, self._stop_at, _schedule(), wake_ns))
+
+    def take_output(self) -> Iterator[tuple[bytes, int]]:
+        """Yield the output read, in pieces with the time of their arrival, and make room for more."""
+        words = self._words
+        filled, count = words.filled, words.arrivals
+        if not filled:
+            return
+        output = ctypes.string_at(words.output_at, filled)
+        ends, times = words.arrival_ends, words.arrival_ns
+        words.filled = words.line_start = words.arrivals = 0
+        begin = 0
+        for place in range(count):
+            end = ends[place]
+            yield output[begin:end], times[place]
+            begin = end
+
+    def take_errors(self) -> bytes:
+        """The part of the error stream that was read; makes room for more."""
+        words = self._words
+        errors = ctypes.string_at(words.errors_at, words.error_filled) if words.error_filled else b""
+        words.error_filled = 0
+        return errors
+
+
+@functools.cache
+def load_exchange() -> None:
+    """Load or compile the code of ``exchange``; call it first on the main thread, because threads must not import."""
+    exchange(new_record(EXCHANGE_DTYPE), WRITE, 0, -1, NEVER_NS)
+
+
+class _Schedule:
+    """A thread's open ``/proc/thread-self/schedstat``, which counts the time that it waited for a processor."""
+
+    def __init__(self) -> None:
+        try:
+            self.descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:  # not Linux
+            self.descriptor = -1
+
+    def __del__(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+
+
+_OF_THREAD = threading.local()
+
+
+def _schedule() -> int:
+    """The descriptor of this thread's ``_Schedule``; -1 if the system has none."""
+    try:
+        return int(_OF_THREAD.schedule.descriptor)
+    except AttributeError:
+        _OF_THREAD.schedule = _Schedule()
+        return int(_OF_THREAD.schedule.descriptor)
