@@ -75,7 +75,7 @@ class RunOptions(TypedDict, total=False):
     With a Dask cluster, whose workers determine that number, it is the number of threads of this process.
     """
     cluster: str | Executor | None
-    """Address of a Dask scheduler, or an executor, that plays the games (default: this process)."""
+    """Address of a Dask scheduler, hosts for SSH, or an executor, that plays the games (default: this process)."""
     wall_clock_on_cluster: bool
     """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
     affinity: str
@@ -216,9 +216,12 @@ class Run:
 
         site: Site
         if isinstance(cluster, str):
+            from elolab.arena.cluster.address import ssh_hosts
             from elolab.arena.cluster.dask_cluster import DaskSite
+            from elolab.arena.cluster.ssh_cluster import SshSite
 
-            site = DaskSite(cluster, self.progress.remark, self.stop.is_set)
+            kind = SshSite if ssh_hosts(cluster) else DaskSite
+            site = kind(cluster, self.progress.remark, self.stop.is_set)
         else:
             site = ExecutorSite(cluster, self.threads)
         return ClusterRunner(

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
-from elolab.arena.cluster.address import is_scheduler_address
+from elolab.arena.cluster.address import EXPECTED_CLUSTER, is_cluster
 from elolab.arena.run import plain
 from elolab.engine.errors import UserError
 
@@ -100,12 +100,12 @@ def stream_or_none(given: Any, name: str) -> TextIO | None:
 
 def cluster_or_none(given: Any, name: str) -> str | Executor | None:
     """Validate a cluster: an address, an executor or ``None``. Raises ``UserError`` for anything else."""
-    is_address = isinstance(given, str) and is_scheduler_address(given)
+    is_address = isinstance(given, str) and is_cluster(given)
     if given is None or is_address or hasattr(given, "submit"):
         cluster: str | Executor | None = given
         return cluster
     raise UserError(
-        f"{name} = {given!r}, expected the address of a Dask scheduler, such as tcp://192.168.1.5:8786, an executor of "
+        f"{name} = {given!r}, expected the address of a Dask scheduler, such as {EXPECTED_CLUSTER}, an executor of "
         "concurrent.futures, or None"
     )
 

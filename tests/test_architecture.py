@@ -49,8 +49,8 @@ MAY_DRAW = {
 
 MAY_SERVE = {"arena.watching.server"}
 """The only modules that may import starlette and uvicorn, an extra that most do without."""
-MAY_USE_DASK = {"arena.cluster.dask_cluster"}
-"""The only module that may import distributed."""
+MAY_USE_DASK = {"arena.cluster.dask_cluster", "arena.cluster.ssh_cluster"}
+"""The only modules that may import distributed."""
 
 SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
 """Folders of files that a user may write; the page has them in one line."""

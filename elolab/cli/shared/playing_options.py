@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.cluster.address import is_scheduler_address
+from elolab.arena.cluster.address import EXPECTED_CLUSTER, is_cluster
 from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from elolab.arena.statistics.elo import SPRT_MODELS
@@ -66,11 +66,12 @@ def add_affinity(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster tcp://HOST:PORT`` and ``--wall-clock-on-cluster``."""
+    """Add ``--cluster``, which takes an address or hosts, and ``--wall-clock-on-cluster``."""
     parser.add_argument(
         "--cluster", type=_scheduler, metavar="ADDRESS",
         help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
-        "scheduler's, such as tcp://192.168.1.5:8786 (the guide: Games on many machines)",
+        "scheduler's, such as tcp://192.168.1.5:8786; ssh:host1,host2*8 starts a cluster on these hosts for the run, "
+        "with 8 games at a time on host2 (the guide: Games on many machines)",
     )  # fmt: skip
     parser.add_argument(
         "--wall-clock-on-cluster", action="store_true",
@@ -85,10 +86,8 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _scheduler(text: str) -> str:
-    if not is_scheduler_address(text):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not the address of a Dask scheduler, such as tcp://192.168.1.5:8786"
-        )
+    if not is_cluster(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the address of a Dask scheduler, such as {EXPECTED_CLUSTER}")
     return text
 
 
