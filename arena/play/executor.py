@@ -63,6 +63,13 @@ A killed process loses at most these games and the running ones.
 """
 
 
+MAX_REPLAYS = 2
+"""How often a game that the arena disturbed is played again; then the least disturbed of the games counts."""
+REPLAYED_SHARE = 0.1
+"""Maximum share of games that are played again for this, so that an overloaded machine does not play all of them twice.
+"""
+
+
 @dataclass
 class _Running:
     """A game in progress on a thread."""
@@ -193,6 +200,10 @@ class GameRunner(Runner):
         self._log = log
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
+        self._disturbed: dict[str, list[GameRecord]] = {}
+        """Records of disturbed games that are being played again, by key."""
+        self._ended = self._replayed = 0
+        """Number of games that have ended, and number of games that were played again because they were disturbed."""
         self._concurrency = concurrency
         self._tick = tick
         self._enough: Callable[[], bool] = bool
@@ -282,7 +293,11 @@ class GameRunner(Runner):
                         self._tell_of_pause()
                         pending.append(self._pool.submit(self._play, played.job))
                     elif played.record is not None and not self._is_void(played.record):
-                        records.append(played.record)
+                        record = self._least_disturbed(played.record)
+                        if record is None:
+                            pending.append(self._pool.submit(self._play, played.job))
+                        else:
+                            records.append(record)
                 if self._tick is not None:
                     self._tick()
         except GeneratorExit:  # the reader has enough: what runs may end
@@ -330,6 +345,21 @@ class GameRunner(Runner):
         players = (played.job.first, played.job.second)
         on_clock = any(player.limits.is_timed and player.limits.clock_kind == "wall" for player in players)
         return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
+
+    def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
+        """The record to keep of a game; ``None`` if the arena disturbed its clocks and it is to be played again."""
+        self._ended += 1
+        if "disturbed" not in record.detail and record.key not in self._disturbed:
+            return record
+        tries = self._disturbed.setdefault(record.key, [])
+        tries.append(record)
+        may_replay = self._replayed <= REPLAYED_SHARE * self._ended and not self._stop.is_set()
+        if "disturbed" in record.detail and len(tries) <= MAX_REPLAYS and may_replay:
+            if not self._replayed:
+                self._warn(console("elolab.arena")("progress.disturbed"))
+            self._replayed += 1
+            return None
+        return min(self._disturbed.pop(record.key), key=_lateness_ms)
 
     def _tell_of_pause(self) -> None:
         if self._pauses_told != self._pauses.count:
@@ -504,6 +534,11 @@ def _so_far(played: PlayedMoves) -> GameSoFar:
         getattr(played.record, name)[: len(moves)].tolist() for name in ("depths", "nodes", "times_ns")
     )
     return GameSoFar(moves, scores, depths, nodes, [time_ns / 1e6 for time_ns in times_ns])
+
+
+def _lateness_ms(record: GameRecord) -> float:
+    """Milliseconds by which the arena read the most disturbed move of a game late; 0 if none was."""
+    return float(record.detail.get("disturbed", {}).get("worst_ms", 0))
 
 
 def _import_what_plays() -> None:

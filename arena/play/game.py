@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 QUOTED = 80
 """Maximum number of characters of a player's output quoted in messages."""
+DISTURBED_SHARE = 0.1
+"""A move is disturbed if the arena read it late by more than this share of the player's margin."""
 WINS = ("1-0", "0-1")
 """Result text of a won game, by the winner's side: 0 is the side that moves first in the game."""
 
@@ -67,6 +69,10 @@ class GameClock:
     overruns: int = 0
     """Number of moves that exceeded the time but not the margin."""
     worst_overrun_ns: int = 0
+    disturbed: int = 0
+    """Number of moves that the arena read late by more than ``DISTURBED_SHARE`` of the margin."""
+    worst_late_ns: int = 0
+    """The largest such lateness."""
     elapsed_ns: int = 0
     """Nanoseconds that the last move took."""
 
@@ -100,6 +106,13 @@ class GameClock:
             moves_to_go=self.moves_to_go,
             opponent_moves_to_go=opponent.moves_to_go,
         )
+
+    def note_lateness(self, late_ns: int) -> None:
+        """Count a move that the arena itself read late, on the wall clock."""
+        limits = self.spec.limits
+        if limits.is_timed and limits.clock_kind == "wall" and late_ns > DISTURBED_SHARE * self.margin_ns:
+            self.disturbed += 1
+            self.worst_late_ns = max(self.worst_late_ns, late_ns)
 
     def after_move(self, elapsed_ns: int) -> None:
         """Charge the time of a move to the clock, and add the increment.
@@ -396,6 +409,8 @@ class _GameInProgress:
         # Keep a move that is too late, so that the record shows its time.
         time_ms, variation = reply.elapsed_ns / 1e6, reply.principal_variation
         self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation))
+        if reply.late_ns:
+            self.clocks[side].note_lateness(reply.late_ns)
         self.clocks[side].after_move(reply.elapsed_ns)
         return reply.expected, ending
 
@@ -427,6 +442,10 @@ class _GameInProgress:
             detail["overruns"] = [
                 {"moves": clock.overruns, "worst_ms": round(clock.worst_overrun_ns / 1e6, 3)} for clock in self.clocks
             ]
+        if any(clock.disturbed for clock in self.clocks):
+            worst_ns = max(clock.worst_late_ns for clock in self.clocks)
+            moves = sum(clock.disturbed for clock in self.clocks)
+            detail["disturbed"] = {"moves": moves, "worst_ms": round(worst_ns / 1e6, 3)}
         if any(pondering.tries for pondering in self.ponderings):
             detail["pondering"] = [{"tries": pondering.tries, "hits": pondering.hits} for pondering in self.ponderings]
         return detail

@@ -8,6 +8,8 @@ protocol has two classes: its client parses lines and tracks the replies that ar
 from __future__ import annotations
 
 import functools
+import os
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -42,6 +44,11 @@ QUOTED = 80
 """Maximum number of characters of an engine's line that a fault's text quotes."""
 PASS = "pass"
 """Notation of a pass, the move of a side that has no other move."""
+STARTS_AT_ONCE = max(4, os.cpu_count() or 1)
+"""Maximum number of programs that start at the same time. More would take the processors from games that are played."""
+NOTICED_NS = 1_000_000
+"""Smallest lateness of the arena that a reply names, in nanoseconds; it is the error of its measurement."""
+_STARTS = threading.Semaphore(STARTS_AT_ONCE)
 LATE_ANSWER_MS = 250
 """Milliseconds that an overdue engine has to obey a stop command; after them it is treated as hanging."""
 
@@ -192,7 +199,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def _search(
         self, lines: Sequence[str], position: Position, clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0
     ) -> Reply:
-        return self._reply(self._wait_for_move(lines, clock, stop, spent_ns), position)
+        reply = self._reply(self._wait_for_move(lines, clock, stop, spent_ns), position)
+        late_ns = self._running().late_ns
+        return reply._replace(late_ns=late_ns) if late_ns >= NOTICED_NS else reply
 
     def _halt(self) -> bool:
         """Stop the search, and end the process of an engine that does not stop; returns whether the engine sent its
@@ -234,6 +243,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         if self.process_id is not None:
             return
         self.close()
+        while not _STARTS.acquire(timeout=0.1):
+            if stop is not None and stop.is_set():
+                raise GameStopped
+        try:
+            self._launch(stop)
+        finally:
+            _STARTS.release()
+
+    def _launch(self, stop: StopFlag | None) -> None:
         self._starting = stop
         deadline_ns = self._start_deadline_ns()
         self._client = self._make_client()

@@ -230,6 +230,8 @@ class Reply(NamedTuple):
     """The expected line, usually from ``move`` on: at most ``MAX_VARIATION`` moves in the same notation, separated by
     spaces; not yet known to be legal. Empty if not reported.
     """
+    late_ns: int = 0
+    """Nanoseconds of ``elapsed_ns`` for which the answer may have lain there before the arena could read it."""
 
 
 @dataclass(frozen=True)

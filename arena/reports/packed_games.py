@@ -403,6 +403,8 @@ def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:
     for player, overrun in zip(players, detail.get("overruns", ()), strict=False):
         if overrun["moves"]:
             yield say("detail.overruns", player=player, moves=overrun["moves"], worst=f"{overrun['worst_ms']:g}")
+    if "disturbed" in detail:
+        yield say("detail.disturbed", moves=detail["disturbed"]["moves"], worst=f"{detail['disturbed']['worst_ms']:g}")
     for player, pondering in zip(players, detail.get("pondering", ()), strict=False):
         if pondering["tries"]:
             yield say("detail.pondering", player=player, count=pondering["tries"], hits=len(pondering["hits"]))

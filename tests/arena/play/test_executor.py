@@ -278,7 +278,9 @@ def test_a_game_on_the_clock_that_a_pause_fell_into_is_played_again(tmp_path: Pa
     started, pauses = tmp_path / "processes", Pauses()
     told: list[str] = []
     mock = (sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "good")
-    first = PlayerSpec("first", "uci", Limits.parse(limit), command=(*mock, f"file={started}"), restart="always")
+    first = PlayerSpec(
+        "first", "uci", Limits.parse(limit), command=(*mock, f"file={started}"), restart="always", margin_ms=60_000
+    )
     second = PlayerSpec("second", "uci", Limits(nodes=9), command=mock)
     adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0)
     opening = Opening(game_named("xiangqi").start)
@@ -295,6 +297,60 @@ def test_a_game_on_the_clock_that_a_pause_fell_into_is_played_again(tmp_path: Pa
     assert record.reason == "repetition"
     assert len([line for line in started.read_text().splitlines() if line.isdigit()]) == games
     assert len(told) == games - 1
+
+
+@pytest.mark.parametrize(
+    ("late_ms", "kept"),
+    [([12.0, None], None), ([12.0, 15.0, 11.0], 11.0), ([11.0, 12.0, 15.0], 11.0), ([None], None)],
+)
+def test_a_game_that_the_arena_disturbed_is_played_again_at_most_twice(
+    late_ms: list[float | None], kept: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from elolab.arena.play import game
+
+    play, played, told = game.play_game, iter(late_ms), []
+
+    def play_disturbed(*arguments: Any) -> GameRecord:
+        late = next(played)
+        record = play(*arguments)
+        return replace(record, detail={} if late is None else {"disturbed": {"moves": 1, "worst_ms": late}})
+
+    monkeypatch.setattr(game, "play_game", play_disturbed)
+    monkeypatch.setattr(executor, "REPLAYED_SHARE", 1)
+    first = faulty_player("uci", "good")
+    opening = Opening(game_named("xiangqi").start)
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=4)
+    job = GameJob(
+        "xiangqi", Rules(), adjudication, Pairing(0, 0, 0, 1, 0), first, replace(first, name="b"), opening, seed=1
+    )
+    with GameRunner(1, StopFlag(), warn=told.append) as runner:
+        (record,) = runner.run([job])
+    assert record.detail.get("disturbed", {}).get("worst_ms") == kept
+    assert next(played, "all played") == "all played"
+    assert len(told) == (len(late_ms) > 1)
+
+
+def test_an_overloaded_machine_plays_few_games_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    from elolab.arena.play import game
+
+    play, played = game.play_game, []
+
+    def play_disturbed(*arguments: Any) -> GameRecord:
+        record = play(*arguments)
+        played.append(record)
+        return replace(record, detail={"disturbed": {"moves": 1, "worst_ms": 99.0}})
+
+    monkeypatch.setattr(game, "play_game", play_disturbed)
+    first = faulty_player("uci", "good")
+    opening = Opening(game_named("xiangqi").start)
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=2)
+    jobs = [
+        GameJob("xiangqi", Rules(), adjudication, Pairing(n, n, 0, 1, 0), first, replace(first, name="b"), opening, n)
+        for n in range(20)
+    ]
+    with GameRunner(1, StopFlag()) as runner:
+        assert len(list(runner.run(jobs))) == 20
+    assert 20 < len(played) <= 24
 
 
 def test_a_player_that_could_not_be_started_because_of_a_pause_is_tried_again(tmp_path: Path) -> None:
