@@ -24,7 +24,11 @@ from elolab.arena.players.processors import (
     OFF,
     AffinityError,
     PlayerLoad,
+    memory_load,
+    memory_megabytes,
+    memory_text,
     overload,
+    overload_reason,
     overload_text,
     processor_count,
     shares,
@@ -44,6 +48,7 @@ from elolab.arena.provenance.status import (
 )
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError, argument
+from elolab.engine.language import console
 from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
@@ -52,6 +57,7 @@ if TYPE_CHECKING:
     from elolab.arena.play.executor import Runner
     from elolab.engine.engine import StopFlag
 
+_OVERSUBSCRIBE = f"or permit it with {argument('oversubscribe')}"
 _WITHOUT_CLUSTER = f"leave it out, or play without {argument('cluster')}"
 MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, otherwise {OTHER_FOLDER}"
 OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
@@ -80,6 +86,8 @@ class RunOptions(TypedDict, total=False):
     """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
     affinity: str
     """Processors reserved for each game: ``off`` (default, none), ``auto``, or a list to divide, such as ``0-3,8``."""
+    oversubscribe: bool
+    """Whether to play although the games need more processors or memory than the machine has (default: no)."""
     accept_engine_change: bool
     """Whether to continue a run whose stored games come from another engine or another build of a player's files."""
     stream: TextIO | None
@@ -144,6 +152,7 @@ class Run:
         cluster: str | Executor | None = None,
         wall_clock_on_cluster: bool = False,
         affinity: str = OFF,
+        oversubscribe: bool = False,
         accept_engine_change: bool = False,
         stream: TextIO | None = None,
         stop: StopFlag | None = None,
@@ -158,6 +167,7 @@ class Run:
 
         Computations between games also use that number of threads and these processors.
         """
+        self._oversubscribe = oversubscribe
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
         self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
@@ -178,6 +188,9 @@ class Run:
     def __enter__(self) -> Run:
         check_options(self.threads, self._cluster, self._affinity, self._log_folder)
         check_clocks(self.purpose, self._cluster, self._wall_clock_on_cluster)
+        warning = overload_warning(
+            self.purpose, self.threads, self._cluster, self._affinity, oversubscribe=self._oversubscribe
+        )
         with ExitStack() as resources:
             self.store = resources.enter_context(Store(self.directory))
             self._claim()
@@ -190,7 +203,7 @@ class Run:
             resources.push(self._conclude)  # before the folder is given up
             self._signals = resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
-            if warning := overload_warning(self.purpose, self.threads, self._cluster, self._affinity):
+            if warning:
                 self.progress.remark(warning)
             self.progress.waiting = self._runner.waiting
             self.progress.workers = self._runner.workers
@@ -227,6 +240,7 @@ class Run:
         return ClusterRunner(
             site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster,
             files=self._provenance.files, sides=self.purpose.sides,
+            oversubscribe=self._oversubscribe,
         )  # fmt: skip
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
@@ -373,16 +387,55 @@ def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on
             raise RunError(f"{purpose.source}: {side.place}: {problem}")
 
 
-def overload_warning(purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str) -> str:
-    """A warning if concurrent games need more processors than this machine has; otherwise empty.
+def overload_warning(
+    purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str, *, oversubscribe: bool = False
+) -> str:
+    """A warning if concurrent games need more than this machine has; otherwise empty.
 
-    The workers of a cluster are unknown here: ``ClusterRunner`` warns about them later.
+    Raises ``RunError``, unless ``oversubscribe`` permits it, if there are too few processors for games on a wall clock,
+    or too little memory for the hash tables. The workers of a cluster are unknown here: ``ClusterRunner`` tests them.
     """
     if cluster is not None:
         return ""
+    load = overload(purpose.sides, concurrency, _processors_of(affinity, concurrency))
+    memory = memory_load(purpose.sides, concurrency, memory_megabytes())
+    if not oversubscribe:
+        if memory.is_too_large:
+            raise RunError(f"{purpose.source}: {memory_text(memory)}", _OVERSUBSCRIBE)
+        if load is not None and load.is_on_wall_clock:
+            raise RunError(f"{purpose.source}: {overload_reason(load)}", _OVERSUBSCRIBE)
+    return " ".join(filter(None, (overload_text(load), memory_text(memory) if memory.is_too_large else "")))
+
+
+def _processors_of(affinity: str, concurrency: int) -> int:
+    """Number of processors for the games; 0 if unknown."""
     shared = shares(affinity, concurrency)
-    count = processor_count() if shared is None else len(frozenset().union(*shared))
-    return overload_text(overload(purpose.sides, concurrency, count))
+    return processor_count() if shared is None else len(frozenset().union(*shared))
+
+
+def machine_plan(
+    purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
+) -> dict[str, Any] | None:
+    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster.
+
+    Memory is in MiB; 0 stands for an unknown number.
+    """
+    if cluster is not None:
+        return None
+    memory = memory_load(purpose.sides, concurrency, memory_megabytes())
+    threads = max((side.threads for side in purpose.sides), default=1)
+    return {
+        "games": concurrency, "threads": threads, "ponders": any(side.ponders for side in purpose.sides),
+        "busy": concurrency * threads, "processors": _processors_of(affinity, concurrency), "hash": memory.each,
+        "hashes": memory.needed, "memory": memory.machine,
+    }  # fmt: skip
+
+
+def machine_line(plan: Mapping[str, Any]) -> str:
+    """The data of ``machine_plan`` as one line of text in the console's language."""
+    say = console("elolab.arena")
+    ponders = say("dry_run.machine_ponders") if plan["ponders"] else ""
+    return say("dry_run.machine", **{**plan, "ponders": ponders})
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

@@ -200,19 +200,36 @@ def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
-    """Index in the suite of each pair's opening. Raises ``ScheduleError`` if a pairing would play one opening twice.
+    """The index of each pair's opening. Raises ``ScheduleError`` if there are fewer openings than pairs.
 
-    Built-in players at fixed nodes or depth would repeat the same game, which adds no evidence.
+    With ``opening_reuse`` the openings are then played again in the same order, if at most one player can repeat its
+    moves. Players at fixed nodes or depth would repeat the same game, which adds no evidence.
     """
     needed = format_of(spec).openings_needed(spec)
-    if needed > len(part):
+    order = part.order(spec.seed, spec.opening_start, spec.opening_order)
+    if needed > len(part) and order and spec.opening_reuse:
+        if (repeating := _repeating_players(spec)) is not None:
+            raise ScheduleError(
+                f"{spec.source}: opening_reuse = true: {repeating[0]!r} and {repeating[1]!r} would repeat their games, "
+                "because neither has a clock or a time per move; give one of them a clock, or play fewer pairs"
+            )
+    elif needed > len(part):
         half = "" if part.name == "all" else f"{part.name} half of the "
+        again = "" if _repeating_players(spec) else ", or play them again with opening_reuse = true"
         raise ScheduleError(
             f"{spec.source}: {format_of(spec).pairs_text(spec)} needs {needed} different openings, but the "
             f"{half}suite {spec.openings!r} has {len(part)}; play fewer pairs or give a larger suite "
-            "(elolab openings generate)"
+            f"(elolab openings generate){again}"
         )
-    return part.order(spec.seed, spec.opening_start, spec.opening_order)[:needed]
+    return tuple(itertools.islice(itertools.cycle(order), needed))
+
+
+def _repeating_players(spec: TournamentSpec) -> list[str] | None:
+    """Two players who would repeat their games from the same opening; ``None`` if there are no two."""
+    players = [
+        player.name for player in spec.players if not (player.limits.is_timed and player.limits.clock_kind != "node")
+    ]
+    return players[:2] if len(players) > 1 else None
 
 
 def job_of(spec: TournamentSpec, suite: Suite, pairing: Pairing) -> GameJob:

@@ -83,6 +83,19 @@ class SequentialSettings:
         """The state of the test; ``counts`` are pairs or games from the view of player 1."""
         return _tested(self, counts)
 
+    def text(self, say: Catalogue) -> str:
+        """One sentence with the hypotheses, their model, the error probabilities and the bounds of the log-likelihood
+        ratio.
+
+        ``say`` is the message catalogue of ``arena``.
+        """
+        state = self.test(Pentanomial((0, 0, 0, 0, 0)))
+        return say(
+            "reach.test", elo0=given_text(self.elo0), elo1=given_text(self.elo1), model=say(f"reach.{self.model}"),
+            alpha=f"{self.alpha:g}", beta=f"{self.beta:g}", lower=with_minus(f"{state.lower_bound:.2f}"),
+            upper=f"{state.upper_bound:.2f}", pairs=self.batch_pairs,
+        )  # fmt: skip
+
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
         """The median-unbiased estimate of player 1's Elo; ``counts`` are pairs or games from the view of player 1."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)

@@ -114,7 +114,8 @@ def adjudicate(adjudication, tracker, mover, score, ply):
     needed = adjudication.resign_moves
     if needed > 0:
         for side in range(2):
-            if tracker.losing[side] >= needed and tracker.winning[1 - side] >= needed:
+            agreed = adjudication.resign_twosided == 0 or tracker.winning[1 - side] >= needed
+            if tracker.losing[side] >= needed and agreed:
                 return _RESIGN[side]
     needed = adjudication.draw_moves
     if needed > 0 and tracker.level[0] >= needed and tracker.level[1] >= needed:

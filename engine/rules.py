@@ -63,6 +63,7 @@ ADJUDICATION_DTYPE = np.dtype(
         ("draw_after_ply", np.int64),
         ("maximum_plies", np.int64),
         ("solved_empties", np.int64),
+        ("resign_twosided", np.int64),
     ]
 )
 
@@ -107,7 +108,7 @@ class Adjudication:
 
     resign_score: int = _by_game(1, MAX_SCORE, 1000, example=800, unit="centipawns")
     """Score for resignation in centipawns or hundredths of a disc. The loser's own score must be at or below minus
-    this, the winner's own at or above this."""
+    this, and with ``resign_twosided`` the winner's own at or above this."""
     resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
     """Consecutive moves of each side that must fulfil ``resign_score``; 0 switches the rule off."""
     draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
@@ -122,6 +123,8 @@ class Adjudication:
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
     """Number of empty squares at or below which the position is solved and the game ends with the exact result; 0
     switches solving off."""
+    resign_twosided: bool = schema.switch(default=True)
+    """Whether the winner's scores too must fulfil ``resign_score``; otherwise the loser's alone decide."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
@@ -136,6 +139,8 @@ class Adjudication:
         content = asdict(self)
         if not self.solved_empties:
             del content["solved_empties"]
+        if self.resign_twosided:
+            del content["resign_twosided"]
         return content
 
 

@@ -274,7 +274,14 @@ class DaskSite(Site):
             executor = self._client.get_executor(workers=[address], allow_other_workers=False, pure=False)
             with self._lock:
                 self._workers[address] = Worker(
-                    address, name, about["nthreads"], executor, play_chunk_on_dask, answer["host"], answer["processors"]
+                    address,
+                    name,
+                    about["nthreads"],
+                    executor,
+                    play_chunk_on_dask,
+                    answer["host"],
+                    answer["processors"],
+                    answer["memory"],
                 )
                 self._refused.pop(address, None)
                 self._had_workers = True

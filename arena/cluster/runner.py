@@ -21,7 +21,13 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
-from elolab.arena.players.processors import PlayerLoad, overload, overload_text
+from elolab.arena.players.processors import (
+    PlayerLoad,
+    memory_load,
+    memory_text,
+    overload,
+    overload_text,
+)
 from elolab.arena.provenance.record import GameFile
 from elolab.arena.provenance.sources import sources_digest
 from elolab.arena.records import GameJob, GameRecord, RunningGame
@@ -173,13 +179,14 @@ class ClusterRunner(Runner):
         wall_clock: bool = False,
         files: dict[GameFile, str] | None = None,
         sides: Sequence[PlayerLoad] = (),
+        oversubscribe: bool = False,
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with warnings for the user.
 
         Without ``wall_clock``, games limited by real time raise ``ClusterError``, because other load on a worker
         disturbs them. ``files`` holds the digests that external players' files must have. If a file is not in it, the
         digest from the first worker is added, and the other workers must match it. ``sides`` is the load of the
-        players: a warning names each worker with too few processors for it.
+        players: a worker whose machine is too small for it is refused, or named in a warning with ``oversubscribe``.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -187,7 +194,7 @@ class ClusterRunner(Runner):
         self._site, self._tick, self._warn, self._wall_clock = site, tick, warn, wall_clock
         self._identity, self._sources = engine_identity(), sources_digest()
         self._files = {} if files is None else files
-        self._sides = sides
+        self._sides, self._oversubscribe = sides, oversubscribe
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
@@ -333,6 +340,8 @@ class ClusterRunner(Runner):
         them.
         """
         record = self._record_of(worker)
+        if worker.address not in self._site.workers():  # refused just now
+            return False
         size = record.chunk_size()
         # The last games are shared out, so that all workers end at about the same time.
         size = min(size, math.ceil(queue.known(size * slots) / slots))
@@ -378,15 +387,29 @@ class ClusterRunner(Runner):
     def _record_of(self, worker: Worker) -> _Record:
         if worker.address not in self._records:
             self._records[worker.address] = _Record(worker.name, worker.threads)
-            self._warn_of_load(worker)
+            self._check_load(worker)
         return self._records[worker.address]
 
-    def _warn_of_load(self, worker: Worker) -> None:
-        """Warn if the worker's machine has too few processors for all games that are played on it."""
-        together = [other for other in self._site.workers().values() if other.host == worker.host]
-        load = overload(self._sides, sum(other.threads for other in together), worker.processors, pondering_slots=1)
-        if load is not None:
-            self._remark(f"{worker.name}: {overload_text(load, 'worker')}")
+    def _check_load(self, worker: Worker) -> None:
+        """Refuse a worker, or with ``oversubscribe`` warn of it, whose machine is too small for all its games.
+
+        A game on a wall clock needs processors, and hash tables need memory. Other overloads only earn a warning.
+        """
+        together = [
+            other for other in self._site.workers().values()
+            if other.host == worker.host and (other.address in self._records or other is worker)
+        ]  # fmt: skip
+        games = sum(other.threads for other in together)
+        load = overload(self._sides, games, worker.processors, pondering_slots=1)
+        memory = memory_load(self._sides, games, worker.memory)
+        if load is not None and load.is_on_wall_clock and not self._oversubscribe:
+            self._site.refuse(worker, overload_text(load, "worker"))
+        elif memory.is_too_large and not self._oversubscribe:
+            self._site.refuse(worker, memory_text(memory))
+        else:
+            for text in (overload_text(load, "worker"), memory_text(memory) if memory.is_too_large else ""):
+                if text:
+                    self._remark(f"{worker.name}: {text}")
 
     # What comes back
 

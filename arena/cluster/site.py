@@ -46,6 +46,8 @@ class Worker:
     """Name of the worker's machine."""
     processors: int = 0
     """Number of processors that the worker can use; 0 if unknown."""
+    memory: int = 0
+    """Memory that the worker can use, in MiB; 0 if unknown."""
 
 
 class RefusedWorker(NamedTuple):

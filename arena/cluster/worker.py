@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from elolab.arena.play.executor import GameRunner
-from elolab.arena.players.processors import processor_count
+from elolab.arena.players.processors import memory_megabytes, processor_count
 from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
 from elolab.arena.records import GameJob, GameRecord, GameSoFar, PlayerSpec
@@ -108,7 +108,7 @@ def introduction() -> dict[str, Any]:
 
     return {
         "identity": engine_identity(), "sources": dict(source_digests()), "host": platform.node(),
-        "process": str(os.getpid()), "processors": processor_count(),
+        "process": str(os.getpid()), "processors": processor_count(), "memory": memory_megabytes(),
     }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.store import STORE_NAME, Store
-from elolab.arena.sequential import Reach
+from elolab.arena.sequential import Reach, SequentialSettings
 from elolab.engine.errors import UserError, spelt
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
 
@@ -45,6 +45,8 @@ class GameStage:
     """
     reach: tuple[Reach, ...] = ()
     """Power of each statistical test of the stage with the planned games."""
+    test: SequentialSettings | None = None
+    """The sequential test that may end the stage; ``None`` without one."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -125,10 +127,14 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """Sentences on the power of each test in the unfinished stages, with a warning if it is low."""
+        """Sentences on the hypotheses and the power of each test in the unfinished stages, with a warning if the power
+        is low.
+        """
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
+            if stage.test is not None:
+                found.append(stage.test.text(say))
             for reach in stage.reach:
                 text = spelt(reach.text(say))
                 text = say("reach.of_stage", stage=stage.name, text=text) if len(self.stages) > 1 else text

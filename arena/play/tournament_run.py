@@ -499,7 +499,13 @@ def plan_of_run(
     )  # fmt: skip
     games = result.planned - result.unplayable
     stage = GameStage(
-        spec.name, games, seconds, result.stored, unknown_speed=unknown, reach=_reach(plan, result.sequential)
+        spec.name,
+        games,
+        seconds,
+        result.stored,
+        unknown_speed=unknown,
+        reach=_reach(plan, result.sequential),
+        test=spec.sprt,
     )
     return StagePlan(spec.name, directory, (stage,), concurrency, is_bound=not format_of(spec).has_fixed_length)
 

@@ -27,13 +27,40 @@ OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
 """Names of engines' options for the number of threads, in lower case."""
 
-_QUOTAS = (
-    ("/sys/fs/cgroup/cpu.max", None),
-    ("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "/sys/fs/cgroup/cpu/cpu.cfs_period_us"),
-)
-"""Files with a container's CPU limit, in versions 2 and 1 of cgroups: pairs of the file of the quota and the file of
-the period. The latter is ``None`` if one file has both.
-"""
+HASH_OPTIONS = ("hash", "hashsize", "hashmb", "memory", "usehash")
+"""Options for the size of the hash table in MiB, in lower case."""
+MIB = 1 << 20
+
+
+def _group_files(version_2: str, *version_1: str) -> tuple[tuple[Path, Path | None], ...]:
+    """Files with a limit of this process's control groups: of its own group and of every group above it.
+
+    ``version_2`` is the file's name in version 2; ``version_1`` has the controller and one or two names in version 1.
+    A pair has the second of these files, or ``None``.
+    """
+    controller, *names = version_1
+    found: list[tuple[Path, Path | None]] = []
+    try:
+        lines = Path("/proc/self/cgroup").read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        lines = []
+    for line in [*lines, "0::/", f"1:{controller}:/"]:
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = Path("/sys/fs/cgroup", *([] if not controllers else [controller]))
+        own = root / path.strip("/")
+        for folder in (own, *own.parents):
+            if folder.is_relative_to(root):
+                files = [folder / name for name in (names if controllers else [version_2])]
+                found.append((files[0], files[1] if len(files) > 1 else None))
+    return tuple(dict.fromkeys(found))
+
+
+_QUOTAS = _group_files("cpu.max", "cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us")
+"""Files with a container's CPU limit, in versions 2 and 1 of cgroups."""
+_MEMORY_LIMITS = _group_files("memory.max", "memory", "memory.limit_in_bytes")
+"""Files with a container's limit of memory."""
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 _MAX_PROCESSOR = 65_535
 
@@ -79,36 +106,61 @@ def _place_in_core(processor: int) -> int:
 
 
 def processor_count() -> int:
-    """Number of processors that this process may use fully at the same time; 0 if unknown."""
-    count = len(usable_processors())
-    quota = _quota()
-    return count if quota is None else min(count, max(1, int(quota)))
+    """Number of processors that this process may keep busy: what its affinity and its control groups allow.
+
+    0 if unknown.
+    """
+    count = len(usable_processors()) or os.cpu_count() or 0
+    quotas = [quota for quota in map(_quota, _QUOTAS) if quota is not None]
+    return min([count, *(max(1, int(quota)) for quota in quotas)])
 
 
-def _quota() -> float | None:
+def _quota(files: tuple[Path | str, Path | str | None]) -> float | None:
     """A container's CPU limit in processors; ``None`` if unlimited."""
-    for quota, period in _QUOTAS:
-        try:
-            words = Path(quota).read_text("ascii").split()
-            words += [] if period is None else Path(period).read_text("ascii").split()
-            if float(words[0]) > 0:
-                return float(words[0]) / float(words[1])
-        except (OSError, ValueError, IndexError, ZeroDivisionError):
-            continue  # there is no such file, or it says "max"
+    quota, period = files
+    with contextlib.suppress(OSError, ValueError, IndexError, ZeroDivisionError):  # there is none, or it says "max"
+        words = Path(quota).read_text("ascii").split()
+        words += [] if period is None else Path(period).read_text("ascii").split()
+        if float(words[0]) > 0:
+            return float(words[0]) / float(words[1])
     return None
 
 
-def thread_count(player: PlayerSpec) -> int:
-    """Number of a player's search threads, given by its options or by arguments such as ``--threads 4``; 1 if
-    unspecified.
+def memory_megabytes() -> int:
+    """Memory in MiB that this process may use: of the machine, or of its control groups if that is less.
+
+    0 if unknown.
     """
-    given = [(name, value) for name, value in player.options if name.lower() in THREAD_OPTIONS]
+    sizes = []
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # not every system says
+        sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    for file, _ in _MEMORY_LIMITS:
+        with contextlib.suppress(OSError, ValueError):  # there is none, or it says "max"
+            sizes.append(int(Path(file).read_text("ascii")))
+    return max(0, min(sizes, default=0)) // MIB
+
+
+def thread_count(player: PlayerSpec) -> int:
+    """Number of an engine's threads by its options or arguments such as ``--threads 4``; 1 if unspecified."""
+    return max(1, _number_given(player, THREAD_OPTIONS) or 1)
+
+
+def hash_megabytes(player: PlayerSpec) -> int:
+    """Size in MiB of a player's hash table, by its settings, options or arguments; 0 if unspecified."""
+    if player.is_builtin:
+        return int(dict(player.parameters).get("hash_mb", 0))
+    return _number_given(player, HASH_OPTIONS) or 0
+
+
+def _number_given(player: PlayerSpec, names: Sequence[str]) -> int | None:
+    """The last whole number that an engine's options or arguments give for one of ``names``, in lower case."""
+    given = [(name, value) for name, value in player.options if name.lower() in names]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
         name, sign, value = word.lstrip("-").partition("=")
-        if word.startswith("-") and name.lower() in THREAD_OPTIONS:
+        if word.startswith("-") and name.lower() in names:
             given.append((name, value if sign else following))
-    counts = [int(value[:6]) for _, value in given if value.isdecimal()]
-    return max(1, counts[-1]) if counts else 1
+    counts = [int(value[:9]) for _, value in given if value.isdecimal()]
+    return counts[-1] if counts else None
 
 
 class PlayerLoad(NamedTuple):
@@ -119,11 +171,13 @@ class PlayerLoad(NamedTuple):
     limits: Limits
     threads: int = 1
     ponders: bool = False
+    hash_mb: int = 0
+    """Size of the hash table in MiB; 0 if unknown."""
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
         """The demand of ``player``; ``place`` describes where it is defined."""
-        return cls(place, player.limits, thread_count(player), player.ponder)
+        return cls(place, player.limits, thread_count(player), player.ponder, hash_megabytes(player))
 
     @property
     def is_on_wall_clock(self) -> bool:
@@ -183,6 +237,49 @@ def _load(concurrency: int, slots: int, each: int, threads: int, processors: int
     return Load(games, threads, each > threads, games * each, processors, most, on_clock)
 
 
+class MemoryLoad(NamedTuple):
+    """The largest memory of the hash tables of concurrent games."""
+
+    games: int
+    each: int
+    """Memory of one game's two hash tables, in MiB."""
+    machine: int
+    """Memory of the machine, in MiB; 0 if unknown."""
+
+    @property
+    def needed(self) -> int:
+        """Memory of all hash tables, in MiB."""
+        return self.games * self.each
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether the hash tables cannot fit into the memory."""
+        return 0 < self.machine < self.needed
+
+    @property
+    def games_that_fit(self) -> int:
+        """Number of games whose hash tables fit."""
+        return self.machine // max(1, self.each)
+
+
+def memory_load(sides: Sequence[PlayerLoad], concurrency: int, machine: int) -> MemoryLoad:
+    """The memory of the hash tables of ``concurrency`` games between these players; ``machine`` has that many MiB.
+
+    A single side plays against itself. Each game at a time keeps the tables of both its players.
+    """
+    sizes = sorted((side.hash_mb for side in sides), reverse=True) or [0]
+    return MemoryLoad(concurrency, sizes[0] + sizes[min(1, len(sizes) - 1)], machine)
+
+
+def memory_text(load: MemoryLoad) -> str:
+    """The reason, in English, why hash tables do not fit, and the remedy."""
+    remedy = f"use {argument('concurrency', load.games_that_fit)} or less, or " if load.games_that_fit else "use "
+    return (
+        f"not enough memory: the hash tables of {load.games} games at a time need {load.needed} MiB ({load.each} a "
+        f"game), but the machine has {load.machine} MiB; {remedy}smaller hash tables (Hash, hash_mb)"
+    )
+
+
 def overload_text(load: Load | None, where: str = "here") -> str:
     """A warning of an overload, in the console's language; empty for ``None``. ``where`` is ``here`` or ``worker``, the
     machine that plays.
@@ -197,6 +294,20 @@ def overload_text(load: Load | None, where: str = "here") -> str:
         pondering=say("overload.pondering" if load.ponders else "overload.no_pondering"), harm=harm,
         remedy=say(remedy, most=load.concurrency),
     )  # fmt: skip
+
+
+def overload_reason(load: Load) -> str:
+    """The reason, in English, why an overload is refused, and the remedy."""
+    remedy = (
+        f"use {argument('concurrency', load.concurrency)} or less"
+        if load.concurrency
+        else "give engines fewer threads, or switch pondering off"
+    )
+    return (
+        f"too few processors: {load.games} games at a time, {load.threads} thread{'s' * (load.threads > 1)} an engine"
+        f"{', pondering' if load.ponders else ''}, need {load.needed}, but the machine has {load.processors}, and "
+        f"clocks run while engines wait; {remedy}"
+    )
 
 
 def shares(affinity: str, games: int) -> list[Processors] | None:

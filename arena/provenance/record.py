@@ -277,5 +277,18 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
     ]
     if len(drivers := store.metadata(DRIVERS) or ()) > 1:
         found.append(("provenance.drivers", {"count": len(drivers), "identities": _shown(drivers)}))
+    if games := _games_from_used_openings(store):
+        found.append(("provenance.reused", {"games": games, "count": len(store)}))
     refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
     return found + [("provenance.refused", {"worker": worker, "reason": why}) for worker, why in refused.items()]
+
+
+def _games_from_used_openings(store: Store) -> int:
+    """Number of a tournament's games whose two players had played the opening before, in an earlier pair."""
+    if not (store.metadata("specification") or {}).get("opening_reuse"):
+        return 0
+    pairings = [outcome.pairing for outcome in store.outcomes()]
+    uses: dict[tuple[int, int, int], set[int]] = {}
+    for one in pairings:
+        uses.setdefault((*sorted((one.first, one.second)), one.opening), set()).add(one.pair)  # type: ignore[arg-type]
+    return sum(one.pair > min(uses[*sorted((one.first, one.second)), one.opening]) for one in pairings)  # type: ignore[index]

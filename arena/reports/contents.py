@@ -208,6 +208,8 @@ def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
         "fact.openings_text", suite=spec.openings, part=say.name_of("fact", f"part_{spec.opening_part}"),
         order=say.name_of("fact", f"order_{spec.opening_order}"), start=spec.opening_start,
     )  # fmt: skip
+    if spec.opening_reuse:
+        openings = say("fact.openings_reused", openings=openings)
     adjudication = say("fact.semicolon").join(_adjudication(spec.adjudication, words.score_name, say))
     return [
         (say("fact.format"), _format_text(spec, say)),
@@ -243,7 +245,8 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
     parts = []
     if values["resign_moves"]:
         score = f"{values['resign_score'] / 100:g}"
-        parts.append(say("fact.adjudication_won", score=score, unit=unit, moves=values["resign_moves"]))
+        key = "fact.adjudication_won" if values["resign_twosided"] else "fact.adjudication_won_onesided"
+        parts.append(say(key, score=score, unit=unit, moves=values["resign_moves"]))
     if values["draw_moves"]:
         score, ply = f"{values['draw_score'] / 100:g}", values["draw_after_ply"]
         parts.append(say("fact.adjudication_drawn", score=score, unit=unit, moves=values["draw_moves"], ply=ply))

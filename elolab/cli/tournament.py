@@ -13,9 +13,11 @@ from elolab.cli.shared.match_options import (
     DEFAULT_SEED,
     PLAYER_HELP,
     add_tournament_words,
+    name_ignored_words,
     name_settings_without_effect,
     play_words,
     protocol_finder,
+    rounds_as_pairs,
 )
 from elolab.cli.shared.options import whole_number
 from elolab.cli.shared.parser import CommandParser, UsageError
@@ -96,7 +98,7 @@ def _add_format_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _format_name(text: str) -> str:
     """Convert the name of a tournament format to its canonical spelling; an unknown name is returned unchanged."""
-    spelled = {name.replace("_", ""): name for name in FORMATS}
+    spelled = {name.replace("_", ""): name for name in FORMATS} | {"pyramid": "round_robin"}  # the same encounters
     return spelled.get(text.lower().replace("-", "").replace("_", ""), text)
 
 
@@ -116,8 +118,10 @@ def run(arguments: argparse.Namespace) -> int:
         given["pairs"] = pairs
     if not arguments.players and not arguments.engines:
         return _run_file(arguments, given)
-    if arguments.sprt is not None:
-        given.setdefault("format", "sprt")
+    if arguments.sprt is not None and given.get("format") in (None, "round_robin", "gauntlet"):
+        given |= {"format": "sprt"} | ({} if arguments.rounds is None else {"pairs": rounds_as_pairs(arguments)})
+        for key in ("gauntlet_players", "rounds"):
+            given.pop(key, None)
     chosen = FORMATS[given.setdefault("format", DEFAULT_FORMAT)]
     if not chosen.may_take_all_openings:
         is_repeated = arguments.rounds is not None and chosen.most_rounds(2) is None
@@ -133,6 +137,7 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     from elolab.arena.tournament_reader import spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
 
+    name_ignored_words(arguments)
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:
         raise UsageError(

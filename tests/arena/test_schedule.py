@@ -100,3 +100,15 @@ def test_a_pairing_never_plays_an_opening_twice() -> None:
     with pytest.raises(UserError, match=rf"pairs = 10 in 2 rounds needs 20 .* tournament half .* has {len(half)}"):
         opening_order(specification(pairs=10, rounds=2), half)
     assert len(opening_order(specification(pairs=20), SUITE.part("all"))) == 20
+
+
+def test_openings_are_played_again_on_a_clock_if_asked_for() -> None:
+    clock = {"limit": "clock=1+0.1", "opening_reuse": True}
+    order = opening_order(specification(pairs=45, **clock), SUITE.part("all"))
+    assert order == (order[:20] * 3)[:45]
+    assert order[:20] == opening_order(specification(pairs=20), SUITE.part("all"))
+    with pytest.raises(UserError, match=r"has 20; .*, or play them again with opening_reuse = true"):
+        opening_order(specification(pairs=21, limit="clock=1+0.1"), SUITE.part("all"))
+    for limit in ("nodes=9", "clock=1,node_clock=1000"):
+        with pytest.raises(UserError, match="opening_reuse = true: 'a' and 'b' would repeat their games"):
+            opening_order(specification(pairs=21, limit=limit, opening_reuse=True), SUITE.part("all"))

@@ -58,8 +58,36 @@ def words(kind: str, limit: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", RUNS)
+def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for line in ([*words(kind, "clock=10+0.1"), "--dry-run"], [*words(kind, "move_time=0.1"), "--out", "out"]):
+        assert main([*line, "--concurrency", "24"]) == 2
+        (said,) = capsys.readouterr().err.splitlines()[-1:]
+        assert "too few processors: 24 games at a time, 1 thread an engine, need 24, but the machine has 2" in said
+        assert said.endswith("use --concurrency 2 or less; or permit it with --oversubscribe")
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("kind", RUNS)
+def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
+    kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(run_module, "memory_megabytes", lambda: 100)
+    line = [*words(kind, "nodes=10"), "--dry-run", "--concurrency"]
+    assert main([*line, "3"]) == 0
+    assert "3 of 2 processors; hash tables 96 of 100 MiB" in capsys.readouterr().out
+    assert main([*line, "4"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()[-1:]
+    assert "not enough memory: the hash tables of 4 games at a time need 128 MiB (32 a game)" in said
+    assert "use --concurrency 3 or less, or smaller hash tables (Hash, hash_mb); or permit it" in said
+    assert main([*line, "4", "--oversubscribe", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["machine"]["hashes"] == 128
+    assert "need 128 MiB" in data["warnings"][0]
+
+
+@pytest.mark.parametrize("kind", RUNS)
 def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
-    line = [*words(kind, "clock=10+0.1"), "--dry-run"]
+    line = [*words(kind, "clock=10+0.1"), "--dry-run", "--oversubscribe"]
     assert main([*line, "--concurrency", "24"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert (
@@ -78,6 +106,7 @@ def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["match", *PLAYERS, "--pairs", "1", "--each", "ponder", "--limit", "clock=10+0.1", "--dry-run", "--json"]
+    line.append("--oversubscribe")
     assert main([*line, "--concurrency", "4"]) == 0
     (warning,) = json.loads(capsys.readouterr().out)["warnings"]
     assert "2 games at a time, with 1 thread per engine and pondering, need 4 processors" in warning
@@ -88,7 +117,7 @@ def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_run_warns_when_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
     line = [*words("match", "clock=5+0.1"), "--maxmoves", "2", "--out", "out"]
-    assert main([*line, "--concurrency", "3"]) == 0
+    assert main([*line, "--concurrency", "3", "--oversubscribe"]) == 0
     said = capsys.readouterr().err
     assert said.count("too few processors: 3 games at a time") == 1
 

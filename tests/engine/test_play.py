@@ -360,6 +360,7 @@ ADJUDICATIONS = (
     Adjudication(resign_score=300, resign_moves=2, draw_moves=3, draw_score=60, draw_after_ply=4),
     Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0),
     Adjudication(resign_score=150, resign_moves=1),
+    Adjudication(resign_score=100, resign_moves=2, resign_twosided=False),
     Adjudication(resign_moves=0, draw_moves=2, draw_score=200, draw_after_ply=0, maximum_plies=90),
 )
 
@@ -387,8 +388,9 @@ def plainly_adjudicated(rule: Adjudication, scores: list[int | None]) -> list[En
 
         ending = None
         for side in (0, 1):
-            if run(sides[side], rule.resign_moves, lambda score: score <= -rule.resign_score) and run(
-                sides[1 - side], rule.resign_moves, lambda score: score >= rule.resign_score
+            if run(sides[side], rule.resign_moves, lambda score: score <= -rule.resign_score) and (
+                not rule.resign_twosided
+                or run(sides[1 - side], rule.resign_moves, lambda score: score >= rule.resign_score)
             ):
                 ending = Ending(("0-1", "1-0")[side], "resign_adjudication")
         counted = [scores[index] if index + 1 > rule.draw_after_ply else None for index in range(ply)]

@@ -16,10 +16,11 @@ from typing import Any
 from elolab.arena.builds.players import with_commit
 from elolab.arena.command_lines import split_command
 from elolab.arena.engines_file import EnginesFile
-from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
+from elolab.arena.keys.player import DEFAULT_START_SECONDS, REFERENCE, SOURCE, keys_of
 from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
 from elolab.arena.players.registry import protocols
 from elolab.cli.shared.key_values import SWITCHES, assignment, plain_value, refuse_unknown_words
+from elolab.cli.shared.other_programs import FLAGS, REFUSED_WORDS, without_ignored
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.errors import UserError
 from elolab.engine.settings.limits import Limits
@@ -71,9 +72,10 @@ class PlayerWords:
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
     """Parse the words of ``option``. Raises ``UsageError`` that names the wrong word and the expected form."""
-    player, given = None, list(words)
-    if option == "--engine" and given and "=" not in given[0] and given[0] != "ponder":
+    player, given = None, without_ignored(words, "--engine")
+    if option == "--engine" and given and "=" not in given[0] and given[0] not in FLAGS:
         player = given.pop(0)
+    _refuse_words_of_others(given, option)
     refuse_unknown_words(given, option, _known_words(), PREFIXES)
     table: dict[str, Any] = {}
     names: dict[str, str] = {}
@@ -88,7 +90,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
                 raise UsageError(f"{option} {word}: expected {prefix}NAME=VALUE")
             named[prefix][name] = value
             continue
-        name, value = assignment("ponder=true" if word == "ponder" else word, option)
+        name, value = assignment(f"{word}=true" if word in FLAGS else word, option)
         if name in LIMITS:
             limits["depth" if name == "plies" else name] = _limit(name, value, word, option)
             _refuse_two_limits(limits, option)
@@ -109,6 +111,14 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
     return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
 
 
+def _refuse_words_of_others(words: Sequence[str], option: str) -> None:
+    mistakes = [
+        f"{option} {word}: {REFUSED_WORDS[name]}" for word in words if (name := word.partition("=")[0]) in REFUSED_WORDS
+    ]
+    if mistakes:
+        raise UsageError("; ".join(mistakes))
+
+
 def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
     for name in limits:
         for other in EXCLUDED_BY.get(name, ()):
@@ -124,7 +134,7 @@ def is_player_word(word: str) -> bool:
 
 def _known_words() -> tuple[str, ...]:
     own = dict.fromkeys(key for protocol in protocols() for key in keys_of(protocol))
-    theirs = (*SOURCES, *SAME, "arg", "args", "initstr", *LIMITS, "timemargin", "restart", "ponder")
+    theirs = (*SOURCES, *SAME, "arg", "args", "initstr", *LIMITS, "timemargin", "tscale", "restart", "ponder")
     return tuple(dict.fromkeys((*theirs, *own)))
 
 
@@ -139,6 +149,8 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
         if re.fullmatch(r"\d+", value) is None:
             raise UsageError(f"{option} {word}: expected a whole number of milliseconds")
         return "margin", int(value) / 1000
+    if name == "tscale":
+        return "start_timeout", DEFAULT_START_SECONDS * _factor(value, word, option)
     if name == "restart":
         if value not in RESTARTS:
             raise UsageError(f"{option} {word}: expected on (a new process for every game), off or auto")
@@ -150,6 +162,12 @@ def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, 
     return name, value if name in ("command", "directory", "protocol", SOURCE, "build") else plain_value(value)
 
 
+def _factor(value: str, word: str, option: str) -> float:
+    if re.fullmatch(r"\d+(\.\d+)?", value) is None or not float(value):
+        raise UsageError(f"{option} {word}: expected a number above 0, the factor of the time to start (10 s)")
+    return float(value)
+
+
 def _limit(name: str, value: str, word: str, option: str) -> str:
     """Convert a word's limit to elolab's notation; returns an empty text for ``tc=inf``.
 
@@ -157,9 +175,9 @@ def _limit(name: str, value: str, word: str, option: str) -> str:
     """
     text = value
     if name == "tc":
-        text = "" if value == "inf" else f"clock={_clock(value, word, option)}"
+        text = "" if value in ("inf", "infinite") else f"clock={_clock(value, word, option)}"
     elif name == "st":
-        text = f"move_time={value}"
+        text = f"move_time={value.removesuffix('s')}"
     elif name != "limit":
         text = f"{'depth' if name == 'plies' else name}={value}"
     if text and name != "limit":
@@ -172,7 +190,7 @@ def _limit(name: str, value: str, word: str, option: str) -> str:
 
 def _clock(value: str, word: str, option: str) -> str:
     """Convert a time control ``moves/time+increment`` to elolab's notation; the time may be ``minutes:seconds``."""
-    found = re.fullmatch(r"(\d+/)?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)(\+(?:\d+(?:\.\d*)?|\.\d+))?", value)
+    found = re.fullmatch(r"(?:inf/|(\d+/))?(?:(\d+):)?(\d+(?:\.\d*)?|\.\d+)s?(\+(?:\d+(?:\.\d*)?|\.\d+))?s?", value)
     if found is None:
         raise UsageError(
             f"{option} {word}: expected moves/time+increment with the time in seconds or minutes:seconds, such as "

@@ -10,6 +10,7 @@ from elolab.arena.tournament_spec import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
 from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.other_programs import without_ignored
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.rules import MAX_PLIES, Adjudication
 from elolab.engine.settings.schema import WHOLE, Field
@@ -17,14 +18,14 @@ from elolab.engine.settings.whole_numbers import natural_number
 
 OPENINGS_KEYS = {
     "file": "openings", "order": "opening_order", "plies": "opening_plies", "start": "opening_start",
-    "part": "opening_part",
+    "part": "opening_part", "reuse": "opening_reuse",
 }  # fmt: skip
 """Key in a tournament's file that each word of ``--openings`` sets, by the word's name."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 PGN_MORE = ("pv", "timeleft", "latency")
 """Words of ``--pgnout`` in fastchess that add figures which elolab writes too."""
-PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", *PGN_MORE)
+PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", "match_line", *PGN_MORE)
 """Words of ``--pgnout`` in fastchess besides ``file``; elolab's files need no choice between them but ``min``."""
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
@@ -41,7 +42,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--openings", nargs="+", metavar="WORD",
         help="opening suite: a file or the name of a shipped one; or file=FILE with order=random|sequential, start=N "
-        "(from 1), plies=N (of games in PGN), part=tournament|validation|all",
+        "(from 1), plies=N (of games in PGN), part=tournament|validation|all, "
+        "reuse=true (on a clock: play them again if there are too few)",
     )  # fmt: skip
     parser.add_argument(
         "--rules", nargs="+", metavar="WORD",
@@ -55,7 +57,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--resign", nargs="+", metavar="WORD",
-        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves; "
+        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves, or with "
+        "twosided=false once the loser's own have; "
         f"default movecount={STANDARD.resign_moves} score={STANDARD.resign_score}, in Othello none; off is movecount=0",
     )  # fmt: skip
     parser.add_argument(
@@ -69,6 +72,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
         metavar="WORD",
         help="FILE [min]: write the games to FILE too, in addition to games.pgn in the folder; min is --pgn-detail min",
     )
+    parser.add_argument("--epdout", nargs="+", metavar="FILE", help="write the final position of each game to FILE")
 
 
 def word_mistakes(arguments: argparse.Namespace) -> list[str]:
@@ -83,13 +87,14 @@ def word_mistakes(arguments: argparse.Namespace) -> list[str]:
         (arguments.resign, _resign),
         (getattr(arguments, "sprt", None), sprt_of_words),
         (arguments.pgnout, pgn_words),
+        (arguments.epdout, epd_file),
     ):
         if words is not None:
             try:
                 read(words)
             except UsageError as error:
                 mistakes.append(str(error))
-    return mistakes
+    return [*arguments.refused, *mistakes]
 
 
 def _example(key: Field) -> str:
@@ -185,6 +190,14 @@ def pgn_words(words: Sequence[str]) -> tuple[str, str | None]:
     return files[0], "min" if is_minimal else "full" if has_more else None
 
 
+def epd_file(words: Sequence[str]) -> str:
+    """The path in the words of ``--epdout``. Raises ``UsageError`` unless there is exactly one."""
+    files = [word.removeprefix("file=") for word in without_ignored(words, "--epdout")]
+    if len(files) != 1 or not files[0]:
+        raise UsageError(f"--epdout {' '.join(words)}: expected one file")
+    return files[0]
+
+
 def _openings(words: Sequence[str]) -> dict[str, Any]:
     """Convert the words of ``--openings`` to keys of a tournament's file.
 
@@ -192,12 +205,14 @@ def _openings(words: Sequence[str]) -> dict[str, Any]:
     """
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]
-    given = assignments(words, "--openings", (*OPENINGS_KEYS, "format"))
+    given = assignments(without_ignored(words, "--openings"), "--openings", (*OPENINGS_KEYS, "format"))
     content: dict[str, Any] = {key: given[word] for word, key in OPENINGS_KEYS.items() if word in given}
     if "plies" in given:
         content["opening_plies"] = _number(given, "plies", 1, "--openings")
     if "start" in given:
         content["opening_start"] = _number(given, "start", 1, "--openings") - 1
+    if "reuse" in given:
+        content["opening_reuse"] = _switch(given, "reuse", "--openings")
     return content
 
 
@@ -213,14 +228,16 @@ def _draw(words: Sequence[str]) -> dict[str, int]:
 
 
 def _resign(words: Sequence[str]) -> dict[str, int]:
-    given = {"movecount": "1", "twosided": "true"} | assignments(words, "--resign", RESIGN_WORDS)
-    if SWITCHES.get(given["twosided"]) is not True:
-        raise UsageError(
-            f"--resign twosided={given['twosided']}: both sides' scores have to agree before a game is given up; leave "
-            "it out"
-        )
+    given = {"movecount": "1"} | assignments(words, "--resign", RESIGN_WORDS)
     moves = _number(given, "movecount", 0, "--resign")
-    return {"resign_moves": moves} | ({"resign_score": _number(given, "score", 1, "--resign")} if moves else {})
+    content = {"resign_moves": moves} | ({"resign_score": _number(given, "score", 1, "--resign")} if moves else {})
+    return content | ({"resign_twosided": _switch(given, "twosided", "--resign")} if "twosided" in given else {})
+
+
+def _switch(given: Mapping[str, str], name: str, option: str) -> bool:
+    if given[name] not in SWITCHES:
+        raise UsageError(f"{option} {name}={given[name]}: expected true or false")
+    return SWITCHES[given[name]]
 
 
 def _number(given: Mapping[str, str], name: str, least: int, option: str) -> int:

@@ -39,9 +39,11 @@ from elolab.cli.shared.match_conditions import (
     pairs_of,
     word_mistakes,
 )
+from elolab.cli.shared.other_programs import add_other_options, notes_of
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import add_playing, output_folder
 from elolab.cli.shared.tournament_output import play_and_print, warn
+from elolab.engine.language import console
 from elolab.engine.settings.limits import GRAMMAR, Limits
 from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
 from elolab.engine.settings.whole_numbers import MAX_SEED
@@ -79,7 +81,9 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
         help="a player: cmd=PROGRAM, conf=NAME, preset=NAME or a single word, and more; see below",
     )  # fmt: skip
-    parser.add_argument("--each", nargs="+", default=[], metavar="WORD", help="the same for all players")
+    parser.add_argument(
+        "--each", nargs="+", action="extend", default=[], metavar="WORD", help="the same for all players"
+    )
     parser.add_argument(
         "--engines", dest="engines_file", metavar="FILE",
         help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
@@ -97,6 +101,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     parser.set_defaults(seed=None)  # so that it is known whether it was given
     parser.add_argument("--srand", dest="seed", type=options.whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
     add_playing(parser, folder)
+    add_other_options(parser, is_for_two=parser.prog.split()[-1] != "tournament")
     add_single_dashes(parser)
     parser.checks.append(word_mistakes)
 
@@ -106,6 +111,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
 
     ``kind`` is the command's name. ``own`` has keys of a tournament's file that the command itself sets.
     """
+    name_ignored_words(arguments)
     arguments.game = arguments.game or options.DEFAULT_GAME
     arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
@@ -123,6 +129,27 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
     return play_and_print(spec, arguments)
+
+
+def name_ignored_words(arguments: argparse.Namespace) -> None:
+    """Warn about words of other programs that change nothing, and make a folder's name of ``--event``."""
+    for reason, words in notes_of(arguments).items():
+        warn(
+            "ignored.warning",
+            words=", ".join(words),
+            count=len(words),
+            reason=console("elolab.arena")(f"ignored.{reason}"),
+        )
+    if arguments.resign is not None and not any(
+        word.startswith(("twosided=", "movecount=0")) for word in arguments.resign
+    ):
+        warn("ignored.twosided")
+    event = arguments.event
+    if event is not None:
+        name = re.sub(r"[^\w.+ -]+", "-", event)[:MAX_NAME_LENGTH].strip(" -")
+        if name and name != event and not name.startswith("."):
+            arguments.event = name
+            warn("ignored.event", event=event, name=name)
 
 
 def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:

@@ -275,9 +275,9 @@ def add_concurrency(parser: argparse.ArgumentParser) -> None:
 
 def usable_processors() -> int:
     """Number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    from elolab.arena.players.processors import processor_count
+
+    return processor_count() or 1
 
 
 def whole_number(lowest: int, highest: int | None = None) -> Any:

@@ -25,12 +25,6 @@ OTHER_WORDS = {
     "--debug": "--log", "--resultformat": "--json", "--force-concurrency": "--concurrency",
 }  # fmt: skip
 """Option of elolab by its name in other programs, for the hint in an error about an unknown option."""
-NOT_NEEDED = {
-    "--autosaveinterval", "--bookmode", "--crc32", "--livepgnout", "--noswap", "--outcomeinterval", "--ratinginterval",
-    "--recover", "--report", "--reverse", "--scoreinterval", "--show-latency", "--site", "--strict", "--tb",
-    "--tbadjudicate", "--tbignore50", "--tbpieces", "--testEnv", "--wait",
-}  # fmt: skip
-"""Options of cutechess-cli and fastchess whose effect elolab always has, or which do not apply to elolab."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
 """Matches the Unicode minus sign before a number, as elolab prints it; the parser replaces it by a hyphen."""
@@ -103,8 +97,6 @@ class CommandParser(argparse.ArgumentParser):
         options = [option for option, action in actions if action.help is not argparse.SUPPRESS]
         spelt = f"--{word.lstrip('-')}"
         near = [name for name in (spelt, OTHER_WORDS.get(spelt)) if name in options]
-        if not near and spelt in NOT_NEEDED:
-            return " (not needed here; leave it out)"
         near = near or difflib.get_close_matches(spelt, options, 1, 0.5)
         return f" (did you mean {near[0]}?)" if near else ""
 

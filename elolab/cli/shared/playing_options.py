@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.cluster.address import EXPECTED_CLUSTER, is_cluster
-from elolab.arena.players.processors import OFF, AffinityError, parse_affinity
+from elolab.arena.players.processors import AUTO, OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.cli.shared import options
@@ -31,6 +31,7 @@ def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of
     """Add the arguments of every command that plays a tournament, for ``play_and_print``."""
     options.add_output(parser, folder)
     options.add_concurrency(parser)
+    add_oversubscribe(parser)
     add_affinity(parser)
     add_cluster(parser)
     add_log(parser)
@@ -63,6 +64,19 @@ def add_affinity(parser: argparse.ArgumentParser) -> None:
         help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
         "a list such as 0-3,8",
     )
+    parser.add_argument(
+        "--use-affinity", dest="affinity", nargs="?", const=AUTO, type=_affinity, default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
+
+
+def add_oversubscribe(parser: argparse.ArgumentParser) -> None:
+    """Add ``--oversubscribe``, which permits more games than the machine has processors or memory for."""
+    parser.add_argument(
+        "--oversubscribe", action="store_true",
+        help="play although games on clocks need more processors, or hash tables more memory, than the machine has",
+    )  # fmt: skip
+    parser.add_argument("--force-concurrency", dest="oversubscribe", action="store_true", help=argparse.SUPPRESS)
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
@@ -81,7 +95,15 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
 
 def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for the function that plays a run, from the options; ``None`` for missing options."""
-    names = ("concurrency", "affinity", "cluster", "wall_clock_on_cluster", "accept_engine_change", "log")
+    names = (
+        "concurrency",
+        "oversubscribe",
+        "affinity",
+        "cluster",
+        "wall_clock_on_cluster",
+        "accept_engine_change",
+        "log",
+    )
     return {name: getattr(arguments, name, None) for name in names}
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.colours import RED, YELLOW, coloured
 from elolab.arena.files import FileError, replacing
-from elolab.cli.shared.match_conditions import pgn_words
+from elolab.cli.shared.match_conditions import epd_file, pgn_words
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file, output_folder, run_options
@@ -38,7 +38,14 @@ BEGINNING_BYTES = 200
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament with the options of ``add_playing``; returns the exit code."""
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run
-    from elolab.arena.run import check_clocks, check_directory, check_options, overload_warning
+    from elolab.arena.run import (
+        check_clocks,
+        check_directory,
+        check_options,
+        machine_line,
+        machine_plan,
+        overload_warning,
+    )
     from elolab.arena.tournament_reader import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -46,7 +53,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         spec = replace(spec, search_statistics=SearchStatisticsSettings())
     spec = replace(spec, command=arguments.command_line)
     directory = output_folder(arguments.out, spec.name)
-    copy = _copy_of_games(directory, arguments)
+    copy, positions = _copy_of_games(directory, arguments), _positions_file(arguments)
     if arguments.dry_run:
         check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
@@ -54,20 +61,27 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
-        warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
+        where = (arguments.concurrency, arguments.cluster, arguments.affinity)
+        warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)
+        machine = machine_plan(purpose, *where)
         if arguments.json:
-            print_json({**description, "warnings": [warning] if warning else []})
+            print_json({**description, "machine": machine, "warnings": [warning] if warning else []})
         else:
             print(description_text(description))
+            if machine is not None:
+                print(machine_line(machine))
             print_warnings([warning] if warning else [])
         warn_if_in_use(directory)
         return 0
     try:
         result = run(spec, directory, **run_options(arguments))
         exports, failure = _written(directory, arguments.language, pgn_detail(arguments))
-        if copy is not None and failure is None:
+        if failure is None:
             try:
-                _copy_games(directory, copy)
+                if copy is not None:
+                    _copy_games(directory, copy)
+                if positions is not None:
+                    _write_positions(directory, positions)
             except (UserError, OSError) as error:
                 failure = file_error(error)
     except KeyboardInterrupt:
@@ -123,6 +137,21 @@ def _copy_games(directory: Path, copy: Path) -> None:
             return
         with gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0) as compressed:
             shutil.copyfileobj(source, compressed)
+
+
+def _positions_file(arguments: argparse.Namespace) -> Path | None:
+    """The path of ``--epdout`` or ``None``. Raises ``UsageError`` if it is invalid."""
+    if getattr(arguments, "epdout", None) is None:
+        return None
+    return output_file("--epdout", epd_file(arguments.epdout))
+
+
+def _write_positions(directory: Path, path: Path) -> None:
+    """Write the final position of every stored game, one a line in schedule order."""
+    from elolab.arena.play.store import Store
+
+    with Store(directory, read_only=True) as store, replacing(path) as stream:
+        stream.writelines(f"{record.final_position}\n" for record in store.records())
 
 
 def _games_file(directory: Path) -> Path:

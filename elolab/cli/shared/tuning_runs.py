@@ -42,6 +42,7 @@ def add_dry_run(parser: argparse.ArgumentParser, counted: str = "the number of g
 def add_playing(parser: argparse.ArgumentParser) -> None:
     """Add the options on how games are played, which ``uninterrupted`` passes to the run."""
     options.add_concurrency(parser)
+    playing_options.add_oversubscribe(parser)
     playing_options.add_affinity(parser)
     playing_options.add_cluster(parser)
     playing_options.add_engine_change(parser)
@@ -141,16 +142,20 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
     Raises ``UserError`` for invalid options, and if all stages are tests that no outcome of their games can pass.
     """
-    from elolab.arena.run import check_clocks, check_options, overload_warning
+    from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 
     plan.refuse_the_impossible()
     check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
-    warning = overload_warning(purpose, arguments.concurrency, arguments.cluster, arguments.affinity)
+    where = (arguments.concurrency, arguments.cluster, arguments.affinity)
+    warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)
+    machine = machine_plan(purpose, *where)
     if arguments.json:
-        options.print_json({**plan.data(), **figures, "warnings": [warning] if warning else []})
+        options.print_json({**plan.data(), **figures, "machine": machine, "warnings": [warning] if warning else []})
     else:
         print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
+        if machine is not None:
+            print(machine_line(machine))
         tournament_output.print_warnings([warning] if warning else [])
     tournament_output.warn_if_in_use(plan.directory)
     return 0

@@ -230,11 +230,16 @@ def test_machines_with_fewer_processors_than_games_are_named() -> None:
         name: replace(worker, threads=2, host=machines[name][0], processors=machines[name][1])
         for name, worker in site.here.items()
     }
-    with ClusterRunner(site, StopFlag(), warn=said.append, sides=sides) as runner:
+    with ClusterRunner(site, StopFlag(), warn=said.append, sides=sides, oversubscribe=True) as runner:
         list(runner.run(jobs_of(6)))
     assert said
     assert all(re.match("(small|beside): too few processors: 4 games at a time", text) for text in said)
     assert all("at most 2 threads in total (--nthreads)" in text for text in said)
+    with ClusterRunner(site, StopFlag(), sides=sides) as runner:
+        assert len(list(runner.run(jobs_of(6)))) == 6
+        states = {worker["name"]: worker["state"] for worker in runner.workers()}
+    assert sorted([states["small"], states["beside"]]) == ["idle", "refused"]
+    assert states["large"] == "idle"
 
 
 def jobs_of_script(script: Path, games: int = 6) -> list[GameJob]:
