@@ -33,7 +33,7 @@ LINES_SHOWN = 12
 
 
 class BuildError(UserError):
-    """Raised if a commit's build fails; the message names the file with its output."""
+    """Raised if a commit's build fails or makes no program; the message names the file with the build's output."""
 
 
 @cache

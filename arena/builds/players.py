@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from elolab.arena.builds.build import build_commit, tree_of
+from elolab.arena.builds.build import BuildError, build_commit, tree_of
 from elolab.arena.builds.repository import DIRTY_SHOWN, SHOWN_DIGITS, Repository, split_source, tell
 from elolab.arena.keys.player import ANY_PLAYER, SOURCE, command_of
 from elolab.arena.records import CommitBuild, PlayerSpec
@@ -56,9 +56,8 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     if (tree / program).is_file():
         program = str(tree / program)
     elif os.sep in program:
-        raise ConfigurationError(
-            f"{where}: commit {name[:SHOWN_DIGITS]} has no program {program!r}{_found(tree, program)}"
-        )
+        found = _found(tree, program)
+        raise BuildError(f"{where}: commit {name[:SHOWN_DIGITS]} has no program {program!r}{found}")
     return {**entry, "command": [program, *arguments], "directory": str(tree / table.get("directory", ""))}
 
 

@@ -1,1 +1,1 @@
-"""Tests of a change by sequential tests, and their expected outcome."""
+"""Tests of a change by sequential tests: their expected outcome, and bisections of commits."""

@@ -28,6 +28,7 @@ COMMANDS = (
     Command("tournament", "Playing", "play or resume a tournament and rate its players"),
     Command("match", "Playing", "play two settings or engines against each other"),
     Command("sprt", "Playing", "play a match that ends as soon as the result is clear"),
+    Command("bisect", "Playing", "find the commit that lost strength, by a test at each step"),
     Command("engines", "Playing", "list your engines, and check that they work"),
     Command("report", "Playing", "write a run's tables, plots and report again"),
     Command("stats", "Playing", "Elo, LOS and a sequential test from counts or a PGN file"),

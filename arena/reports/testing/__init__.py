@@ -1,1 +1,1 @@
-"""Reports of planned sequential tests."""
+"""Reports of planned sequential tests and of bisections."""

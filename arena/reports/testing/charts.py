@@ -1,18 +1,35 @@
-"""The chart of a sequential test's expected outcome."""
+"""Charts of a sequential test's expected outcome, and of a bisection."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from elolab.arena.builds.repository import Commit
 from elolab.arena.reports.drawing.marks import settle
-from elolab.arena.reports.drawing.style import GRID, LOSS, MUTED, WIN, draw_grid, legend_above, new_figure
+from elolab.arena.reports.drawing.style import (
+    GRID,
+    LOSS,
+    MUTED,
+    WIN,
+    draw_grid,
+    legend_above,
+    new_figure,
+    single_axes,
+    whole_numbers,
+)
 from elolab.arena.reports.render import REPORTS
+from elolab.arena.testing.bisection import BAD, GOOD, Step
 from elolab.arena.testing.expectation import LATE, Expectation
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+MOST_NAMED = 40
+"""Maximum number of commits that a chart names; with more, it numbers them."""
+MOST_ELO = 400.0
+"""Largest absolute value, in Elo, that the chart of a bisection shows; results beyond it are drawn there."""
 
 
 def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
@@ -40,4 +57,30 @@ def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
         axes.set_xlabel(say("chart.true_elo"))
         draw_grid(axes, "y")
     legend_above(figure, 5, font_size=10)
+    return settle(figure)
+
+
+def bisection_chart(commits: Sequence[Commit], steps: Sequence[Step], language: str) -> Figure:
+    """Elo of the tested commits against the reference, with 95 % intervals, in the order of the history."""
+    say = Catalogue(REPORTS, language)
+    figure, axes = single_axes(3.2)
+    places = {commit.name: place for place, commit in enumerate(commits, start=1)}
+    axes.axhline(0, color=GRID, linewidth=0.9)
+    for step in steps:
+        assert step.elo is not None
+        assert step.elo_low is not None
+        assert step.elo_high is not None
+        colour = {BAD: LOSS, GOOD: WIN}.get(step.verdict, MUTED)
+        low, high = (max(-MOST_ELO, min(MOST_ELO, bound)) for bound in (step.elo_low, step.elo_high))
+        place = places[step.commit.name]
+        axes.plot([place, place], [low, high], color=colour, linewidth=1.8)
+        axes.plot([place], [max(-MOST_ELO, min(MOST_ELO, step.elo))], color=colour, marker="o", markersize=6)
+    axes.set_xlim(0.5, len(commits) + 0.5)
+    if len(commits) <= MOST_NAMED:
+        axes.set_xticks(range(1, len(commits) + 1), [commit.short for commit in commits], rotation=90, fontsize=9)
+    else:
+        whole_numbers(axes, "x")
+        axes.set_xlabel(say("chart.commit_number"))
+    axes.set_ylabel(say("chart.elo"))
+    draw_grid(axes, "y")
     return settle(figure)

@@ -112,12 +112,21 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
     ``kind`` is the command's name. ``own`` has keys of a tournament's file that the command itself sets.
     """
     name_ignored_words(arguments)
+    return play_and_print(spec_of_words(kind, arguments, own, player_words(kind, arguments)), arguments)
+
+
+def spec_of_words(
+    kind: str, arguments: argparse.Namespace, own: dict[str, Any], players: Sequence[PlayerWords]
+) -> TournamentSpec:
+    """The tournament of these players that the arguments describe; ``kind`` and ``own`` are as for ``play_words``.
+
+    Raises ``UserError`` for wrong input, and for a program that cannot be built or speaks no known protocol.
+    """
     arguments.game = arguments.game or options.DEFAULT_GAME
     arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
     content = {"game": arguments.game, "seed": arguments.seed}
     content |= conditions_of(arguments) | own
-    players = _player_words(kind, arguments)
     entries, reader = _entries(players, content, arguments)
     limit = arguments.limit
     if limit is None:
@@ -128,7 +137,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
     name_settings_without_effect(entries, spec.players)
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
-    return play_and_print(spec, arguments)
+    return spec
 
 
 def name_ignored_words(arguments: argparse.Namespace) -> None:
@@ -157,7 +166,12 @@ def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, An
 
     ``kind`` is the command's name, ``test`` the table [sprt]. Returns the exit code.
     """
-    return play_words(kind, arguments, {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs}))
+    return play_words(kind, arguments, keys_of_test(test, pairs))
+
+
+def keys_of_test(test: dict[str, Any], pairs: int | None) -> dict[str, Any]:
+    """The keys of a tournament's file that ``play_sequential`` sets."""
+    return {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs})
 
 
 def planned_test(
@@ -167,9 +181,9 @@ def planned_test(
     from elolab.arena.play.tournament_run import prepare
 
     game = arguments.game or options.DEFAULT_GAME
-    content = {"game": game, "format": "sprt", "sprt": test, "limit": str(DEFAULT_LIMIT)} | conditions_of(arguments)
+    content = {"game": game, "limit": str(DEFAULT_LIMIT)} | conditions_of(arguments) | keys_of_test(test, pairs)
     content["players"] = [{"name": name} for name in ("A", "B")]
-    spec = prepare(spec_from_mapping(content | ({} if pairs is None else {"pairs": pairs}), "sprt")).spec
+    spec = prepare(spec_from_mapping(content, "sprt")).spec
     assert spec.sprt is not None
     return spec.sprt, spec.pairs
 
@@ -185,7 +199,7 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
                          value=format_value(values[name]), reason=reason)  # fmt: skip
 
 
-def _player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
+def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
     """Parse the words that describe each player; raises ``UsageError`` if there are too few or too many players."""
     named = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]

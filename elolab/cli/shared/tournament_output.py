@@ -75,7 +75,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         return 0
     try:
         result = run(spec, directory, **run_options(arguments))
-        exports, failure = _written(directory, arguments.language, pgn_detail(arguments))
+        exports, failure = write_results(directory, arguments.language, pgn_detail(arguments))
         if failure is None:
             try:
                 if copy is not None:
@@ -208,7 +208,8 @@ def warn_if_in_use(directory: Path) -> None:
         warn("console.in_use", folder=directory, process=process)
 
 
-def _written(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
+def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
+    """Write the tables, PGN and report of the tournament in a folder, as ``written_exports`` does."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_tournament
 

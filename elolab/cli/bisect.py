@@ -1,0 +1,271 @@
+"""The command ``bisect``: finds the first commit that lost strength, by a sequential test at each step."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.builds.build import BuildError
+from elolab.arena.builds.players import with_commit
+from elolab.arena.builds.repository import Commit, Repository, split_source
+from elolab.arena.engines_file import engines_file
+from elolab.arena.files import OTHER_FOLDER, replace_file
+from elolab.arena.keys.player import SOURCE
+from elolab.arena.players.detect import DetectionError
+from elolab.arena.sequential import SequentialSettings
+from elolab.arena.testing.bisection import SKIPPED, UNDECIDED, Bisection, Step
+from elolab.arena.tournament_spec import SPRT
+from elolab.cli.shared.engine_options import PlayerWords, named_player, read_player_words
+from elolab.cli.shared.match_conditions import sprt_of_words
+from elolab.cli.shared.match_options import (
+    PLAYER_HELP,
+    add_tournament_words,
+    keys_of_test,
+    name_ignored_words,
+    planned_test,
+    player_words,
+    rounds_as_pairs,
+    spec_of_words,
+)
+from elolab.cli.shared.options import print_json, whole_number
+from elolab.cli.shared.parser import CommandParser, UsageError
+from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder, run_options
+from elolab.cli.shared.tournament_output import after_outcome, pgn_detail, warn, write_results
+from elolab.engine.errors import UserError
+from elolab.engine.language import Catalogue, wrapped
+
+if TYPE_CHECKING:
+    from elolab.arena.reports.testing.bisection_report import BisectionReport
+
+STATE_NAME, REPORT_NAME = "bisect.json", "report.html"
+EXIT_NOT_FOUND = 3
+TEXT_WIDTH = 79
+FIXED = ("repository", "good", "bad", "reference")
+"""Keys of the state that a resumed bisection must share."""
+
+
+def configure(parser: CommandParser) -> None:
+    """Add the arguments of ``elolab bisect``."""
+    batch = SequentialSettings().batch_pairs
+    parser.add_argument("a", metavar="GOOD", nargs="?", help="the good commit, REPO@REV or NAME@REV of engines.toml")
+    parser.add_argument("b", metavar="BAD", nargs="?", help="a later commit of the same repository, which is weaker")
+    add_hypothesis(parser, always=True)
+    parser.add_argument(
+        "--reference", metavar="PLAYER", help="the player that every commit meets (default: the good commit)"
+    )
+    parser.add_argument(
+        "--pairs",
+        type=whole_number(1),
+        metavar="N",
+        help="most pairs of a step (default: as many as there are openings)",
+    )
+    parser.add_argument(
+        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
+        help=f"pairs between two interim analyses (default {batch})",
+    )  # fmt: skip
+    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    add_tournament_words(parser, "results/bisect-NAME-GOOD-BAD")
+    parser.epilog = (
+        "Each step is a sequential test of the reference against one commit, as elolab sprt REFERENCE COMMIT plays it, "
+        "in a folder of its own. The commit is bad if H1 is accepted: the reference is stronger; it is good if H0 is "
+        "accepted. The last commit is tested first, then the middle of what is left. Commits that cannot be built or "
+        "started are skipped. A step without a verdict ends the bisection; more --pairs continue it. Given again, the "
+        f"command resumes.\n\n{PLAYER_HELP}\n\n"
+        "Exit code: 0 if the first bad commit, or the few that may be it, are found, 3 if the last commit is good or a "
+        "step is undecided, 1 if games were left unplayed, 2 for wrong input, 130 if interrupted."
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Bisect, or resume a bisection."""
+    hypotheses_of(arguments)
+    for option in ("event", "pgnout"):
+        if getattr(arguments, option) is not None:
+            raise UsageError(f"bisect: --{option} is for one match; leave it out")
+    name_ignored_words(arguments)
+    test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+    settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
+    search = _Search(arguments, keys_of_test(test, rounds_as_pairs(arguments)), settings, pairs)
+    if arguments.dry_run:
+        search.print(search.report.plan(search.say))
+        return 0
+    try:
+        return search.run()
+    except KeyboardInterrupt:
+        warn("console.interrupted", command=search.report.command)
+        return 130
+
+
+class _Search:
+    """One bisection in its folder."""
+
+    def __init__(
+        self, arguments: argparse.Namespace, test: dict[str, Any], settings: SequentialSettings, pairs: int
+    ) -> None:
+        """Find the commits, and read the folder's state. Raises ``UserError`` for a folder of something else."""
+        import shlex
+
+        from elolab.arena.reports.render import REPORTS
+        from elolab.arena.reports.testing.bisection_report import BisectionReport
+
+        self.arguments, self.test = arguments, test
+        self.say = Catalogue(REPORTS, arguments.language)
+        self.good, self.bad = player_words("bisect", arguments)
+        (place, good), (other, bad) = (split_source(self._entry(words)[SOURCE]) for words in (self.good, self.bad))
+        if place != other:
+            raise UsageError(f"bisect: two repositories, {place} and {other}; both commits must be of one")
+        repository = Repository(place)
+        first = repository.commit(good)
+        self.good = _at_commit(self.good, good)
+        self.reference = self.good
+        reference = str(self._entry(self.good)["name"])
+        if arguments.reference is not None:
+            self.reference = PlayerWords("--reference", arguments.reference)
+            reference = str(named_player(self.reference, self._each, self._engines).entry["name"])
+        commits = repository.line(good, bad)
+        self.folder = output_folder(arguments.out, f"bisect-{repository.name}-{first.short}-{commits[-1].short}")
+        self.report: BisectionReport = BisectionReport(
+            place, first, reference, settings, pairs, Bisection(commits, {}), (),
+            shlex.join(("elolab", *arguments.command_line)),
+        )  # fmt: skip
+        self.skipped = self._stored_state()
+
+    @property
+    def _each(self) -> PlayerWords:
+        return read_player_words(self.arguments.each, "--each")
+
+    @property
+    def _engines(self) -> Any:
+        return engines_file(self.arguments.engines_file, Path())
+
+    def _entry(self, words: PlayerWords) -> dict[str, Any]:
+        """The table [[players]] of a commit. Raises ``UsageError`` for a player that is no commit."""
+        entry = named_player(words, self._each, self._engines).entry
+        if SOURCE not in entry:
+            raise UsageError(
+                f"bisect: {entry.get('name')!r} is no git commit; say REPO@REV, or NAME@REV of engines.toml"
+            )
+        return with_commit(entry, "bisect")
+
+    def _stored_state(self) -> dict[str, str]:
+        """Reasons of the commits that an earlier run of this bisection has skipped, by name."""
+        from elolab.arena.play.store import STORE_NAME
+
+        if (self.folder / STORE_NAME).exists():
+            raise UserError(f"{self.folder}: holds a run, not a bisection", OTHER_FOLDER)
+        path = self.folder / STATE_NAME
+        if not path.is_file():
+            return {}
+        try:
+            stored = json.loads(path.read_text("utf-8"))
+            steps: list[Mapping[str, Any]] = stored["steps"]
+            here = self.report.data()
+            for key in FIXED:
+                if stored[key] != here[key]:
+                    what = f"{key} = {stored[key]!r} there, {here[key]!r} here"
+                    raise UserError(f"{self.folder}: holds another bisection: {what}", OTHER_FOLDER)
+            return {step["commit"]: step["reason"] for step in steps if step["verdict"] == SKIPPED}
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
+
+    def print(self, text: str) -> None:
+        """Print a text in lines; with ``--json`` to standard error."""
+        stream = sys.stderr if self.arguments.json else sys.stdout
+        print("\n".join(wrapped(text, TEXT_WIDTH)), file=stream, flush=True)
+
+    def run(self) -> int:
+        """Play the steps that are missing, and return the exit code."""
+        self.print(self.report.plan(self.say))
+        while not self.report.is_undecided and (commit := self.report.bisection.next_commit()) is not None:
+            step = self._step(commit)
+            if isinstance(step, int):
+                return step
+            verdicts = self.report.bisection.verdicts
+            if step.verdict != UNDECIDED:
+                verdicts = {**verdicts, commit.name: step.verdict}
+            bisection = replace(self.report.bisection, verdicts=verdicts)
+            self.report = replace(self.report, bisection=bisection, steps=(*self.report.steps, step))
+            self.print(self.report.step_line(step, self.say))
+            self._write()
+        if self.arguments.json:
+            print_json(self.report.data())
+        else:
+            print()
+            self.print(self.report.result(self.say))
+            print(self.folder / REPORT_NAME)
+        return EXIT_NOT_FOUND if self.report.is_undecided or self.report.bisection.is_without_fault else 0
+
+    def _step(self, commit: Commit) -> Step | int:
+        """Test a commit, or skip it if it cannot be built or started; returns an exit code if games are missing."""
+        from elolab.arena.play.tournament_run import run
+
+        last = self.report.bisection.commits[-1]
+        folder = self.folder / commit.short
+        if commit.name in self.skipped:
+            return Step(commit, SKIPPED, reason=self.skipped[commit.name])
+        own = copy.copy(self.arguments)
+        own.out = str(folder)
+        try:
+            spec = spec_of_words("bisect", own, self.test, [self.reference, _at_commit(self.bad, commit.name)])
+        except (BuildError, DetectionError) as error:
+            if commit == last:
+                raise
+            print(f"elolab: {error}", file=sys.stderr)
+            return Step(commit, SKIPPED, reason=error.problem)
+        spec = replace(spec, command=self.arguments.command_line)
+        before = _games_in(folder)
+        result = run(spec, folder, **run_options(self.arguments))
+        reference, tested = (player.name for player in spec.players)
+        if result.unavailable and not result.stored:
+            reason = result.unavailable.get(reference) or result.unavailable[tested]
+            if reference in result.unavailable or commit == last:
+                raise UserError(f"bisect: the player cannot be started: {reason}")
+            return Step(commit, SKIPPED, reason=reason)
+        if _games_in(folder) > before or not (folder / REPORT_NAME).exists():
+            _, failure = write_results(folder, self.arguments.language, pgn_detail(self.arguments))
+            if failure is not None:
+                raise after_outcome(failure)
+        if result.missing:
+            key = "console.interrupted_stored" if result.interrupted else "console.stored"
+            warn(key, stored=result.stored, planned=result.planned, command=self.report.command)
+            return 130 if result.interrupted else 1
+        assert result.sequential is not None
+        return Step.of(commit, result.sequential, folder.name)
+
+    def _write(self) -> None:
+        """Write the state and the report."""
+        from elolab.arena.reports.document import write_document
+
+        self.folder.mkdir(parents=True, exist_ok=True)
+        replace_file(self.folder / STATE_NAME, json.dumps(self.report.data(), ensure_ascii=False, indent=1) + "\n")
+        write_document(self.folder, self.report.document(self.arguments.language))
+
+
+def _games_in(folder: Path) -> int:
+    """Number of games stored in a folder; 0 if there are none."""
+    from elolab.arena.play.store import STORE_NAME, Store
+
+    if not (folder / STORE_NAME).is_file():
+        return 0
+    with Store(folder, read_only=True) as store:
+        return len(store)
+
+
+def _at_commit(words: PlayerWords, commit: str) -> PlayerWords:
+    """Replace the commit of a player; its name then follows from the commit."""
+    player, table = words.player, {key: value for key, value in words.table.items() if key != "name"}
+    if SOURCE in table:
+        table[SOURCE] = f"{split_source(table[SOURCE])[0]}@{commit}"
+    elif player is not None:
+        place = split_source(player)[0] if "@" in player else player
+        player = f"{place}@{commit}"
+    else:  # an engine of the file
+        engine = str(table["engine"]).partition("@")[0]
+        table["engine"] = f"{engine}@{commit}"
+    return replace(words, player=player, table=table)

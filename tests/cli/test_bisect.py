@@ -1,0 +1,112 @@
+"""The command ``bisect`` on a repository of weak and strong engines that play Othello over GTP."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+import elolab.engine.compiled.cache  # noqa: F401 - numba's cache stays where it is
+from elolab import command_line
+from tests.support.git_repository import MOCK, GitRepository
+
+ENGINE = f"""\
+#!{sys.executable} -IS
+import sys
+sys.path.insert(0, {str(MOCK.parent)!r})
+import mock_othello_engines as mock
+legal = mock.Board.moves
+worth = {{0: 9, 7: 9, 56: 9, 63: 9, 1: -3, 6: -3, 8: -3, 9: -9, 14: -9, 15: -3, 48: -3, 49: -9, 54: -9, 55: -3, 57: -3}}
+mock.Board.moves = lambda self, colour: sorted(legal(self, colour), key=lambda square: -worth.get(square, 0) * STRENGTH)
+mock.MockEngine("normal", {{"protocol": "gtp"}}).run()
+"""
+"""Takes corners if STRENGTH is 1, and gives them away if it is -1."""
+SUBJECTS = ("zero", "one", "two", "three", "four", "five", "six")
+OPTIONS = ["--each", "cmd=./mine", "build=cp engine.py mine && chmod +x mine", "proto=gtp", "--game", "othello"]
+OPTIONS += ["--limit", "move_time=9", "--elo1", "200", "--alpha", "0.4", "--beta", "0.4", "--batch-pairs", "1"]
+OPTIONS += ["--out", "out", "--concurrency", "2", "--pairs", "12"]
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
+    """Commits zero to six: from four on the engine is weak, and three has none, so that it cannot be built."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "none"))
+    monkeypatch.chdir(tmp_path)
+    made = GitRepository(tmp_path / "mine")
+    for number, subject in enumerate(SUBJECTS):
+        (made.folder / "engine.py").unlink(missing_ok=True)
+        source = ENGINE.replace("STRENGTH", "-1" if number >= 4 else "1")
+        made.commit(subject, **({} if subject == "three" else {"engine_py": f"{source}# {subject}\n"}))
+    return made
+
+
+def bisect(*words: str) -> int:
+    return command_line.main(["bisect", *OPTIONS, *words])
+
+
+def test_the_plan_is_told_before_and_a_dry_run_plays_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bisect("mine@HEAD~6", "mine@HEAD", "--pairs", "50", "--dry-run") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "6 commits after" in said
+    assert "at most 4 tests" in said
+    assert "at most 400 games" in said
+    assert not (tmp_path / "out").exists()
+    assert not list((tmp_path / "cache").rglob("build.json"))
+
+
+def test_it_finds_the_commit_and_resumes_without_playing_again(
+    repository: GitRepository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = repository.git("log", "--reverse", "--format=%H").split()
+    assert bisect("mine@HEAD~6", "mine@HEAD", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    verdicts = {SUBJECTS[names.index(step["commit"])]: step["verdict"] for step in data["steps"]}
+    assert verdicts == {"six": "bad", "three": "skipped", "two": "good", "four": "bad"}
+    assert data["suspects"] == names[3:5]
+    assert data["finished"]
+    skipped = next(step for step in data["steps"] if step["verdict"] == "skipped")
+    assert "failed with exit code 1" in skipped["reason"]
+    for step in data["steps"]:
+        assert step is skipped or (tmp_path / "out" / step["folder"] / "report.html").is_file()
+    assert json.loads((tmp_path / "out" / "bisect.json").read_text()) == data
+    report = (tmp_path / "out" / "report.md").read_text()
+    assert all(text in report for text in ("one of these 2", names[4][:8], "plots/bisection.svg"))
+
+    shutil.rmtree(tmp_path / "out" / skipped["commit"][:8], ignore_errors=True)
+    repository.commit("seven")  # which does not matter: the commits are those of the first run
+    assert bisect("mine@HEAD~7", "mine@HEAD~1", "--json") == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out) == data
+    assert "building" not in output.err
+    assert bisect("mine@HEAD~7", "mine@HEAD") == 2
+    assert "holds another bisection: bad = " in capsys.readouterr().err
+
+
+def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert bisect("mine@HEAD~6", "mine@HEAD~4", "--language", "zh") == 3
+    assert "没有可查找的" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("mine@HEAD", "mine@HEAD~2"), "no commits lead from"),
+        (("mine@HEAD~6",), "1 player, expected two: elolab bisect A B"),
+        (("default", "mine@HEAD"), "'default' is no git commit; say REPO@REV"),
+        (("mine@HEAD~6", "mine@HEAD~3"), "failed with exit code 1"),
+        (("mine@HEAD~6", "mine@HEAD", "--event", "cup"), "--event is for one match"),
+        (("mine@HEAD~6", "mine@HEAD", "--pairs", "1"), "bisect: 1 pair"),
+    ],
+)
+def test_mistakes_are_named_and_leave_no_folder(
+    words: tuple[str, ...], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert bisect(*words, *(("--elo1", "10") if "--pairs" in words else ())) == 2
+    assert says in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
