@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import LIVE_NAME, RunProgress, read_live
+from elolab.arena.play.stages import TEXT_WIDTH
 from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import (
@@ -48,7 +49,7 @@ from elolab.arena.provenance.status import (
 )
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
 from elolab.engine.errors import UserError, argument
-from elolab.engine.language import console
+from elolab.engine.language import console, wrapped
 from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
@@ -432,10 +433,10 @@ def machine_plan(
 
 
 def machine_line(plan: Mapping[str, Any]) -> str:
-    """The data of ``machine_plan`` as one line of text in the console's language."""
+    """The data of ``machine_plan`` as text in the console's language, in lines of at most 79 columns."""
     say = console("elolab.arena")
     ponders = say("dry_run.machine_ponders") if plan["ponders"] else ""
-    return say("dry_run.machine", **{**plan, "ponders": ponders})
+    return "\n".join(wrapped(say("dry_run.machine", **{**plan, "ponders": ponders}), TEXT_WIDTH))
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

@@ -7,6 +7,7 @@ one after another, and the first answer decides: most programs ignore unknown co
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -14,6 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from elolab.arena.players.processors import ANNOUNCED
 from elolab.arena.players.registry import Protocol, protocol_named, protocols
 from elolab.engine.errors import UserError, argument
 
@@ -26,6 +28,8 @@ HEAD_START_SECONDS = 1.0
 """Seconds to wait for an answer before the next protocol is tried in another process."""
 QUOTED = 80
 """Maximum number of characters of a program's output that a message quotes."""
+_OPTION = re.compile(r"option (?:name )?(.+?) type spin\b.*?\bdefault (\d{1,9})\b")
+"""Matches a whole-number option in UCI and UCCI; its groups are the name and the default."""
 FAREWELL = "quit"
 HINT_SECONDS = 2.0
 """Seconds allowed per protocol when an error message shall say which protocol a program really speaks."""
@@ -154,6 +158,7 @@ class _Attempt:
         self.protocol = protocol
         self.is_understood = False
         self._words = ""
+        self._program, self._defaults = program, dict[str, int]()
         try:
             self._process = EngineProcess(*program)
         except PlayerFault as fault:
@@ -171,8 +176,11 @@ class _Attempt:
             self._process.send(greeting.lines, deadline_ns)
             for _ in range(MAX_LINES):
                 line = self._process.read_line(deadline_ns, self._stop)
+                if option := _OPTION.match(line):
+                    self._defaults[option[1].lower()] = int(option[2])
                 self.is_understood = greeting.is_answer(line)
                 if self.is_understood:
+                    ANNOUNCED[self._program] = self._defaults
                     return
                 self._words = line.strip() or self._words
                 if greeting.is_refusal(line):

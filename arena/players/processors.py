@@ -27,8 +27,13 @@ OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
 """Names of engines' options for the number of threads, in lower case."""
 
-HASH_OPTIONS = ("hash", "hashsize", "hashmb", "memory", "usehash")
+HASH_OPTIONS = ("hash", "hashsize", "hashmb", "memory")
 """Options for the size of the hash table in MiB, in lower case."""
+ANNOUNCED: dict[tuple[tuple[str, ...], str | None], dict[str, int]] = {}
+"""Defaults of whole-number options, by lower-case name, that a program announced when it was greeted.
+
+The key is the program: its command and its folder.
+"""
 MIB = 1 << 20
 
 
@@ -153,14 +158,19 @@ def hash_megabytes(player: PlayerSpec) -> int:
 
 
 def _number_given(player: PlayerSpec, names: Sequence[str]) -> int | None:
-    """The last whole number that an engine's options or arguments give for one of ``names``, in lower case."""
+    """The last whole number that an engine's options or arguments give for one of ``names``, in lower case.
+
+    Otherwise it is the default that the program has announced; ``None`` if that is unknown.
+    """
     given = [(name, value) for name, value in player.options if name.lower() in names]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
         name, sign, value = word.lstrip("-").partition("=")
         if word.startswith("-") and name.lower() in names:
             given.append((name, value if sign else following))
     counts = [int(value[:9]) for _, value in given if value.isdecimal()]
-    return counts[-1] if counts else None
+    announced = ANNOUNCED.get((player.command, player.directory), {})
+    defaults = [announced[name] for name in names if name in announced]
+    return next(iter([*counts[::-1], *defaults]), None)
 
 
 class PlayerLoad(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -111,3 +113,26 @@ def test_a_word_that_would_change_the_result_is_refused(
 
 def test_every_refused_option_is_in_the_table_above() -> None:
     assert set(REFUSED) == {"noswap", "quick", "compliance"}
+
+
+def test_words_reach_the_games_the_report_and_the_files(
+    without_charts: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Resignation by one side's scores, openings that are used again, and a file of final positions."""
+    suite = Path(__file__).parents[2] / "configs" / "openings" / "xiangqi.epd.gz"
+    lines = gzip.decompress(suite.read_bytes()).decode().splitlines()
+    Path("two.epd").write_text("\n".join([line for line in lines if line[:1] not in ("#", "")][:2]))
+    line = (
+        "match default material -each st=0.01 timemargin=60000 -openings file=two.epd order=sequential reuse=true "
+        "-rounds 3 -repeat -maxmoves 3 -resign movecount=1 score=1 twosided=false -epdout end.epd -concurrency 1"
+    )
+    assert main([*shlex.split(line), "--json", "--out", "out"]) in (0, 1)
+    data = json.loads(capsys.readouterr().out)
+    assert any(
+        "2 of 6 games began from an opening that the same players had played before" in w for w in data["warnings"]
+    )
+    assert len(Path("end.epd").read_text().splitlines()) == 6
+    assert [row["reason"] for row in data["endings"]] == ["resign_adjudication"]
+    report = Path("out", "report.md").read_text()
+    assert "played again if there are fewer than pairs" in report
+    assert "lost when a player's own scores show a deficit" in report

@@ -12,10 +12,13 @@ from pathlib import Path
 import pytest
 
 from elolab.arena.players import processors
+from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.players.processors import (
     AffinityError,
     PlayerLoad,
     ProcessorPool,
+    hash_megabytes,
+    memory_load,
     overload,
     parse_affinity,
     pin_process,
@@ -114,6 +117,39 @@ def test_threads_of_an_engine(options: tuple[tuple[str, str], ...], threads: int
 )
 def test_threads_among_the_arguments_of_an_engine(command: str, threads: int) -> None:
     assert thread_count(PlayerSpec("a", "uci", Limits(nodes=1), command=tuple(command.split()))) == threads
+
+
+def test_a_program_that_is_greeted_announces_its_threads_and_hash(tmp_path: Path) -> None:
+    script = tmp_path / "engine"
+    script.write_text(
+        "#!/bin/sh\nread line\necho option name Threads type spin default 3 min 1 max 8\n"
+        "echo option name Hash type spin default 64 min 1 max 9999\necho uciok\n"
+    )
+    script.chmod(0o755)
+    player = PlayerSpec("a", "uci", Limits(nodes=1), command=(str(script),))
+    assert (thread_count(player), hash_megabytes(player)) == (1, 0)
+    assert ProtocolFinder().protocol_of([str(script)], None, "xiangqi", 10).name == "uci"
+    assert (thread_count(player), hash_megabytes(player)) == (3, 64)
+    given = PlayerSpec("a", "uci", Limits(nodes=1), command=(str(script),), options=(("Hash", "8"),))
+    assert hash_megabytes(given) == 8
+
+
+def test_memory_is_that_of_the_container(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    limit = tmp_path / "memory.max"
+    monkeypatch.setattr(processors, "_MEMORY_LIMITS", ((limit, None),))
+    whole = processors.memory_megabytes()
+    assert whole > 0
+    for text, megabytes in (("max\n", whole), (f"{5 << 20}\n", 5), (f"{1 << 62}\n", whole)):
+        limit.write_text(text)
+        assert processors.memory_megabytes() == megabytes
+
+
+def test_the_hash_tables_of_a_game_are_those_of_both_players() -> None:
+    sides = [PlayerLoad("a player", NODES, hash_mb=size) for size in (16, 64, 256)]
+    load = memory_load(sides, 3, 900)
+    assert (load.each, load.needed, load.is_too_large, load.games_that_fit) == (320, 960, True, 2)
+    assert not memory_load(sides, 3, 0).is_too_large, "the memory is unknown"
+    assert memory_load(sides[:1], 2, 900).needed == 64, "it plays against itself"
 
 
 CLOCK, TIME, NODES, CPU = (Limits.parse(text) for text in ("clock=10+0.1", "move_time=0.1", "nodes=9", "clock=10,cpu"))
