@@ -183,7 +183,7 @@ const watch = {
   },
 
   showCurve() {
-    const { curve, test } = this.state, isThere = curve.points.length > 1;
+    const { curve, test } = this.state, isThere = curve.points.filter((point) => point[1] !== null).length > 1;
     element("curve-figure").hidden = !isThere;
     if (!isThere) return;
     const [first, second] = this.state.players;
