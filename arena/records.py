@@ -57,7 +57,7 @@ class PlayerSpec:
     options: tuple[tuple[str, str], ...] = ()
     """External players: pairs of option name and value, in the order in which they are sent after the handshake."""
     directory: str | None = None
-    """External players: working directory of the program; ``None`` for elolab's own."""
+    """External players: working directory of the program; ``None`` for the directory in which elolab runs."""
     start_timeout_ms: int = 10_000
     """External players: milliseconds allowed for the handshake."""
     margin_ms: int = MARGIN_MS

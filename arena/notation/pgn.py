@@ -498,7 +498,7 @@ _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """Likelihood of a decoding: its number of characters frequent in games, minus its private-use characters."""
+    """Score of a decoding: the number of characters common in game files, minus that of private-use characters."""
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 

@@ -130,7 +130,5 @@ def _clock(player: PlayerSpec) -> list[int] | None:
 
 
 def machine() -> dict[str, Any]:
-    """This machine as plain data: its name, number of processors, and processes that run or wait for a processor, as a
-    mean over the last minute.
-    """
+    """This machine as plain data: its name, number of processors, and load average of the last minute."""
     return {"name": platform.node(), "processors": os.cpu_count() or 1, "load": round(os.getloadavg()[0], 2)}

@@ -1,9 +1,9 @@
 """Adapter: a UCCI engine behind Qianhong's protocol, like the program UCCI2QH (2007) for ElephantEye.
 
-The conversation is that of the built-in engine (``engine.protocols.qianhong``); a ``UcciPlayer`` searches. Moves that
-Qianhong bans are banned by ``banmoves``, as are moves that lose by the repetition rules. An engine that resigns still
-moves, because Qianhong has no resignation. After a fault the answer to the search is ``ERROR``, and the next
-search restarts the engine.
+Commands are handled as by the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. Moves
+that Qianhong bans are banned by ``banmoves``, as are moves that lose by the repetition rules. Qianhong has no
+resignation, so the adapter answers a resignation with a legal move. After a fault the answer to the search is
+``ERROR``, and the next search restarts the engine.
 """
 
 from __future__ import annotations

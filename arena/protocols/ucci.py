@@ -7,13 +7,14 @@ The specification leaves these decisions to the driver of an engine:
   others.
 - **A fixed time per move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
 - **Positions** are sent as specified: the position after the last capture, with the moves since. An engine's moves
-  may depend on the way to its position; ``moves_since = "opening"`` sends all moves from the opening on.
+  may depend on how the position was reached; ``moves_since = "opening"`` sends all moves from the opening on.
 - **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves lose.
 - **Draws**: an engine's offer reaches its opponent (``go draw``), see ``arena.play.game``.
-- **Resignations**: ``resign`` ends the game if the score is lost too. With another score it is no move, nor is
-  ``nobestmove`` where legal moves exist; the position is then sent again, without its moves.
-- **Stray answers**: an idle engine answers ``stop`` by ``nobestmove``. ``isready`` separates one search from the next.
-  The handshake recognises older engines without that command, and one stray ``nobestmove`` is then ignored.
+- **Resignations**: ``resign`` ends the game only if the engine's score is losing too. Otherwise it counts as an answer
+  without a move, as does ``nobestmove`` if legal moves exist. The position is then sent again, without the moves that
+  led to it.
+- **Stray answers**: an idle engine answers ``stop`` with ``nobestmove``. ``isready`` separates one search from the
+  next. The handshake recognises older engines without that command, and one stray ``nobestmove`` is then ignored.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Contents:
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """Conditions of players by name, for copies of games."""
     variations: tuple[VariationCount, ...] = ()
-    """What players said beside their moves, and what is wrong with it."""
+    """Scores and variations that players announced with their moves, and the faults in them."""
 
     @property
     def say(self) -> Catalogue:

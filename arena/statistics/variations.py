@@ -36,7 +36,7 @@ DECISIVE = ("checkmate", "stalemate", "final_score")
 
 @dataclass
 class VariationCount:
-    """What one player said beside its moves, and what is wrong with it."""
+    """Scores and variations that one player announced with its moves, and the faults in them."""
 
     player: str
     moves: int = 0

@@ -122,7 +122,11 @@ def normalized_elo_of(outcomes: Array) -> float:
 
 
 def logistic_elo(normalized_elo: float, outcomes: Array | None = None) -> float:
-    """Logistic Elo at which tilted ``outcomes`` have this normalized Elo; see ``expectation``."""
+    """The logistic Elo that corresponds to a normalized Elo.
+
+    ``outcomes`` are the probabilities of the five outcomes of a pair, which are tilted to the wanted strength (see
+    ``expectation``); ``None`` stands for those of a typical test.
+    """
     elo = 0.0
     for _ in range(50):
         tilted = typical_outcomes(elo) if outcomes is None else tilted_outcomes(outcomes, elo)

@@ -35,7 +35,7 @@ RESULTS = {
 }  # fmt: skip
 """Result of a game by the word that selects it."""
 OF_ENGINE = ("won", "lost")
-"""Words of ``result:`` that depend on an engine."""
+"""Values of the filter ``result:`` from the point of view of an engine, which another filter must name."""
 FILTERS = ("engine", "ending", "result", "opening")
 _WORD = re.compile(r'(?:(\w+)[:：])?(?:"([^"]*)"?|(\S+))')
 

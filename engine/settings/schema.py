@@ -199,7 +199,8 @@ def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
 def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any) -> Any:
     """Declare a key whose value is of one of ``kinds``; ``more`` are further fields of ``Field``.
 
-    ``value`` is the default of the dataclass's field if the key's own default is computed.
+    Without ``default`` the key is required. If ``default`` is ``COMPUTED``, the reader fills the key from other keys;
+    ``value`` is then the default of the dataclass's field.
     """
     constant = value if isinstance(default, Default) else default
     own = dataclasses.MISSING if isinstance(constant, Default) else constant

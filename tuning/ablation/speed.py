@@ -111,7 +111,7 @@ def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
 
 
 def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
-    """The row of one match, over its complete pairs; ``spent`` holds the totals of every game."""
+    """The row of one match, from its complete pairs only; ``spent`` holds both sides' nodes and time in each game."""
     pairs = [
         tuple(
             Spent.total(spent[job.key][0 if job.pairing.first == side else 1] for job in jobs)

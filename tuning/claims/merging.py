@@ -45,7 +45,7 @@ class MergedPart:
     """The cells of one part that come from other folders."""
 
     digest: str
-    """Digest of the rule under which the cells ran."""
+    """Digest of the part's whole specification when its cells were measured: game, budget, rule and presets."""
     date: str
     """Time of that rule's registration: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]

@@ -126,7 +126,7 @@ def test_details_of_a_game_are_sentences() -> None:
     told = {
         "en": {
             "1": "White wins by 12 discs with best play. Limit: nodes=400.",
-            "2": "<plain> & simple used its margin for 2 moves, at worst 50.5 ms.",
+            "2": "<plain> & simple exceeded its time, but not its margin, on 2 moves, by at most 50.5 ms.",
             "3": "default pondered 3 times; it had expected the opponent's move 1 time.",
         },
         "zh": {

@@ -205,11 +205,11 @@ def test_of_a_player_without_games_nothing_is_known() -> None:
 
 
 @pytest.mark.parametrize(("anchors", "said", "signs"), [
-    ({"idle": 2500.0}, "Elo above the mean of the field; no other rating refers to idle = 2500 (", "++"),
+    ({"idle": 2500.0}, "Elo above the mean of the field; no other rating is relative to idle = 2500 (", "++"),
     ({"alpha": 2000.0}, "Elo, given alpha = 2000; for players not connected to these by games, above the mean of "
      "their group (+ or −) (", "2+"),
-    ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, given alpha = 2000, gamma = 1000; no other rating refers "
-     "to idle = 9 (", "21"),
+    ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, given alpha = 2000, gamma = 1000; no other rating is "
+     "relative to idle = 9 (", "21"),
 ])  # fmt: skip
 def test_ratings_refer_to_anchors_of_their_own_group_alone(anchors: dict[str, float], said: str, signs: str) -> None:
     games = [(0, 1, "1-0"), (1, 0, "0-1"), (2, 3, "1-0"), (3, 2, "0-1")]
