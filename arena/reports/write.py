@@ -55,7 +55,7 @@ class Exports:
     """Places of the players of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
     variations: tuple[VariationCount, ...] = ()
-    """Scores and variations that players announced with their moves, and the faults in them; empty if nothing was written."""
+    """Scores and variations that players announced, and the faults in them; empty if nothing was written."""
 
 
 def folder_beside_runs(directory: Path) -> Path:
