@@ -48,6 +48,7 @@ from elolab.arena.provenance.status import (
     write_status,
 )
 from elolab.arena.records import GameJob, GameRecord, Outcome, Pairing
+from elolab.arena.statistics.faults import STOP_AFTER_FAULTS, FaultStreaks
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console, wrapped
 from elolab.engine.settings.toml_values import format_toml
@@ -71,6 +72,12 @@ KIND = "run kind"
 
 class RunError(UserError):
     """Raised if a run cannot be played; the message names the folder or file and the remedy."""
+
+
+class StoppedByFaults(RunError):
+    """Raised after a player has lost too many games in a row by faults; all games before are stored."""
+
+    exit_code = 1
 
 
 class RunOptions(TypedDict, total=False):
@@ -97,6 +104,15 @@ class RunOptions(TypedDict, total=False):
     """Flag that stops the run when set. Ctrl-C, SIGTERM and SIGHUP also set it."""
     log: str | None
     """Folder for logs of the complete dialogues with external players; ``None`` writes no logs."""
+    every: int | None
+    """Number of games between two complete status lines (default: none on a terminal, elsewhere a line a minute)."""
+    verbose: bool
+    """Whether to print a line for each finished game."""
+    stop_after_faults: int | None
+    """Number of games in a row that a player may lose by faults; then the run stops and raises ``StoppedByFaults``.
+
+    0 never stops; ``None`` takes the number of the specification.
+    """
     files: Mapping[str, str]
     """Text of each additional file, by file name; they are written once the folder belongs to the run."""
 
@@ -133,6 +149,8 @@ class Purpose:
     """Further metadata to record in the folder."""
     sides: tuple[PlayerLoad, ...] = ()
     """Search limit, threads and pondering of each player that takes part in the run."""
+    stop_after_faults: int = STOP_AFTER_FAULTS
+    """Number of games in a row that a player may lose by faults before the run stops; 0 for any number."""
     key: str = ""
     """Name under which the store records ``content``; if empty, it is ``kind``."""
 
@@ -158,6 +176,9 @@ class Run:
         stream: TextIO | None = None,
         stop: StopFlag | None = None,
         log: str | None = None,
+        every: int | None = None,
+        verbose: bool = False,
+        stop_after_faults: int | None = None,
         files: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         from elolab.engine.engine import StopFlag
@@ -171,9 +192,12 @@ class Run:
         self._oversubscribe = oversubscribe
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
         self.stop = stop or StopFlag()
-        self.progress = RunProgress(stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME)
+        self.progress = RunProgress(
+            stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME, every=every, verbose=verbose
+        )
         self.is_interrupted: bool = False
         """Whether the stop flag has ended the run before all its work was done."""
+        self._faults = FaultStreaks(purpose.stop_after_faults if stop_after_faults is None else stop_after_faults)
         self.conclusion = Conclusion()
         """The findings of the run, for ``status.json``."""
         self._signals: list[int] = []
@@ -312,6 +336,12 @@ class Run:
                 raise
         self._is_complete = not missing and next(asked, None) is None
         self.is_interrupted = not self._is_complete and self.stop.is_set()
+        if self._faults.reason:
+            raise StoppedByFaults(
+                f"{self.purpose.source}: {self._faults.reason}",
+                f"the games are stored; fix the player and give the same command again, or go on however often it "
+                f"fails with {argument('stop_after_faults', 0)}",
+            )
         return self._is_complete
 
     def _store(self, games: list[tuple[GameJob, GameRecord]], finished: Callable[[Outcome], None]) -> None:
@@ -325,8 +355,12 @@ class Run:
         self.store.add_all(entries)
         for record, _ in entries:
             self.scores[record.key] = record.score
-            self.progress.finished()
+            self.progress.finished(record)
             finished(Outcome(record.key, record.pairing, record.score))
+            self.progress.counted()
+            self._faults.add(record)
+        if self._faults.reason:
+            self.stop.set()
 
     def release_players(self) -> None:
         """End the players' processes and free their memory; the next games start them again."""

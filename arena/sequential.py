@@ -31,7 +31,7 @@ from elolab.arena.statistics.elo import (
     score_of_elo,
     sequential_test,
 )
-from elolab.arena.statistics.numbers import given_text, signed
+from elolab.arena.statistics.numbers import given_text
 from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings import schema
 
@@ -160,14 +160,6 @@ class SequentialRun:
         if not self.is_decided:
             return "undecided"
         return "H1 accepted" if self.state.log_likelihood_ratio > 0 else "H0 accepted"
-
-    def words(self, columns: int) -> str:
-        """The log-likelihood ratio and its bounds as text of at most ``columns`` characters, for the progress line."""
-        test = self.state
-        ratio, low, high = (
-            signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
-        )
-        return f"LLR {ratio} [{low}, {high}]"[:columns]
 
     def described(self) -> dict[str, Any]:
         """The state of the test as plain data."""

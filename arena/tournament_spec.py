@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameConditions, PlayerSpec
 from elolab.arena.sequential import MAX_PAIRS, SequentialSettings
+from elolab.arena.statistics.faults import STOP_AFTER_FAULTS
 from elolab.engine.games import GAMES
 from elolab.engine.rules import MAX_PLIES, Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
@@ -52,6 +53,8 @@ class RunSpec:
     openings: str = schema.text(default=COMPUTED, example="openings.epd", expected="an opening suite's name or file")
     rules: Rules = schema.table(RULES)
     adjudication: Adjudication = schema.table(ADJUDICATION)
+    stop_after_faults: int = schema.whole(0, MAX_PAIRS, default=STOP_AFTER_FAULTS, example=0, unit="games")
+    """Number of games in a row that a player may lose by faults before the run stops; 0 for any number."""
     source: str
     """The TOML file that the specification was read from."""
 

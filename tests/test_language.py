@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from elolab.arena.play.live import RunProgress, Scoreboard
+from elolab.arena.play.live import RunProgress
+from elolab.arena.play.scores import Scoreboard
+from elolab.arena.records import Outcome, Pairing
 from elolab.arena.reports.drawing import fonts
 from elolab.arena.reports.render import markup_messages
 from elolab.arena.reports.write import write_report
@@ -391,11 +393,11 @@ def test_progress_in_chinese() -> None:
     try:
         progress = RunProgress(io.StringIO(), clock=lambda: float(next(times)))
         scoreboard = Scoreboard(["one", "另一名选手"])
-        scoreboard.add(0, 1, 1.0)
+        scoreboard.add(Outcome("", Pairing(0, 0, 0, 1, 0), 1.0))
         progress.begin(40, "LLR +0.12 [-2.94, +2.94]", is_bound=True)
         progress.finished()
-        assert re.fullmatch(r"1/40 局  每\S+ [\d.]+ 局  最多还需 [\d:]+  LLR \+0.12 .*", progress.line())
-        lines = scoreboard.lines()
+        assert re.fullmatch(r"1/40 局  LLR \+0.12 .*  每分钟 [\d.]+ 局  最多还需 [\d:]+", progress.line())
+        lines = scoreboard.table(79)
     finally:
         speak("en")
     assert "选手" in lines[0]

@@ -12,6 +12,7 @@ from itertools import chain, zip_longest
 from typing import Any
 
 from elolab.arena.notation.openings import Suite, load_suite
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import Run, RunError
 from elolab.arena.statistics.elo import Pentanomial
@@ -68,28 +69,51 @@ class MatchTable:
         self._conditions, self._suite, self._run = conditions, suite, run
         self._jobs: dict[Match, tuple[tuple[GameJob, GameJob], ...]] = {}
 
-    def play(self, matches: Sequence[Match], finished: Callable[[Outcome], None] = lambda outcome: None) -> bool:
+    def play(
+        self,
+        matches: Sequence[Match],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+        scores: MatchScores | None = None,
+    ) -> bool:
         """Play the games that the store lacks, pair by pair, alternating between matches.
 
         Returns False if the run stopped before all were played.
 
-        ``finished`` is called with each game's outcome.
+        ``finished`` is called with each game's outcome; ``scores`` are as in ``play_parts``.
         """
-        return self.play_parts([matches], finished)
+        return self.play_parts([matches], finished, scores)
 
     def play_parts(
         self,
         parts: Iterable[Sequence[Match] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
+        scores: MatchScores | None = None,
     ) -> bool:
         """Play several lists of matches in order; games of the next list may start before the previous list has ended.
 
         Returns False if the run stopped before all games were played.
 
-        ``parts`` yields ``None`` while the next list depends on games in progress.
+        ``parts`` yields ``None`` while the next list depends on games in progress. ``scores``, which the progress
+        display shows, receives every match of the lists.
         """
-        games = (self.in_turn(part) if part is not None else (None,) for part in parts)
-        return self._run.play(chain.from_iterable(games), finished)
+
+        def games() -> Iterator[Iterable[GameJob | None]]:
+            for part in parts:
+                if part is not None and scores is not None:
+                    self._show(part, scores)
+                yield (None,) if part is None else self.in_turn(part)
+
+        return self._run.play(chain.from_iterable(games()), finished)
+
+    def _show(self, matches: Sequence[Match], scores: MatchScores) -> None:
+        """Note the games of matches in the scores of the progress display; stored games count at once."""
+        for match in matches:
+            score = scores.of((match.variant, match.reference, match.series), match.variant.name, VARIANT)
+            for job in chain.from_iterable(self.jobs(match)):
+                if job.key in self._run.scores:
+                    score.add(Outcome(job.key, job.pairing, self._run.scores[job.key]))
+                else:
+                    scores.expect(job.key, score)
 
     def in_turn(self, matches: Sequence[Match]) -> Iterator[GameJob]:
         """The jobs of all games of the matches, pair by pair, alternating between matches."""

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.play.live import LIVE_NAME, Scoreboard, read_live
-from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.live import LIVE_NAME, read_live
+from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from elolab.arena.provenance.status import read_status
 from elolab.engine.errors import UserError
@@ -154,7 +154,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
     scoreboard = Scoreboard([player.name for player in spec.players])
     for outcome in store.outcomes():
         if outcome.pairing.number < found.count:
-            scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
+            scoreboard.add(outcome)
     return spec.format, possible, found.stored, _scores_words(spec, scoreboard, say)
 
 
@@ -184,7 +184,7 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
     ``None`` if it cannot be estimated.
     """
-    return RunningElo("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
+    return MatchScore("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
 def elo_words(estimate: Estimate) -> str:

@@ -1,4 +1,7 @@
-"""Progress of a run: one line redrawn in place on a terminal, plain lines elsewhere, and the file ``live.json``.
+"""Progress of a run: a status line redrawn in place on a terminal, complete lines elsewhere, and ``live.json``.
+
+Every kind of run has the same status line; a narrow terminal shows its most important parts (``arena.play.scores``).
+Faults and warnings appear at once, above the line.
 
 Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second.
 """
@@ -7,31 +10,46 @@ from __future__ import annotations
 
 import json
 import math
-import os
+import sys
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from elolab.arena.colours import YELLOW, coloured
+from elolab.arena.colours import YELLOW, coloured, terminal_columns
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.publishing import Asked, Requests, machine, published_games
-from elolab.arena.records import RunningGame, utc_now
+from elolab.arena.play.scores import GAP, NAME_COLUMNS, Part, Score, fitted, line_of
+from elolab.arena.records import GameRecord, Outcome, RunningGame, utc_now
+from elolab.arena.statistics.faults import FaultCount, cause_of, fault_text
 from elolab.arena.statistics.names import shorten_unique
-from elolab.engine.language import clipped, columns_of, console, padded
+from elolab.engine.language import Catalogue, clipped, columns_of, console, wrapped
 
 if TYPE_CHECKING:
     from elolab.arena.play.stages import StagePlan
+    from elolab.arena.players.player import Fault
 
-TERMINAL_SECONDS = 0.25
-PLAIN_SECONDS = 5.0
-TABLE_SECONDS = 20.0
+TERMINAL_SECONDS = 0.5
+"""Seconds between two renewals of the status line on a terminal."""
+PLAIN_SECONDS = 60.0
+"""Seconds between two complete lines in a file or a pipe, unless a number of games between them is given."""
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
-WIDTH = 79
+WORDS_COLUMNS = 79
+"""Columns for the run's own text and its score in ``live.json``."""
+MOST_COLUMNS = 100
+"""Maximum columns of the table of scores."""
+SCORE_SECONDS = 1.0
+"""Seconds for which a score is shown before it is computed again, which takes a few milliseconds."""
+FAULTS_SHOWN = 10
+"""Number of faults of one player and kind that are all shown; of later ones only some, with their number."""
+WHOLE_RATE = 10
+"""Games a minute from which the speed is shown without decimals."""
+WHOLE_SECONDS = 10
+"""Seconds of a game from which its duration is shown without decimals."""
 LEAST_GAME_SECONDS = 0.01
 """Minimum assumed seconds per game when the durations of two stages are compared; avoids a division by zero."""
 
@@ -39,99 +57,6 @@ LIVE_NAME = "live.json"
 PUBLISHING_PAUSE = 200
 """Minimum pause between two publications of ``live.json``, as a multiple of the last one's duration."""
 MAX_LIVE_SECONDS = 5.0
-
-
-@dataclass
-class Tally:
-    """One player's wins, draws and losses so far."""
-
-    wins: int = 0
-    draws: int = 0
-    losses: int = 0
-
-    @property
-    def games(self) -> int:
-        return self.wins + self.draws + self.losses
-
-    @property
-    def share(self) -> float | None:
-        """Points per game; ``None`` without games."""
-        return (self.wins + self.draws / 2) / self.games if self.games else None
-
-    def add(self, points: float) -> None:
-        """Count a game of 1, 1/2 or 0 points."""
-        self.wins += points == 1
-        self.draws += points == 0.5
-        self.losses += points == 0
-
-
-@dataclass
-class Scoreboard:
-    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.statistics.standings``."""
-
-    names: Sequence[str]
-    challengers: Sequence[str] = ()
-    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
-    because they play only against challengers.
-    """
-    tallies: list[Tally] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tallies = [Tally() for _ in self.names]
-
-    def add(self, first: int, second: int, score: float | None) -> None:
-        """Count a game between two players, given by their indices; ``score`` is the points of the player ``first``,
-        ``None`` without a result.
-        """
-        if score is not None:
-            self.tallies[first].add(score)
-            self.tallies[second].add(1 - score)
-
-    def ranked(self) -> list[tuple[str, Tally]]:
-        """Pairs of name and tally, most points per game first; players without games come last."""
-        shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
-        order = sorted(range(len(shares)), key=lambda player: -shares[player])
-        return [(self.names[player], self.tallies[player]) for player in order]
-
-    def leaders(self, columns: int) -> str:
-        """Text with the names and percentages of the best players, as many as fit in ``columns``; in a gauntlet only
-        challengers.
-        """
-        text = ""
-        for name, tally in self.ranked():
-            if self.challengers and name not in self.challengers:
-                continue
-            more = "" if tally.share is None else f"  {name} {100 * tally.share:.1f} %"
-            if not more or len(text) + len(more) > columns:
-                break
-            text += more
-        return text.strip()
-
-    def data(self) -> list[dict[str, Any]]:
-        """Name, wins, draws and losses of every player as plain data, most points per game first."""
-        return [
-            {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
-            for name, tally in self.ranked()
-        ]
-
-    def lines(self) -> list[str]:
-        """The standings as a small table within 79 columns."""
-        say = console("elolab.arena")
-        player = say("standings.player")
-        width = min(40, max(map(columns_of, (player, *self.names))))
-        games = padded(say("progress.games_head"), 6, right=True)
-        lines = [f"  {padded(player, width)}  {games}  {'+':>5}  {'=':>5}  {'-':>5}   {say('progress.score_head')}"]
-        short = dict(zip(self.names, shorten_unique(self.names, width), strict=True))
-        for name, tally in self.ranked():
-            shown = padded(short[name], width)
-            share = "    –" if tally.share is None else f"{100 * tally.share:>5.1f} %"
-            lines.append(f"  {shown}  {tally.games:>6}  {tally.wins:>5}  {tally.draws:>5}  {tally.losses:>5}  {share}")
-        return lines
-
-
-def first_that_fits(columns: int, *texts: str) -> str:
-    """The first text that fits in ``columns`` of a terminal; if none fits, the last one, truncated."""
-    return next((text for text in texts if columns_of(text) <= columns), clipped(texts[-1], max(0, columns)))
 
 
 @dataclass
@@ -155,19 +80,20 @@ class RunProgress:
         kind: str = "",
         live_file: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
+        every: int | None = None,
+        verbose: bool = False,
     ) -> None:
         """Display the progress on ``stream``, and publish it in ``live_file`` unless that is ``None``. ``kind`` is the
         kind of run, as published there; ``clock`` returns the time in seconds.
+
+        ``every`` is the number of games between two complete lines; ``None`` means one every ``PLAIN_SECONDS``, and
+        none on a terminal. ``verbose`` prints a line for each finished game.
         """
         self.planned = self.done = 0
-        self.words: Callable[[int], str] = lambda columns: ""
-        """Function that returns the run's own text for the progress line, given the available columns."""
-        self.colour: Callable[[], str] = str
-        """Function that returns the colour of ``words`` on a colour terminal, one of ``arena.colours``; empty for no
-        colour.
-        """
-        self.table: Callable[[], list[str]] | None = None
-        """Function that returns lines to print periodically above the progress line; ``None`` for no such lines."""
+        self.words: Callable[[], Sequence[str]] = tuple
+        """Function that returns the run's own text for the status line, in several lengths, the longest first."""
+        self.score: Score | None = None
+        """The score of the current stage; ``None`` if it has none."""
         self.data: Callable[[], dict[str, Any]] = dict
         """Function that returns further entries of ``live_file``, by key."""
         self.is_bound: bool = False
@@ -177,24 +103,34 @@ class RunProgress:
         self.workers: Callable[[], list[dict[str, Any]]] = list
         """Function that returns the workers on other machines as plain data, as published in ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
+        self._every, self._verbose = every, verbose
         self._stages: list[_Count] = []
         self._stage: _Count | None = None
         self._missing: Callable[[], float] = self._games_missing
         self._has_finished: bool = False
         """Whether a game has ended."""
         self._is_terminal = stream.isatty()
-        self._started = self._shown = self._tabled = clock()
+        self._started = self._shown = clock()
         self._finishes: deque[float] = deque()
         self._published = -math.inf
         self._publishing_seconds = 0.0
         self._requests = None if live_file is None else Requests(live_file.parent, clock)
+        self._ended = self._draws = self._printed = 0
+        """Games of the stage that have ended in this process, how many of them were drawn, and how many the last
+        complete line counts.
+        """
+        self._score_parts: list[Part] = []
+        self._scored = -math.inf
+        """Time at which ``_score_parts`` were computed."""
+        self._faults: Counter[tuple[str, str]] = Counter()
+        """Number of faults by player and reason."""
         self._is_gone: bool = False
         """Whether the output cannot be written any more, because its terminal or pipe was closed."""
         self._remarks: deque[str] = deque()
         """Texts given to ``remark`` that have not been printed yet."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan. If it has several stages, the progress line then shows the games of the current stage and of
+        """Print the plan. If it has several stages, the status line then shows the games of the current stage and of
         all stages.
         """
         self._leave_line()
@@ -207,31 +143,34 @@ class RunProgress:
     def begin(
         self,
         planned: int,
-        words: Callable[[int], str] | str = "",
+        words: Callable[[], Sequence[str]] | str = "",
         *,
         done: int = 0,
         is_bound: bool = False,
         stage: str = "",
         missing: Callable[[], float] | None = None,
+        score: Score | None = None,
     ) -> None:
         """Begin a stage of ``planned`` games, ``done`` of them already stored; the line of the previous stage stays on
         the terminal.
 
         ``stage`` is its name in the plan; all earlier stages of the plan are then over. With 0 games, only ``words`` is
         displayed. If later games take longer, ``missing`` returns the remaining work, measured in games of the current
-        duration.
+        duration. ``score`` counts the stage's games from now on.
         """
         self._leave_line()
         self._enter(stage)
-        self.planned, self.done, self.is_bound = planned, done, is_bound
+        self.planned, self.done, self.is_bound, self.score = planned, done, is_bound, score
         self._missing = missing or self._games_missing
         self.say(words)
         self._started = self._clock()
         self._finishes.clear()
+        self._ended = self._draws = self._printed = 0
+        self._scored = -math.inf
 
-    def say(self, words: Callable[[int], str] | str) -> None:
-        """Set the run's own text for the progress line: a text, or a function from columns to text."""
-        self.words = words if callable(words) else lambda columns: words
+    def say(self, words: Callable[[], Sequence[str]] | str) -> None:
+        """Set the run's own text for the status line: a text, or a function that returns it in several lengths."""
+        self.words = words if callable(words) else lambda: (words,)
 
     def _enter(self, name: str) -> None:
         """Make the named stage the current one, and mark the earlier stages of the plan as over."""
@@ -274,11 +213,47 @@ class RunProgress:
                 missing += max(0, later.planned - later.done) * each / own
         return missing / games_per_second
 
-    def finished(self) -> None:
-        """Count a game that has just ended."""
+    def finished(self, record: GameRecord | None = None) -> None:
+        """Count a game that has just ended, or, without a ``record``, another unit of work.
+
+        The player's fault that ended it is shown at once.
+        """
         self.done += 1
         self._has_finished = True
         self._finishes.append(self._clock())
+        if record is None:
+            return
+        self._ended += 1
+        self._draws += record.score == 0.5
+        if self.score is not None:
+            self.score.add(Outcome(record.key, record.pairing, record.score))
+        if self._verbose:
+            self._write(line_of(game_parts(record), self._columns()), keep=True)
+        if (cause := cause_of(record)) is not None:
+            self._show_fault(record, *cause)
+
+    def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
+        """Show a fault: each of the first ``FAULTS_SHOWN`` of a player and kind, then those with a round number."""
+        self._faults[player, record.reason] += 1
+        count = self._faults[player, record.reason]
+        if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):
+            return
+        say = console("elolab.arena")
+        drawn = int(record.result == "1/2-1/2")
+        text = fault_text(FaultCount(player, record.reason, 1, record.pairing.number, fault, drawn), say, say.language)
+        self.remark(text if count <= FAULTS_SHOWN else say("progress.repeated", text=text, count=count))
+        self.show_remarks()
+
+    def counted(self) -> None:
+        """Show a complete line if the games since the last one are as many as asked for.
+
+        Call after each finished game, once the run's own text and score include it.
+        """
+        if self._every and self._ended % self._every == 0:
+            self._printed = self._ended
+            if self.score is not None and (table := self.score.table(min(MOST_COLUMNS, self._columns()))):
+                self._write("\n".join(table), keep=True)
+            self._show_complete_line()
 
     def games_per_second(self) -> float | None:
         """Games per second over the last minute; ``None`` before the first game ends."""
@@ -289,76 +264,73 @@ class RunProgress:
         return len(self._finishes) / elapsed if self._finishes and elapsed > 0 else None
 
     def line(self) -> str:
-        """The progress line: games done, speed, time left and the run's own text. It has at most 79 columns and fits in
-        the terminal.
-        """
-        width = self._width()
+        """The status line without colours, within the columns of the terminal."""
+        columns = self._columns()
+        text = line_of(self._parts(), columns)
+        return text if columns == sys.maxsize else clipped(text, columns)
+
+    def _parts(self) -> list[Part]:
+        """Games done, the run's own text, its score, draws, speed and time left."""
         if not self.planned:
-            return clipped(self.words(width), width)
-        if self._stage is not None and len(self._stages) > 1:
-            return self._line_of_stage(self._stage)
-        speed = self.games_per_second()
-        say = console("elolab.arena")
-        parts = [say("progress.games", done=self.done, planned=self.planned)]
-        parts += self._crew()
-        if speed is not None:
-            unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
-            parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
-            parts += self._left(speed, is_bound=self.is_bound)
-        if not self.is_bound:
-            share = f"{100 * self.done / max(1, self.planned):.0f} %"
-            text = "  ".join([parts[0], share, *parts[1:]])
-            words = self._own_words(width - columns_of(text) - 2)
-            if columns_of(text) + 2 + columns_of(words) <= width:
-                return f"{text}  {words}".rstrip()
-        return self._with_words("  ".join(parts))
-
-    def _line_of_stage(self, stage: _Count) -> str:
-        """The progress line with the games of this stage and of all stages."""
-        speed = self.games_per_second()
-        counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
-        text = console("elolab.arena")("progress.stage", stage=stage.name, **counts, all_planned=self.all_planned)
-        left = [] if speed is None else self._left(speed, is_bound=True)
-        return self._with_words("  ".join([text, *self._crew(), *left]))
-
-    def _crew(self) -> list[str]:
-        """The number of workers that play or are ready, as a list with one text; empty if no workers take part."""
+            return [Part(0, tuple(self.words()))]
+        say, own = console("elolab.arena"), self._own_parts()
+        parts = [self._count_part(say), *own]
+        if self._ended:
+            parts.append(Part(10, (say("progress.draws", share=f"{100 * self._draws / self._ended:.0f}"),)))
         workers = self.workers()
-        present = sum(worker["state"] in ("playing", "idle") for worker in workers)
-        return [console("elolab.arena")("progress.workers", count=present)] if workers else []
+        if workers:
+            present = sum(worker["state"] in ("playing", "idle") for worker in workers)
+            parts.append(Part(7, (say("progress.workers", count=present),)))
+        speed = self.games_per_second()
+        if speed is not None:
+            parts.append(Part(7, (rate_text(speed, say),)))
+            parts += self._left(speed, say)
+        return parts
 
-    def _left(self, games_per_second: float, *, is_bound: bool) -> list[str]:
-        """The remaining time, as a list with one text; empty if no games remain."""
+    def _count_part(self, say: Catalogue) -> Part:
+        """The number of games done, of this stage and of all."""
+        short = f"{self.done}/{self.planned}"
+        whole = say("progress.games", done=self.done, planned=self.planned)
+        if self._stage is None or len(self._stages) < 2:
+            return Part(0, (whole, short))
+        counts = {"done": self.done, "planned": self.planned, "all_done": self.all_done}
+        text = say("progress.stage", stage=self._stage.name, **counts, all_planned=self.all_planned)
+        return Part(0, (text, f"{self._stage.name} {short}", short))
+
+    def _left(self, games_per_second: float, say: Catalogue) -> list[Part]:
+        """The remaining time, if games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
-        key = "progress.at_most_left" if is_bound else "progress.left"
-        return [console("elolab.arena")(key, time=duration_text(seconds))]
+        key = "at_most_left" if self.is_bound or len(self._stages) > 1 else "left"
+        time = duration_text(seconds)
+        return [Part(4, (say(f"progress.{key}", time=time), say(f"progress.{key}_short", time=time)))]
 
-    def _with_words(self, text: str) -> str:
-        width = self._width()
-        return clipped(f"{text}  {self._own_words(width - columns_of(text) - 2)}".rstrip(), width)
+    def _own_parts(self) -> list[Part]:
+        """The run's own text and its score; before the first game ends, the reason for waiting, if any."""
+        if not self._has_finished and (reason := self.waiting()):
+            return [Part(1, (reason,))]
+        now = self._clock()
+        if now - self._scored >= SCORE_SECONDS:
+            self._scored = now
+            self._score_parts = [] if self.score is None else self.score.parts()
+        return [Part(3 if self._score_parts else 1, tuple(self.words())), *self._score_parts]
 
-    def _width(self) -> int:
-        """Maximum columns of the progress line: one less than the terminal has, so that it does not wrap."""
-        if not self._is_terminal:
-            return WIDTH
-        try:
-            columns = os.get_terminal_size(self._stream.fileno()).columns
-        except (OSError, ValueError):  # no real terminal, or a closed one
-            return WIDTH
-        return min(WIDTH, columns - 1) if columns > 1 else WIDTH  # some terminals do not know, and say 0
+    def _columns(self) -> int:
+        """Columns of a line: one less than the terminal, which would otherwise wrap it; unlimited elsewhere."""
+        return sys.maxsize if not self._is_terminal else max(1, terminal_columns(self._stream) - 1)
 
-    def _own_words(self, columns: int) -> str:
-        """The run's own text; before the first game ends, the reason for waiting, if any."""
-        return (self.waiting() if not self._has_finished else "") or self.words(columns)
+    def _show_complete_line(self) -> None:
+        """Print the line with a score that counts all games, and keep it."""
+        self._scored = -math.inf
+        self._write(self._coloured_line(), keep=True)
 
     def _coloured_line(self) -> str:
-        """``line``, with the run's own text coloured."""
-        line, words = self.line(), self.words(self._width())
-        if not words or not line.endswith(words):
-            return line
-        return line.removesuffix(words) + coloured(words, self.colour(), self._stream)
+        """``line`` with its parts in their colours."""
+        texts, columns = fitted(self._parts(), self._columns()), self._columns()
+        if columns_of(GAP.join(text for text, _ in texts)) > columns:
+            return self.line()
+        return GAP.join(coloured(text, colour, self._stream) for text, colour in texts)
 
     def tick(self, running: Sequence[RunningGame] = ()) -> None:
         """Update the display and ``live.json``, each if its interval has passed; ``running`` are the running games in
@@ -370,16 +342,15 @@ class RunProgress:
             self._published = now
             self.publish(running)
         self.show_remarks()
+        if self._every and not self._is_terminal:
+            return
         if now - self._shown < (TERMINAL_SECONDS if self._is_terminal else PLAIN_SECONDS):
             return
         self._shown = now
-        if self.table is not None and now - self._tabled >= TABLE_SECONDS and self._finishes:
-            self._tabled = now
-            self._write("\n".join(["", *self.table(), ""]), keep=True)
         self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
-        """Print a line above the progress line, at the next update; callable on any thread."""
+        """Print a line above the status line, at the next update; callable on any thread."""
         self._remarks.append(text)
 
     def close(self, state: str) -> None:
@@ -403,12 +374,12 @@ class RunProgress:
             "all_planned": self.all_planned,
             "all_done": self.all_done,
             "games_per_second": self.games_per_second(),
-            "words": self.words(WIDTH),
+            "words": line_of(self._own_parts(), WORDS_COLUMNS),
             "sequential_test": None,
             "running": published_games(running, self._requests.read() if self._requests and running else Asked()),
             "workers": self.workers(),
             "machine": machine(),
-            "standings": [],
+            "standings": [] if self.score is None else self.score.standings(),
             **self.data(),
         }
         try:
@@ -422,11 +393,13 @@ class RunProgress:
     def show_remarks(self) -> None:
         """Print at once the texts given to ``remark``."""
         while self._remarks:
-            self._write(coloured(f"elolab: {self._remarks.popleft()}", YELLOW, self._stream), keep=True)
+            text = f"elolab: {self._remarks.popleft()}"
+            for line in wrapped(text, self._columns()) if self._is_terminal else [text]:
+                self._write(coloured(line, YELLOW, self._stream), keep=True)
 
     def _leave_line(self) -> None:
-        if self._finishes:
-            self._write(self._coloured_line(), keep=True)
+        if self._finishes and not 0 < self._printed == self._ended:
+            self._show_complete_line()
         elif self._is_terminal:
             self._write("", keep=False)
 
@@ -441,6 +414,34 @@ class RunProgress:
             self._stream.flush()
         except OSError:  # the terminal was closed, or the reader of a pipe has ended: the games go on
             self._is_gone = True
+
+
+def rate_text(games_per_second: float, say: Catalogue) -> str:
+    """The speed in games a minute; ``say`` is the message catalogue of ``arena``."""
+    rate = 60 * games_per_second
+    return say("progress.per_minute", games=f"{rate:.0f}" if rate >= WHOLE_RATE else f"{rate:.1f}")
+
+
+def game_parts(record: GameRecord) -> list[Part]:
+    """A finished game as parts of a line: number, players, result, reason, plies, time and opening."""
+    say, place = console("elolab.arena"), record.pairing
+    names = [(record.first, record.second)]
+    names += [
+        (one, other)
+        for one, other in (shorten_unique([record.first, record.second], columns) for columns in NAME_COLUMNS)
+    ]
+    number = say("progress.game", number=place.number)
+    seconds = record.duration_ms / 1000
+    time = say("progress.seconds", seconds=f"{seconds:.2f}") if seconds < WHOLE_SECONDS else duration_text(seconds)
+    return [
+        Part(0, (f"{place.series} {number}".lstrip(), number)),
+        Part(1, tuple(say("progress.players", first=one, second=other) for one, other in names)),
+        Part(0, (record.result,)),
+        Part(2, (console("elolab.engine").name_of("ending", record.reason),)),
+        Part(3, (say("progress.plies", plies=record.plies),)),
+        Part(4, (time,)),
+        Part(5, (record.opening.name or say("progress.opening", number=place.opening),)),
+    ]
 
 
 def read_live(directory: Path) -> dict[str, Any]:

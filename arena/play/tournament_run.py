@@ -11,12 +11,10 @@ from pathlib import Path, PurePath
 from typing import Any, Unpack
 
 from elolab.arena.builds.players import restored
-from elolab.arena.colours import GREEN, RED
 from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import Suite, load_suite
 from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
-from elolab.arena.play.live import Scoreboard
-from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.scores import MatchScore, Score, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_line
 from elolab.arena.play.store import STORE_NAME, Store, StoreError
 from elolab.arena.players.processors import PlayerLoad
@@ -50,7 +48,7 @@ from elolab.arena.sequential import Reach, SequentialRun, reach_of_test
 from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
-from elolab.engine.language import columns_of, console
+from elolab.engine.language import console
 
 WITHDRAWALS = "withdrawals"
 """Name of the store's metadata entry that lists the withdrawn players."""
@@ -198,14 +196,11 @@ def _play(plan: PreparedTournament, run: Run) -> None:
     outcomes = run.store.outcomes()
     sequential = sequential_run(spec, outcomes)
     run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store, outcomes))
-    elo = RunningElo(spec.players[0].name, outcomes if len(spec.players) == 2 else ())
-    scoreboard = _shown(plan, run, sequential, outcomes, elo)
+    _show(plan, run, sequential, outcomes)
     stored = len(outcomes)
     del outcomes  # may be large
 
     def finished(outcome: Outcome) -> None:
-        scoreboard.add(outcome.pairing.first, outcome.pairing.second, outcome.score)
-        elo.add(outcome)
         if sequential is not None:
             sequential.add(outcome)
 
@@ -259,34 +254,23 @@ def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: di
     return True
 
 
-def _shown(
-    plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome], elo: RunningElo
-) -> Scoreboard:
-    """Set up the progress display: the standings or a match's Elo, and the state of a sequential test. Returns the
-    standings, to be updated with each game.
-    """
-    scoreboard = Scoreboard([player.name for player in plan.spec.players], challengers_of(plan.spec))
-    for past in outcomes:
-        scoreboard.add(past.pairing.first, past.pairing.second, past.score)
-    is_between_two = len(plan.spec.players) == 2
-
-    def words(columns: int) -> str:
-        test = "" if sequential is None else sequential.words(columns)
-        if not is_between_two:
-            return scoreboard.leaders(columns)
-        room = columns - (columns_of(test) + 2 if test else 0)
-        return "  ".join(filter(None, (test, elo.words(room) or ("" if test else scoreboard.leaders(columns)))))
-
-    if is_between_two:
-        run.progress.colour = lambda: {1: GREEN, -1: RED}.get(elo.direction(), "")
+def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> None:
+    """Begin the progress display with the standings, or a match's score and the state of its sequential test."""
+    spec = plan.spec
+    score: Score
+    if len(spec.players) == 2:
+        score = MatchScore(
+            spec.players[0].name, outcomes, other=spec.players[1].name,
+            test=lambda score: None if sequential is None else sequential.state,
+        )  # fmt: skip
+    else:
+        score = Scoreboard([player.name for player in spec.players], challengers_of(spec))
+        for past in outcomes:
+            score.add(past)
     planned = max(plan.games, len(outcomes))
-    run.progress.begin(planned, words, done=len(outcomes), is_bound=not format_of(plan.spec).has_fixed_length)
-    run.progress.table = scoreboard.lines
-    run.progress.data = lambda: {
-        "standings": scoreboard.data(),
-        "sequential_test": None if sequential is None else sequential.described(),
-    }
-    return scoreboard
+    is_bound = not format_of(spec).has_fixed_length
+    run.progress.begin(planned, done=len(outcomes), is_bound=is_bound, score=score)
+    run.progress.data = lambda: {"sequential_test": None if sequential is None else sequential.described()}
 
 
 # What a folder may hold
@@ -309,6 +293,7 @@ def purpose_of(plan: PreparedTournament) -> Purpose:
         "tournament", plan.spec.content(), plan.spec.source, check=check, key="specification",
         places=lambda store: _places(plan, store), more={"openings_digest": plan.suite.digest},
         sides=tuple(PlayerLoad.of(f"player {player.name!r}", player) for player in plan.spec.players),
+        stop_after_faults=plan.spec.stop_after_faults,
     )  # fmt: skip
 
 

@@ -15,6 +15,8 @@ FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 """Reasons (``engine.rules.REASONS``) of games ended by a player's fault; a game ended by ``no_move`` may be a draw."""
 FAULTS_SHOWN = 4
 """Maximum number of kinds of faults reported individually."""
+STOP_AFTER_FAULTS = 10
+"""Default number of games in a row that a player may lose by faults before a run stops."""
 TIME_LOSSES_PERCENT = 1
 """Percentage of games lost on time above which a report warns that the ratings also measure the machine's load."""
 
@@ -98,6 +100,30 @@ def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
     for record in records:
         counter.add(record)
     return counter.counts()
+
+
+class FaultStreaks:
+    """Counts for each player the games in a row that ended by its fault; ``add`` takes games in the order of ending."""
+
+    def __init__(self, most: int) -> None:
+        """``most`` is the number of such games that sets ``reason``; 0 for none."""
+        self._most = most
+        self._streaks: Counter[str] = Counter()
+        self.reason = ""
+        """Sentence that names the first player that reached the number, and its last fault; empty before."""
+
+    def add(self, record: GameRecord) -> None:
+        """Count a game for both of its players."""
+        cause = cause_of(record)
+        for name in {record.first, record.second}:
+            self._streaks[name] = self._streaks[name] + 1 if cause is not None and cause[0] == name else 0
+        if cause is None or self.reason or self._streaks[cause[0]] != self._most:
+            return
+        player, fault = cause
+        say = Catalogue("elolab.arena", DEFAULT_LANGUAGE)
+        count = FaultCount(player, record.reason, 1, record.pairing.number, fault, record.result == "1/2-1/2")
+        last = fault_text(count, say, DEFAULT_LANGUAGE).removesuffix(".")
+        self.reason = f"player {player!r} failed in {self._most} game{'s' * (self._most > 1)} in a row; {last}"
 
 
 def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:

@@ -54,7 +54,7 @@ from typing import Any, NamedTuple
 
 from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, state_of
 from elolab.arena.play.live import LIVE_NAME, read_live
-from elolab.arena.play.running_elo import RunningElo
+from elolab.arena.play.scores import MatchScore
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
 from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.players.player import Fault
@@ -420,7 +420,7 @@ class _Figures:
         """
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
-        self._elo = RunningElo(names[0]) if len(names) == 2 and self._test is None else None
+        self._elo = MatchScore(names[0]) if len(names) == 2 and self._test is None else None
         self._curve = _Curve("llr" if self._test is not None else "elo" if self._elo is not None else "")
         self._cumulated = NO_PAIRS
         self._fitted_games, self._fitted_at, self._fit_seconds = -1, -math.inf, 0.0

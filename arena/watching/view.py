@@ -14,6 +14,7 @@ from typing import Any
 
 from elolab.arena.colours import GREEN, RED, YELLOW
 from elolab.arena.play.estimates import duration_text
+from elolab.arena.play.live import rate_text
 from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.watching.board import Retraced, Span, board_lines
@@ -141,8 +142,7 @@ def _progress_text(state: dict[str, Any], say: Catalogue) -> str:
         parts.append(f"{100 * progress['done'] / progress['planned']:.0f} %")
     speed = progress["games_per_second"]
     if speed:
-        unit, rate = ("second", speed) if speed >= 1 else ("minute", 60 * speed)
-        parts.append(say(f"progress.per_{unit}", games=f"{rate:.1f}"))
+        parts.append(rate_text(speed, say))
     if progress["seconds_left"]:
         key = "progress.at_most_left" if progress["at_most"] else "progress.left"
         parts.append(say(key, time=duration_text(progress["seconds_left"])))

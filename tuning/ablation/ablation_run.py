@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, Unpack
 
 from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH
@@ -181,7 +182,10 @@ def purpose_of(plan: AblationPlan) -> Purpose:
     sides = tuple(
         side for one in spec.comparisons for side in sides_of(f"comparison {one.label!r}", spec.conditions, one)
     )
-    return Purpose("ablation", content, source, ("comparisons",), lengths, more=more, sides=sides)
+    return Purpose(
+        "ablation", content, source, ("comparisons",), lengths, more=more, sides=sides,
+        stop_after_faults=spec.conditions.stop_after_faults,
+    )  # fmt: skip
 
 
 def sides_of(place: str, conditions: Conditions, comparison: Comparison) -> tuple[PlayerLoad, PlayerLoad]:
@@ -257,13 +261,14 @@ def play_allocated(
     after an interruption, up to the next one. Only complete pairs count.
     """
 
-    def words(columns: int) -> str:
+    def words() -> tuple[str, ...]:
         verdicts = [question.verdict for question in allocation.questions]
         decided = len(verdicts) - verdicts.count(UNDECIDED)
-        return console("elolab.tuning")("progress.verdicts", decided=decided, questions=len(verdicts))
+        return (console("elolab.tuning")("progress.verdicts", decided=decided, questions=len(verdicts)),)
 
+    scores = MatchScores()
     if not run.stop.is_set():  # after an interruption, stored games are only read
-        run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name)
+        run.progress.begin(stage.games, words, done=0, is_bound=True, stage=stage.name, score=scores)
     known: set[str] = set()  # keys of games; comparisons may share games
     while (wanted := allocation.next_pairs()) is not None:
         parts = [
@@ -275,7 +280,7 @@ def play_allocated(
             keys = {job.key for job in table.in_turn(parts)} - known
             known |= keys
             run.progress.done += len(keys) - table.missing_games(parts)
-        if not table.play(parts):
+        if not table.play(parts, scores=scores):
             return False, wanted
         allocation.analyse(wanted)
     return True, allocation.pairs
@@ -309,8 +314,7 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
     def show(finished: int, planned: int) -> None:
         percent = 100 * finished // planned
-        words = console("elolab.tuning")("progress.nodes_to_depth", depth=wanted.depth, percent=percent)
-        run.progress.words = lambda columns: words
+        run.progress.say(console("elolab.tuning")("progress.nodes_to_depth", depth=wanted.depth, percent=percent))
         run.tick()
 
     searches = PositionSearches(plan.spec.conditions.game, run.store, run.threads, run.stop, run.tick)

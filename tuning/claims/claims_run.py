@@ -17,7 +17,7 @@ from statistics import NormalDist
 from typing import Any, Unpack
 
 from elolab.arena.files import OTHER_FOLDER
-from elolab.arena.play.live import first_that_fits
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
@@ -145,7 +145,10 @@ def purpose_of(
         for comparison in cell.comparisons
         for side in sides_of(f"claim {part.id}", cell.conditions, comparison)
     )
-    return Purpose("claims", content, spec.source, check=check, more={FILE_METADATA: source}, sides=sides)
+    return Purpose(
+        "claims", content, spec.source, check=check, more={FILE_METADATA: source}, sides=sides,
+        stop_after_faults=spec.conditions.stop_after_faults,
+    )  # fmt: skip
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
@@ -242,13 +245,14 @@ class Experiments:
         """Play every cell to its end, the cheapest first."""
         if self._run.stop.is_set():
             return
+        scores = MatchScores()
         due = sorted((cell for cell in self.played if not cell.ended), key=lambda cell: cell.most_seconds)
         self._run.progress.begin(  # also without games left, so that watchers see the state
             stage.games, self._words_of_games, done=stage.stored, is_bound=True, stage=stage.name,
-            missing=self._games_missing if due else None,
+            missing=self._games_missing if due else None, score=scores,
         )  # fmt: skip
         if due:
-            self._table.play_parts(self._games_in_turn(due))
+            self._table.play_parts(self._games_in_turn(due), scores=scores)
         for cell in due:
             cell.absorb()
 
@@ -279,16 +283,16 @@ class Experiments:
         assert self._current is not None
         return sum(cell.seconds_left for cell in self.played) / game_seconds(self._current.cell)
 
-    def _words_of_games(self, columns: int) -> str:
+    def _words_of_games(self) -> tuple[str, ...]:
         words = console("elolab.tuning")
         ended = len(self.merged) + sum(bool(cell.ended) for cell in self._cells.values())
         short = words("progress.cells", ended=ended, all=len(self.merged) + len(self._cells))
         if self._current is None:
-            return short
+            return (short,)
         looks = len(self._current.cell.analyses)
         look = min(self._current.done + 1, looks)
         long = words("progress.look", cells=short, name=self._current.series, look=look, looks=looks)
-        return first_that_fits(columns, long, short)
+        return long, short
 
     @property
     def engines(self) -> str:

@@ -22,6 +22,7 @@ import numpy as np
 from elolab.arena.files import replace_file
 from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import PlayerLoad
@@ -543,8 +544,9 @@ class _Iterations:
         """
         spec, progress = self._spec, self._run.progress
         games = _match_games(spec, self._number)
+        scores = MatchScores()
         if games:
-            progress.begin(games, stage=_stage_name("matches", self._number))
+            progress.begin(games, stage=_stage_name("matches", self._number), score=scores)
         found: list[FittedMatch] = []
         planned = [(against, number, limits) for against, number in _opponents(self._number).items()
                    for limits in spec.match_limits]  # fmt: skip
@@ -553,7 +555,7 @@ class _Iterations:
             key = "progress.match_before" if against == AGAINST_BEFORE else "progress.match_first"
             progress.say(console("elolab.tuning")(key, number=self._number, iterations=spec.iterations, limit=limits))
             progress.done += 2 * match.pairs - self._table.missing_games([match])
-            is_complete = self._table.play([match])
+            is_complete = self._table.play([match], scores=scores)
             counts = self._table.counts(match)
             if counts.pairs:
                 found.append(FittedMatch(against, limits, counts))

@@ -167,6 +167,7 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},
         sides=tuple(PlayerLoad.of(place, spec.conditions.player({}, limits)) for place, limits in _limits_of(spec)),
+        stop_after_faults=spec.conditions.stop_after_faults,
     )  # fmt: skip
 
 

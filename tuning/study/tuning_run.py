@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from elolab.arena.files import OTHER_FOLDER
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
@@ -168,7 +169,8 @@ def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGam
     playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
     progress.planned = progress.done + games.missing_games(before, pairs, series)
     progress.say(console("elolab.tuning")("progress.playoff"))
-    is_played = games.play_parts([[playoff]])
+    progress.score = scores = MatchScores()
+    is_played = games.play_parts([[playoff]], scores=scores)
     if not is_played:
         run.refuse_unavailable()
     counts = games.counts(playoff)

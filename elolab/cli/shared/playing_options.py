@@ -14,6 +14,7 @@ from elolab.arena.cluster.address import EXPECTED_CLUSTER, is_cluster
 from elolab.arena.players.processors import AUTO, OFF, AffinityError, parse_affinity
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings
 from elolab.arena.statistics.elo import SPRT_MODELS
+from elolab.arena.statistics.faults import STOP_AFTER_FAULTS
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.language import console
@@ -34,6 +35,7 @@ def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of
     add_oversubscribe(parser)
     add_affinity(parser)
     add_cluster(parser)
+    add_progress(parser)
     add_log(parser)
     parser.add_argument(
         "--dry-run",
@@ -93,17 +95,30 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
+def add_progress(parser: argparse.ArgumentParser) -> None:
+    """Add ``--every``, ``--verbose`` and ``--stop-after-faults``, for commands that play games."""
+    parser.add_argument(
+        "--every", type=options.whole_number(1), metavar="N",
+        help="print a complete status line every N games (default: none on a terminal, whose last line shows the "
+        "status; a line a minute in a file)",
+    )  # fmt: skip
+    parser.add_argument(
+        "-v", "--verbose", action="store_true",
+        help="print a line for each finished game: number, players, result, reason, plies, time, opening",
+    )  # fmt: skip
+    parser.add_argument(
+        "--stop-after-faults", type=options.whole_number(0), metavar="N",
+        help="stop, to be resumed, once a player has lost N games in a row by faults; 0 never stops (default: "
+        f"stop_after_faults of the file, or {STOP_AFTER_FAULTS})",
+    )  # fmt: skip
+
+
 def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for the function that plays a run, from the options; ``None`` for missing options."""
     names = (
-        "concurrency",
-        "oversubscribe",
-        "affinity",
-        "cluster",
-        "wall_clock_on_cluster",
-        "accept_engine_change",
-        "log",
-    )
+        "concurrency", "oversubscribe", "affinity", "cluster", "wall_clock_on_cluster", "accept_engine_change", "log",
+        "every", "verbose", "stop_after_faults",
+    )  # fmt: skip
     return {name: getattr(arguments, name, None) for name in names}
 
 

@@ -45,6 +45,7 @@ def add_playing(parser: argparse.ArgumentParser) -> None:
     playing_options.add_oversubscribe(parser)
     playing_options.add_affinity(parser)
     playing_options.add_cluster(parser)
+    playing_options.add_progress(parser)
     playing_options.add_engine_change(parser)
 
 

@@ -12,20 +12,36 @@ import struct
 import termios
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from elolab.arena.play.estimates import depends_on_speed, duration_text, estimated_game_seconds, estimated_move_seconds
-from elolab.arena.play.live import RunProgress, Scoreboard
+from elolab.arena.play.live import RunProgress
+from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import Store
-from elolab.arena.records import GameRecord, Opening, Pairing
+from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing
+from elolab.engine.language import columns_of
 from elolab.engine.settings.limits import Limits
 
 
 class Terminal(io.StringIO):
+    """A stream that keeps what is written, and takes its size from a terminal."""
+
+    def __init__(self, terminal: int, written: list[str]) -> None:
+        super().__init__()
+        self._terminal, self._written = terminal, written
+
     def isatty(self) -> bool:
         return True
+
+    def fileno(self) -> int:
+        return self._terminal
+
+    def write(self, text: str) -> int:
+        self._written.append(text)
+        return len(text)
 
 
 class Watch:
@@ -108,75 +124,145 @@ def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
     assert (in_time.data()["games"], in_time.data()["stages"][0]["games"]) == (None, None)
 
 
-def test_plain_lines_every_few_seconds(tmp_path: Path) -> None:
+NAMES = ["Ann", "Bob", "Cid"]
+
+
+def outcome(first: int, second: int, score: float | None, number: int = 0) -> Outcome:
+    return Outcome("", Pairing(number, number, first, second, 0), score)
+
+
+def game(number: int, result: str, reason: str = "checkmate", **more: Any) -> GameRecord:
+    """Game ``number`` of a match of Ann and Bob, who moves first in the games with odd numbers."""
+    first, second = number % 2, 1 - number % 2
+    place = Pairing(number, number // 2, first, second, number // 2)
+    opening = Opening("K w", (), f"opening number {number // 2}")
+    moves = (MoveRecord("a1a2", None, None, None, 1.0),) * 41
+    return GameRecord(str(number), place, NAMES[first], NAMES[second], opening, moves, result, reason, "", "", 1500.0,
+                      **more)  # fmt: skip
+
+
+def test_a_line_a_minute_without_a_terminal(tmp_path: Path) -> None:
     stream, watch = io.StringIO(), Watch()
     progress = RunProgress(stream, kind="cup", live_file=tmp_path / "live.json", clock=watch)
-    scoreboard = Scoreboard(["Ann", "Bob"])
+    scoreboard = Scoreboard(NAMES)
     for first, second, score in ((0, 1, 1.0), (1, 0, 0.5)):
-        scoreboard.add(first, second, score)
-    progress.begin(100, scoreboard.leaders, done=2)
-    progress.data = lambda: {"standings": scoreboard.data()}
-    for second in range(1, 13):
+        scoreboard.add(outcome(first, second, score))
+    progress.begin(1000, done=2, score=scoreboard)
+    for second in range(1, 151):
         watch.now = 100.0 + second
-        for first, score in ((0, 1.0), (1, None)):
-            scoreboard.add(first, 1 - first, score)
-            progress.finished()
+        for number, result in ((2 * second, "1-0"), (2 * second + 1, "*")):
+            progress.finished(game(number, result))
+            progress.counted()
         progress.tick()
     progress.close("finished")
     lines = stream.getvalue().splitlines()
-    assert lines[0] == "12/100 games  12 %  2.0/s  0:44 left  Ann 92.9 %  Bob 7.1 %"
+    assert lines[0] == "122/1000 games  Ann 99.2 %  Bob 0.8 %  draws 0 %  120/min  7:19 left"
     assert len(lines) == 3
-    assert lines[-1].startswith("26/100 games")
+    assert lines[-1].startswith("302/1000 games")
     live = json.loads((tmp_path / "live.json").read_text())
-    assert (live["kind"], live["state"]) == ("cup", "finished")
-    assert (live["planned"], live["done"], live["standings"][0]["player"]) == (100, 26, "Ann")
+    assert (live["kind"], live["state"], live["words"]) == ("cup", "finished", "Ann 99.7 %  Bob 0.3 %")
+    assert (live["planned"], live["done"], live["standings"][0]["player"]) == (1000, 302, "Ann")
+
+
+def test_a_line_every_so_many_games() -> None:
+    stream, watch = io.StringIO(), Watch()
+    progress = RunProgress(stream, clock=watch, every=4)
+    progress.begin(20, score=MatchScore("Ann"))
+    for number in range(11):
+        watch.now += 60
+        progress.finished(game(number, "1/2-1/2" if number % 4 else "1-0"))
+        progress.counted()
+        progress.tick()
+    progress.close("finished")
+    assert [line.split("  ")[:2] for line in stream.getvalue().splitlines()] == [
+        ["4/20 games", "+1 =3 −0 (2.5)"], ["8/20 games", "+2 =6 −0 (5)"], ["11/20 games", "+3 =8 −0 (7)"]
+    ]  # fmt: skip
+
+
+def test_the_standings_stand_above_every_complete_line() -> None:
+    stream = io.StringIO()
+    progress = RunProgress(stream, clock=Watch(), every=2)
+    progress.begin(2, score=Scoreboard(NAMES))
+    for number in range(2):
+        progress.finished(game(number, "1-0"))
+        progress.counted()
+    progress.close("finished")
+    lines = stream.getvalue().splitlines()
+    assert [line.split() for line in lines[1:4]] == [
+        ["Ann", "2", "1", "0", "1", "50.0", "%"], ["Bob", "2", "1", "0", "1", "50.0", "%"],
+        ["Cid", "0", "0", "0", "0", "–"],
+    ]  # fmt: skip
+    assert lines[4].startswith("2/2 games")
+    assert len(lines) == 5, "the last complete line is not repeated at the end"
+
+
+def test_every_finished_game_may_have_a_line() -> None:
+    stream = io.StringIO()
+    progress = RunProgress(stream, clock=Watch(), verbose=True)
+    progress.begin(2)
+    progress.finished(game(17, "0-1", "resignation"))
+    assert stream.getvalue() == "game 17  Bob – Ann  0-1  resignation  41 plies  1.50 s  opening number 8\n"
+
+
+def late(number: int, drawn: bool = False) -> GameRecord:
+    """A game that Ann loses on time."""
+    fault = {"player": "Ann", "side": number % 2, "text": "no move", "reason": "time_forfeit"}
+    result = "1/2-1/2" if drawn else ("0-1", "1-0")[number % 2]
+    return game(number, result, "time_forfeit", detail={"fault": fault})
+
+
+def test_a_fault_is_shown_at_once_and_of_very_many_only_some() -> None:
+    stream = io.StringIO()
+    progress = RunProgress(stream, clock=Watch())
+    progress.begin(2000)
+    progress.finished(late(3))
+    assert stream.getvalue() == "elolab: Ann lost game 3 on time: no move.\n"
+    for number in range(4, 1003):
+        progress.finished(late(number))
+    lines = stream.getvalue().splitlines()
+    assert [line.split()[4] for line in lines[:10]] == [str(number) for number in range(3, 13)]
+    counts = [int(re.findall(r"Fault (\d+) of this kind", line)[0]) for line in lines[10:]]
+    assert counts == [20, 50, 100, 200, 500, 1000]
 
 
 def test_a_player_without_games_has_no_score_and_comes_last() -> None:
-    scoreboard = Scoreboard(["Ann", "Bob", "Cid"])
-    scoreboard.add(1, 2, 1.0)
-    assert scoreboard.leaders(79) == "Bob 100.0 %  Cid 0.0 %"
-    assert scoreboard.lines()[-1].split() == ["Ann", "0", "0", "0", "0", "–"]
-    drawn = Scoreboard(["Ann", "Bob", "Cid"])
-    drawn.add(1, 2, 0.5)
+    scoreboard = Scoreboard(NAMES)
+    scoreboard.add(outcome(1, 2, 1.0))
+    assert [part.texts[0] for part in scoreboard.parts()] == ["Bob 100.0 %", "Cid 0.0 %"]
+    assert scoreboard.table(79)[-1].split() == ["Ann", "0", "0", "0", "0", "–"]
+    drawn = Scoreboard(NAMES)
+    drawn.add(outcome(1, 2, 0.5))
     assert [name for name, _ in drawn.ranked()] == ["Bob", "Cid", "Ann"]
 
 
-def test_a_terminal_line_renews_itself_and_fits() -> None:
-    stream, watch = Terminal(), Watch()
-    names = [f"a player with a long name {number}" for number in range(9)]
-    scoreboard = Scoreboard(names)
-    progress = RunProgress(stream, clock=watch)
-    progress.begin(10**6, scoreboard.leaders)
-    progress.table = scoreboard.lines
-    for step in range(100):
-        watch.now += 0.3
-        scoreboard.add(step % 9, (step + 1) % 9, 0.5)
-        progress.finished()
-        progress.tick()
-    progress.close("finished")
-    shown = stream.getvalue().split("\r\x1b[K")
-    assert len(shown) > 90
-    assert all(len(line) <= 79 for text in shown for line in text.split("\n"))
-    assert any("score" in text for text in shown)
-
-
-def test_the_line_is_no_wider_than_the_terminal() -> None:
+@pytest.mark.parametrize("columns", [20, 60, 80, 160])
+def test_lines_and_tables_fit_the_terminal(columns: int) -> None:
+    """Whatever is written: the line, games, standings, faults; with Chinese names too."""
     reader, writer = os.openpty()
     with os.fdopen(writer, "w") as stream:
-        progress, scoreboard = RunProgress(stream, clock=Watch()), Scoreboard(["Ann", "Bob"])
-        scoreboard.add(0, 1, 1.0)
-        progress.begin(10**6, scoreboard.leaders)
-        for columns, width in ((200, 79), (30, 29), (20, 19), (0, 79)):
-            fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-            progress.say("word " * 40)
-            assert width - 6 < len(progress.line()) <= width
-            progress.say(scoreboard.leaders)
-            assert len(progress.line()) <= width
+        fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        written: list[str] = []
+        stream = Terminal(stream.fileno(), written)
+        names = [f"选手 with a long name {number}" for number in range(9)]
+        for score in (Scoreboard(names), MatchScore(names[0])):
+            watch = Watch()
+            progress = RunProgress(stream, clock=watch, every=7, verbose=True)
+            progress.begin(10**6, "words " * 9, score=score)
+            for number in range(100):
+                watch.now += 0.6
+                progress.finished(late(number, drawn=number % 3 == 0))
+                progress.counted()
+                progress.tick()
+            progress.close("finished")
+        lines = [line for text in "".join(written).split("\r\x1b[K") for line in text.split("\r\n")]
+        widths = [columns_of(re.sub(r"\x1b\[\d*m", "", line).strip("\n")) for line in lines]
+        assert len(lines) > 300
+        assert max(widths) < columns or columns == 20, [line for line in lines if columns_of(line) >= columns][:3]
+        assert max(widths) > min(columns, 120) - 15
     os.close(reader)
 
 
-def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_share() -> None:
+def test_a_stage_follows_another_which_may_be_no_games() -> None:
     stream, watch = io.StringIO(), Watch()
     progress = RunProgress(stream, clock=watch)
     progress.begin(10, "short")
@@ -186,7 +272,7 @@ def test_a_stage_follows_another_and_words_that_are_long_take_the_room_of_the_sh
     progress.begin(0, "something else than games")
     assert progress.line() == "something else than games"
     progress.close("finished")
-    assert stream.getvalue().splitlines() == ["1/10 games  10 %  short"]
+    assert stream.getvalue().splitlines() == ["1/10 games  short"]
 
 
 def test_games_to_come_may_take_longer_than_those_of_now() -> None:
@@ -200,7 +286,7 @@ def test_games_to_come_may_take_longer_than_those_of_now() -> None:
             progress.finished()
         left[name] = progress.line()
     assert left == {
-        "alike": "10/20 games  1.0/s  at most 0:10 left", "longer": "10/20 games  1.0/s  at most 1:00 left"
+        "alike": "10/20 games  60/min  at most 0:10 left", "longer": "10/20 games  60/min  at most 1:00 left"
     }  # fmt: skip
 
 

@@ -92,8 +92,7 @@ class RoundStream:
         planned = self._schedule.planned_games(len(self.state.results))
         done = planned - self._schedule.missing_games(self.state.results)
         progress.begin(
-            planned, lambda columns: round_words(self.state, len(self._schedule.rounds), columns), done=done,
-            stage=stages[0].name,
+            planned, lambda: round_words(self.state, len(self._schedule.rounds)), done=done, stage=stages[0].name,
         )  # fmt: skip
 
     def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:

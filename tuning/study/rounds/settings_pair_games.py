@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from elolab.arena.notation.openings import Suite
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.records import Outcome, PlayerSpec
 from elolab.arena.run import OTHER_OR_REMOVE, Run, RunError
 from elolab.arena.statistics.elo import Pentanomial
@@ -44,11 +45,12 @@ class SettingsPairGames:
         self,
         parts: Iterable[Sequence[ScheduledSettingsPair] | None],
         finished: Callable[[Outcome], None] = lambda outcome: None,
+        scores: MatchScores | None = None,
     ) -> bool:
         """Play the games that the store lacks, part by part; returns False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
-        game's outcome.
+        game's outcome; ``scores`` are as in ``MatchTable.play_parts``.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
@@ -64,7 +66,7 @@ class SettingsPairGames:
             self._settings[outcome.pairing.place] = settings.pop(outcome.pairing.place)
             finished(outcome)
 
-        return self._table.play_parts((None if part is None else matches(part) for part in parts), ended)
+        return self._table.play_parts((None if part is None else matches(part) for part in parts), ended, scores)
 
     def _match(self, scheduled: ScheduledSettingsPair) -> Match:
         """The match of a settings pair; it has no games if both sets are equal."""

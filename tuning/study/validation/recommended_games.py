@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run
 from elolab.engine.language import console
@@ -13,7 +14,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import speed_row, spent_in
 from elolab.tuning.matches import Match, MatchTable
-from elolab.tuning.study.console_words import validation_name, validation_words
+from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import TuningPlan
 from elolab.tuning.study.rounds.budgets import periods_of
 from elolab.tuning.study.study_spec import TuningSpec, min_games
@@ -174,12 +175,10 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
     progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
     words = console("elolab.tuning")("progress.validation", limit=planned.limits)
-    progress.begin(2 * games.most_pairs, words, is_bound=planned.kind != "fixed", stage=name)
-
-    def show(verdict: Verdict) -> None:
-        progress.say(lambda columns: validation_words(verdict, columns))
-
-    analyses = InterimAnalyses(games, decided.get(games.series), show)
+    test = None if planned.kind == "fixed" else games.spec.validation.test(planned.kind)
+    scores = MatchScores(lambda score: None if test is None else test.test(score.counts))
+    progress.begin(2 * games.most_pairs, words, is_bound=test is not None, stage=name, score=scores)
+    analyses = InterimAnalyses(games, decided.get(games.series))
 
     def parts() -> Iterator[list[Match] | None]:
         for match in analyses.parts():
@@ -188,10 +187,11 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
             yield None if match is None else [match]
 
     analyses.analyse()
-    verdict = analyses.verdict(is_complete=games.table.play_parts(parts(), lambda outcome: analyses.analyse()))
+    is_complete = games.table.play_parts(parts(), lambda outcome: analyses.analyse(), scores)
+    verdict = analyses.verdict(is_complete=is_complete)
     run.refuse_unavailable()
-    test = None if verdict is None or verdict.unfinished_of is not None else verdict.test
-    if verdict is not None and test is not None and test.verdict != "undecided":
+    state = None if verdict is None or verdict.unfinished_of is not None else verdict.test
+    if verdict is not None and state is not None and state.verdict != "undecided":
         run.store.record_metadata({DECIDED_METADATA: {**decided, games.series: verdict.counts.pairs}})
     return verdict if verdict is None else with_speed(verdict, games, run.store)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from elolab.arena.provenance.status import Conclusion
@@ -186,13 +186,9 @@ class InterimAnalyses:
         self,
         games: ValidationGames,
         decided_after: int | None = None,
-        show: Callable[[Verdict], None] = lambda verdict: None,
     ) -> None:
-        """``decided_after`` is the number of game pairs after which an earlier run decided the test, or ``None``.
-
-        ``show`` is called with the verdict of every analysis.
-        """
-        self.games, self._show = games, show
+        """``decided_after`` is the number of game pairs after which an earlier run decided the test, or ``None``."""
+        self.games = games
         self._longest = games.most_pairs
         end = self._longest if decided_after is None else min(self._longest, decided_after)
         step = end if games.planned.kind == "fixed" else INTERIM_PAIRS
@@ -223,7 +219,6 @@ class InterimAnalyses:
             self._counts += table.counts(self._parts[self._taken])
             self._taken += 1
             self._verdict = judge(self.games.spec.validation, self.games.planned, self._counts)
-            self._show(self._verdict)
 
     def verdict(self, *, is_complete: bool) -> Verdict | None:
         """The verdict of the last analysis if all games were played (``is_complete``).

@@ -1,0 +1,351 @@
+"""Scores of a run in progress, as parts of its status line and as tables: of a match, many players or many matches.
+
+A status line consists of parts. Each part has texts of different lengths and a rank. ``fitted`` chooses what a terminal
+of a given width shows.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from elolab.arena.colours import GREEN, RED
+from elolab.arena.records import Outcome
+from elolab.arena.statistics.elo import Estimate, Pentanomial, SequentialTest, Trinomial
+from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.engine.language import columns_of, console, cut, padded
+
+GAP = "  "
+"""Text between the parts of a line."""
+NAME_COLUMNS = (24, 16, 8)
+"""Columns to which a part may shorten a player's name."""
+TABLE_NAME_COLUMNS = (8, 40)
+"""Fewest and most columns for the names in a table."""
+LEADERS = 8
+"""Maximum number of players that a status line shows."""
+SHOWN_SECONDS = 4.0
+"""Seconds for which a status line shows one of several matches before it changes to another."""
+UNKNOWN = "–"
+
+
+class Part(NamedTuple):
+    """A part of a line."""
+
+    rank: int
+    """Importance: a narrow line leaves out the parts with the highest ranks. Parts of rank 0 always stay."""
+    texts: tuple[str, ...]
+    """What the part may say, the longest text first."""
+    colour: str = ""
+    """Colour on a terminal, one of ``arena.colours``; empty for none."""
+
+
+def fitted(parts: Sequence[Part], columns: float) -> list[tuple[str, str]]:
+    """The texts of the parts for a line of ``columns`` terminal columns, each with its colour, in the given order.
+
+    As many parts as fit are shown, the most important ones first. They take their longest texts that fit, again the
+    most important ones first.
+    """
+    parts = [part for part in parts if any(part.texts)]
+    chosen: dict[int, str] = {}
+
+    def width(texts: dict[int, str]) -> int:
+        return sum(map(columns_of, texts.values())) + len(GAP) * (len(texts) - 1)
+
+    by_rank = sorted(range(len(parts)), key=lambda place: parts[place].rank)
+    for place in by_rank:
+        longer = chosen | {place: parts[place].texts[-1]}
+        if not parts[place].rank or width(longer) <= columns:
+            chosen = longer
+    for place in by_rank:
+        for text in parts[place].texts if place in chosen else ():
+            longer = chosen | {place: text}
+            if width(longer) <= columns:
+                chosen = longer
+                break
+    return [(chosen[place], parts[place].colour) for place in sorted(chosen)]
+
+
+def line_of(parts: Sequence[Part], columns: float = math.inf) -> str:
+    """The parts as one line without colours."""
+    return GAP.join(text for text, _ in fitted(parts, columns))
+
+
+class Score(ABC):
+    """The score of a run, or of one of its stages."""
+
+    @abstractmethod
+    def add(self, outcome: Outcome) -> None:
+        """Count a game that has ended."""
+
+    @abstractmethod
+    def parts(self) -> list[Part]:
+        """The score as parts of a status line."""
+
+    def table(self, columns: int) -> list[str]:
+        """The score as lines of a table; empty if the status line shows all of it."""
+        return []
+
+    def standings(self) -> list[dict[str, Any]]:
+        """Results of the players as plain data, the best first; empty if the score is not about players."""
+        return []
+
+
+@dataclass
+class Tally:
+    """One player's wins, draws and losses so far."""
+
+    wins: int = 0
+    draws: int = 0
+    losses: int = 0
+
+    @property
+    def games(self) -> int:
+        return self.wins + self.draws + self.losses
+
+    @property
+    def share(self) -> float | None:
+        """Points per game; ``None`` without games."""
+        return (self.wins + self.draws / 2) / self.games if self.games else None
+
+    def add(self, points: float) -> None:
+        """Count a game of 1, 1/2 or 0 points."""
+        self.wins += points == 1
+        self.draws += points == 0.5
+        self.losses += points == 0
+
+
+def no_test(score: MatchScore) -> SequentialTest | None:
+    """The sequential test of a match without one."""
+    return None
+
+
+Test = Callable[["MatchScore"], SequentialTest | None]
+"""Function that returns the state of the sequential test of a match; ``None`` without a test."""
+
+
+class MatchScore(Score):
+    """The score of a match of two players from the view of one of them; games end in any order."""
+
+    def __init__(
+        self,
+        name: str,
+        outcomes: Iterable[Outcome] = (),
+        *,
+        view: int = 0,
+        other: str = "",
+        test: Test = no_test,
+    ) -> None:
+        """``name`` is the name of the player from whose view the score is, ``view`` its index in pairings, and
+        ``other`` the name of its opponent, for ``standings``.
+
+        ``outcomes`` are already stored. ``test`` returns the state of the match's sequential test, if it has one.
+        """
+        self.name = name
+        self.tally = Tally()
+        self.counts = Pentanomial((0, 0, 0, 0, 0))
+        """Results of the complete game pairs so far, from the player's view."""
+        self._view, self._other, self._test = view, other, test
+        self._single: dict[tuple[int, int], float] = {}
+        """Points in games whose colour-swapped partner has not ended yet, keyed by round and pair number."""
+        for outcome in outcomes:
+            self.add(outcome)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a game; one without a result is ignored."""
+        if outcome.score is None:
+            return
+        place = outcome.pairing
+        points = outcome.score if place.first == self._view else 1 - outcome.score
+        self.tally.add(points)
+        before = self._single.pop((place.round, place.pair), None)
+        if before is None:
+            self._single[place.round, place.pair] = points
+        else:
+            self.counts += Pentanomial.from_pairs([(before, points)])
+
+    def estimate(self) -> Estimate | None:
+        """Elo estimate from complete game pairs, or from single games while no pair is complete; ``None`` before the
+        first result.
+        """
+        if self.counts.pairs:
+            return self.counts.estimate()
+        tally = self.tally
+        return Trinomial(tally.wins, tally.draws, tally.losses).estimate() if tally.games else None
+
+    def parts(self) -> list[Part]:
+        """Wins, draws and losses, outcomes of pairs, Elo, normalized Elo, LOS, and the sequential test."""
+        estimate = self.estimate()
+        if estimate is None:
+            return []
+        say, tally = console("elolab.arena"), self.tally
+        figures = {"wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
+        points = f"{tally.wins + tally.draws / 2:g}"
+        pairs = " ".join(map(str, self.counts.counts))
+        parts = [
+            Part(5, (say("progress.results_points", points=points, **figures), say("progress.results", **figures))),
+            self._strength(estimate),
+        ]
+        if self.counts.pairs:
+            parts.insert(1, Part(8, (f"[{pairs}]",)))
+        if math.isfinite(estimate.normalized_elo):
+            parts.append(Part(9, (say("progress.normalized", elo=signed(estimate.normalized_elo)),)))
+        parts.append(Part(6, (say("progress.los", los=percent_text(estimate.los)),)))
+        test = self._test(self)
+        if test is not None:
+            ratio, low, high = (
+                signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
+            )
+            texts = [say("progress.ratio", ratio=ratio, lower=low, upper=high)]
+            if low[1:] == high[1:]:
+                texts.append(say("progress.ratio_short", ratio=ratio, bound=high[1:]))
+            parts.append(Part(2, tuple(texts)))
+        return parts
+
+    def standings(self) -> list[dict[str, Any]]:
+        """Both players' results as plain data, most points first; empty without the opponent's name."""
+        own = self.tally
+        board = Scoreboard([self.name, self._other] if self._other else [])
+        board.tallies = [own, Tally(own.losses, own.draws, own.wins)]
+        return board.standings() if self._other else []
+
+    def _strength(self, estimate: Estimate) -> Part:
+        """Elo with its 95 % interval; the share of points while either is infinite."""
+        say = console("elolab.arena")
+        if math.isfinite(estimate.elo) and math.isfinite(estimate.elo_error):
+            key, figures = "elo", {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
+        else:
+            key, figures = "share", {"share": f"{100 * (self.tally.share or 0):.1f}"}
+        names = (self.name, *(shorten_unique([self.name], columns)[0] for columns in NAME_COLUMNS))
+        texts = dict.fromkeys(say(f"progress.{key}", name=name, **figures) for name in names)
+        colour = GREEN if estimate.elo_low > 0 else RED if estimate.elo_high < 0 else ""
+        return Part(1, tuple(texts), colour)
+
+
+@dataclass
+class Scoreboard(Score):
+    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.statistics.standings``."""
+
+    names: Sequence[str]
+    challengers: Sequence[str] = ()
+    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
+    because they meet only challengers.
+    """
+    tallies: list[Tally] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.tallies = [Tally() for _ in self.names]
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a game; one without a result is ignored."""
+        if outcome.score is not None:
+            self.tallies[outcome.pairing.first].add(outcome.score)
+            self.tallies[outcome.pairing.second].add(1 - outcome.score)
+
+    def ranked(self) -> list[tuple[str, Tally]]:
+        """Pairs of name and tally, most points per game first; players without games come last."""
+        shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
+        order = sorted(range(len(shares)), key=lambda player: -shares[player])
+        return [(self.names[player], self.tallies[player]) for player in order]
+
+    def parts(self) -> list[Part]:
+        """Names and shares of the best players, in a gauntlet of challengers only; the first two matter most."""
+        say = console("elolab.arena")
+        parts: list[Part] = []
+        short = {columns: shorten_unique(self.names, columns) for columns in NAME_COLUMNS}
+        for name, tally in self.ranked():
+            if tally.share is None or (self.challengers and name not in self.challengers):
+                continue
+            place = list(self.names).index(name)
+            names = dict.fromkeys((name, *(texts[place] for texts in short.values())))
+            share = f"{100 * tally.share:.1f}"
+            texts = tuple(say("progress.share", name=text, share=share) for text in names)
+            parts.append(Part(1 if len(parts) < 2 else 12, texts))
+        return parts[:LEADERS]
+
+    def table(self, columns: int) -> list[str]:
+        """The standings."""
+        say = console("elolab.arena")
+        rows = [
+            (name, tally, UNKNOWN if tally.share is None else f"{100 * tally.share:.1f} %")
+            for name, tally in self.ranked()
+        ]
+        return _table(say("standings.player"), say("progress.score_head"), rows, columns)
+
+    def standings(self) -> list[dict[str, Any]]:
+        """Name, wins, draws and losses of every player as plain data, most points per game first."""
+        return [
+            {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
+            for name, tally in self.ranked()
+        ]
+
+
+class MatchScores(Score):
+    """The scores of several matches that take turns; the status line shows the match whose game ended last."""
+
+    def __init__(self, test: Test = no_test, clock: Callable[[], float] = time.monotonic) -> None:
+        """``test`` returns the state of a match's sequential test. ``clock`` returns the time in seconds; the line
+        changes to another match at most every ``SHOWN_SECONDS``.
+        """
+        self._test, self._clock = test, clock
+        self._scores: dict[Hashable, MatchScore] = {}
+        self._of_game: dict[str, list[MatchScore]] = {}
+        """The matches of each game that is still to be played, by the game's key."""
+        self._shown: MatchScore | None = None
+        self._shown_since = -math.inf
+
+    def of(self, match: Hashable, name: str, view: int) -> MatchScore:
+        """The score of a match; a new one is made with these arguments of ``MatchScore``."""
+        if match not in self._scores:
+            self._scores[match] = MatchScore(name, view=view, test=self._test)
+        return self._scores[match]
+
+    def expect(self, key: str, score: MatchScore) -> None:
+        """Note that the game with this key, which has not ended yet, counts in a match; it may count in several."""
+        self._of_game.setdefault(key, []).append(score)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count a game in all matches that expect it."""
+        scores = self._of_game.pop(outcome.key, [])
+        for score in scores:
+            score.add(outcome)
+        if scores and scores[0] is not self._shown and self._clock() - self._shown_since >= SHOWN_SECONDS:
+            self._shown, self._shown_since = scores[0], self._clock()
+
+    def parts(self) -> list[Part]:
+        """The parts of the match shown at present."""
+        shown = self._shown or next(iter(self._scores.values()), None)
+        return [] if shown is None else shown.parts()
+
+    def table(self, columns: int) -> list[str]:
+        """Every match that has games; empty for a single match."""
+        if len(self._scores) < 2:
+            return []
+        say, rows = console("elolab.arena"), []
+        for score in self._scores.values():
+            estimate = score.estimate()
+            if estimate is not None:
+                elo = f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
+                rows.append((score.name, score.tally, elo))
+        return _table(say("progress.match_head"), "Elo", rows, columns)
+
+
+def _table(head: str, last: str, rows: Sequence[tuple[str, Tally, str]], columns: int) -> list[str]:
+    """A table of names with their games, wins, draws and losses, and a last column, within ``columns``."""
+    games = console("elolab.arena")("progress.games_head")
+    texts = [[games, "+", "=", "-", last]]
+    texts += [[*map(str, (one.games, one.wins, one.draws, one.losses)), text] for _, one, text in rows]
+    widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
+    least, most = TABLE_NAME_COLUMNS
+    room = columns - sum(widths) - len(GAP) * (len(widths) + 1)
+    names = shorten_unique([name for name, _, _ in rows], max(least, min(most, room)))
+    width = max(columns_of(cut(head, max(least, room))), *map(columns_of, names), 0)
+    lines = []
+    for name, line in zip((cut(head, width), *names), texts, strict=True):
+        cells = [padded(text, width, right=True) for text, width in zip(line, widths, strict=True)]
+        lines.append(GAP.join(["", padded(name, width), *cells]))
+    return lines
