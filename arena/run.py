@@ -38,6 +38,7 @@ from elolab.arena.provenance.record import Provenance, changed_since
 from elolab.arena.provenance.status import (
     DECIDED,
     FAILED,
+    FAULTS,
     FINISHED,
     INCOMPLETE,
     INTERRUPTED,
@@ -287,7 +288,8 @@ class Run:
             return Ending(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
         if error is None or isinstance(error, KeyboardInterrupt):
             return Ending(INTERRUPTED, self._signals[-1] if self._signals else None)
-        return Ending(FAILED, error=" ".join(f"{error}".split()) or type(error).__name__)
+        reason = FAULTS if isinstance(error, StoppedByFaults) else FAILED
+        return Ending(reason, error=" ".join(f"{error}".split()) or type(error).__name__)
 
     @property
     def concurrency(self) -> int:

@@ -39,7 +39,7 @@ class Part(NamedTuple):
     rank: int
     """Importance: a narrow line leaves out the parts with the highest ranks. Parts of rank 0 always stay."""
     texts: tuple[str, ...]
-    """What the part may say, the longest text first."""
+    """Texts that the part may show, the longest first."""
     colour: str = ""
     """Colour on a terminal, one of ``arena.colours``; empty for none."""
 

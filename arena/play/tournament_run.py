@@ -166,6 +166,12 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)
 
 
+def stored_result(spec: TournamentSpec, directory: Path) -> TournamentResult:
+    """The state of the tournament in a folder; ``run`` would play its missing games."""
+    with Store(directory, read_only=True) as store:
+        return result_of(prepare(spec).spec, store)
+
+
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
     """The state of a tournament according to its store; ``outcomes`` are those of the store, if already read."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)

@@ -37,8 +37,9 @@ BEGINNING_BYTES = 200
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     """Play, resume or extend a tournament with the options of ``add_playing``; returns the exit code."""
-    from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run
+    from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run, stored_result
     from elolab.arena.run import (
+        StoppedByFaults,
         check_clocks,
         check_directory,
         check_options,
@@ -73,8 +74,12 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             print_warnings([warning] if warning else [])
         warn_if_in_use(directory)
         return 0
+    stopped = None
     try:
-        result = run(spec, directory, **run_options(arguments))
+        try:
+            result = run(spec, directory, **run_options(arguments))
+        except StoppedByFaults as error:
+            stopped, result = error, stored_result(spec, directory)
         exports, failure = write_results(directory, arguments.language, pgn_detail(arguments))
         if failure is None:
             try:
@@ -88,6 +93,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         warn("console.interrupted", command=spec.command_line)
         return 130
     print_result(spec, directory, result, exports, arguments)
+    if stopped is not None:
+        sys.stdout.flush()
+        raise stopped
     if result.forfeits and not result.interrupted:
         warn("console.forfeits_one" if result.forfeits == 1 else "console.forfeits", games=result.forfeits)
     if failure is not None:

@@ -90,7 +90,7 @@ def test_the_most_important_parts_come_first_and_everything_at_160() -> None:
     assert {columns for columns, line in lines.items() if columns_of(line) >= columns} == set()
     assert lines[60].split(GAP) == ["4000/8000", "experimental +21.2 ± 6.7 Elo", "LLR +5.19 [±2.94]"]
     assert "≤ 6:32" in lines[80]
-    assert "[−2.94, +2.94]" in lines[80]
+    assert "LOS >99.9 %" in lines[80]
     assert "+1283 =1590 −1127" in lines[120]
     everything = ("+1283", "[51 402 913 520 114]", "Elo", "nElo", "LOS", "LLR", "draws", "/min", "6:32")
     assert [text for text in everything if text not in lines[160]] == []

@@ -39,6 +39,32 @@ def command(*words: object) -> list[str]:
     return [sys.executable, str(ROOT / "elolab"), *map(str, words)]
 
 
+def test_a_run_stops_when_a_player_keeps_failing_and_resumes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mock = ROOT / "tests" / "support" / "mock_xiangqi_engines.py"
+    out = tmp_path / "out"
+    words = [
+        "match", "--engine", "name=bad", "proto=ucci", f"cmd={sys.executable} -I -S {mock} illegal protocol=ucci",
+        "--engine", "default", "--limit", "depth=1", "--pairs", "6", "--concurrency", "1", "--out", str(out),
+    ]  # fmt: skip
+    assert command_line.main([*words, "--stop-after-faults", "2"]) == 1
+    printed = capsys.readouterr()
+    (error,) = (line for line in printed.err.splitlines() if "in a row" in line)
+    assert error.startswith(
+        "elolab: match: player 'bad' failed in 2 games in a row; bad lost game 1 by an illegal move"
+    )
+    assert "--stop-after-faults 0" in error
+    assert (
+        sum(line.startswith("elolab: bad lost game") for line in printed.err.splitlines()) == len(records_in(out)) >= 2
+    )
+    assert "bad" in printed.out, "the standings so far"
+    assert json.loads((out / "status.json").read_text())["reason"] == "faults"
+    assert len(records_in(out)) < 12
+    assert command_line.main([*words, "--stop-after-faults", "0"]) == 1
+    assert len(records_in(out)) == 12
+
+
 def test_the_command_prints_standings_digest_and_report(
     played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:

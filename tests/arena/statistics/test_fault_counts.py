@@ -8,6 +8,7 @@ from elolab.arena.statistics.faults import (
     FAULTS_SHOWN,
     FORFEITS,
     FaultCount,
+    FaultStreaks,
     fault_sentences,
     fault_text,
     faults_of,
@@ -51,6 +52,24 @@ def test_faults_are_counted_by_player_and_reason() -> None:
         FaultCount("two", "time_forfeit", 1, 4, None),
     )
     assert set(FORFEITS) <= set(REASONS)
+
+
+def test_only_games_in_a_row_of_one_player_stop_a_run() -> None:
+    bad, good = game(0, "0-1", "crash", "one", KILLED), game(1, "1-0", "checkmate")
+    other = game(2, "1-0", "crash", "two", "exited")
+    for games, reason in (([bad, bad, good, bad, bad], ""), ([bad, bad, other, bad], ""), ([bad] * 3, "one"),
+                          ([other, other, other], "two"), ([good] * 9, "")):  # fmt: skip
+        streaks = FaultStreaks(3)
+        for record in games:
+            streaks.add(record)
+        assert streaks.reason.startswith(
+            f"player {reason!r} failed in 3 games in a row; {reason} lost game" * bool(reason)
+        )
+        assert bool(streaks.reason) == bool(reason)
+    never = FaultStreaks(0)
+    for _ in range(100):
+        never.add(bad)
+    assert not never.reason
 
 
 def test_the_cause_stands_in_the_standings() -> None:
