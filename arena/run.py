@@ -7,6 +7,7 @@ read from the store.
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
@@ -205,6 +206,12 @@ class Run:
         """Numbers of the signals that asked the run to end."""
         self._is_complete: bool = True
         """Whether the games asked for last were all played."""
+        self.is_refused: bool = False
+        """Whether the run cannot begin. A ``UserError`` before the first stored game says the same."""
+        self.scores: dict[str, float | None] = {}
+        """Points of the first player of every stored game, by the game's key."""
+        self._made = [one for one in (directory, *directory.parents) if not one.exists()]
+        """The run's folder and those above it, as far as they did not exist."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
@@ -218,12 +225,12 @@ class Run:
             self.purpose, self.threads, self._cluster, self._affinity, oversubscribe=self._oversubscribe
         )
         with ExitStack() as resources:
+            resources.push(self._remove_if_refused)
             self.store = resources.enter_context(Store(self.directory))
             self._claim()
             for name, text in self._files.items():
                 replace_file(self.directory / name, text)
             self.scores = self.store.scores()
-            """Points of the first player of every stored game, by the game's key."""
             self._status = new_status(self.purpose.kind, self.purpose.key or self.purpose.kind)
             write_status(self.directory, self._status, durable=False)
             resources.push(self._conclude)  # before the folder is given up
@@ -271,6 +278,17 @@ class Run:
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
         self._resources.__exit__(kind, *exception)
+
+    def _remove_if_refused(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
+        """Remove the folders that a refused run has made, unless they hold games or logs."""
+        if self.scores or not self._made or not (self.is_refused or isinstance(error, UserError)):
+            return
+        if self._log_folder is not None and Path(self._log_folder).resolve().is_relative_to(self.directory.resolve()):
+            return
+        shutil.rmtree(self.directory, ignore_errors=True)
+        for parent in self._made[1:]:
+            with suppress(OSError):  # another process has put something there
+                parent.rmdir()
 
     def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
         """Publish how the run ended, in ``live.json`` and ``status.json``; nothing may prevent the folder's release."""

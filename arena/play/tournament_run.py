@@ -161,6 +161,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     with Run(directory, purpose_of(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
+        run.is_refused = bool(run.unavailable and result.missing and not result.stored)
         if result.sequential is not None:
             run.conclusion = Conclusion(result.sequential.verdict, is_decided=result.sequential.is_decided)
         return replace(result, interrupted=run.stop.is_set() and result.missing > 0)

@@ -80,6 +80,9 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             result = run(spec, directory, **run_options(arguments))
         except StoppedByFaults as error:
             stopped, result = error, stored_result(spec, directory)
+        if not directory.exists():  # no game could begin
+            warn_of_missing(result)
+            return result.exit_code
         exports, failure = write_results(directory, arguments.language, pgn_detail(arguments))
         if failure is None:
             try:
@@ -253,15 +256,7 @@ def print_result(
     arguments: argparse.Namespace,
 ) -> None:
     """Print a tournament's result, and to standard error a warning if games are missing."""
-    for name, reason in result.unavailable.items():
-        warn("console.unavailable", name=name, reason=reason)
-    for entry in result.withdrawals:
-        if entry.player not in result.unavailable:
-            warn("console.unavailable", name=entry.player, reason=entry.reason)
-    if result.unplayable:
-        warn("console.unplayable", games=result.unplayable)
-    if result.missing and not result.interrupted:
-        warn("console.not_played", missing=result.missing, planned=result.planned)
+    warn_of_missing(result)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
     elif result.stored:
@@ -272,6 +267,19 @@ def print_result(
         sys.stdout.flush()
         key = "console.interrupted_stored" if result.interrupted else "console.stored"
         warn(key, stored=result.stored, planned=result.planned, command=spec.command_line)
+
+
+def warn_of_missing(result: TournamentResult) -> None:
+    """Print to standard error which players could not be started, and how many games were not played."""
+    for name, reason in result.unavailable.items():
+        warn("console.unavailable", name=name, reason=reason)
+    for entry in result.withdrawals:
+        if entry.player not in result.unavailable:
+            warn("console.unavailable", name=entry.player, reason=entry.reason)
+    if result.unplayable:
+        warn("console.unplayable", games=result.unplayable)
+    if result.missing and not result.interrupted:
+        warn("console.not_played", missing=result.missing, planned=result.planned)
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:

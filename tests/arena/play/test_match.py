@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from elolab import command_line
+from elolab.arena.play.scores import MatchScore
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament_run import result_of
 from elolab.arena.records import GameRecord, Opening, Outcome, Pairing
@@ -158,7 +159,8 @@ def test_a_test_of_non_regression_claims_no_superiority() -> None:
 def test_the_figures_of_a_test_have_true_minus_signs() -> None:
     test = SequentialRun.over(SequentialSettings(-5, 5, batch_pairs=4), 100, random_games(40, 0.1, 1))
     lines = figure_lines(figures_of(test.counts, test.settings))
-    assert re.fullmatch(r"LLR −\d\.\d\d \[−2\.94, \+2\.94\]", test.words(79))
+    score = MatchScore("one", random_games(40, 0.1, 1), test=lambda score: test.state)
+    assert re.fullmatch(r"LLR −\d\.\d\d \[−2\.94, \+2\.94\]", score.parts()[-1].texts[0])
     assert any("bounds [−2.944, +2.944]" in line for line in lines)
     assert any("of −5 (H0) against 5 (H1)" in line for line in lines)
     assert not [line for line in lines if re.search(r"(?<!\w)-\d", line)]

@@ -437,3 +437,17 @@ def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:
     assert play(path, out).exit_code == 0
     assert {record.key for record in stored} <= {record.key for record in records_in(out)}
     assert len(records_in(out)) == 72
+
+
+def test_a_refused_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Neither its own nor those above it, unless they were there before or it holds a log."""
+    out = tmp_path / "new" / "deep"
+    silent = ["--engine", "cmd=/bin/false", "proto=ucci", "--engine", "default", "--limit", "depth=1", "--pairs", "1"]
+    cluster = ["default", "default", "--pairs", "1", "--cluster", "tcp://127.0.0.1:1"]
+    for words, code in ((silent, 2), (cluster, 1)):
+        assert command_line.main(["match", *words, "--out", str(out)]) == code
+        assert capsys.readouterr().err
+        assert not out.parent.exists()
+    out.mkdir(parents=True)
+    assert command_line.main(["match", *silent, "--out", str(out)]) == 2
+    assert out.exists()

@@ -84,7 +84,7 @@ def test_lines_fill_the_screen_and_nothing_more(size: tuple[int, int], language:
 def test_what_a_screen_of_usual_size_says() -> None:
     text = text_of(screen(state(), [], GameChoice(), "en", 80, 24))
     for said in (
-        "40/100 games  40 %  2.5/s", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
+        "40/100 games  40 %  150/min", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
         "undecided", " 1 default", "+99.0   20.5     40  62.5 %", "and 24 more players", "default lost 2 games",
         "lost", "game 7  (1 of 2)", "move 3: e2e6  1:01", "+2.50",
     ):  # fmt: skip

@@ -31,6 +31,7 @@ def write_study(folder: Path) -> Path:
         limit = "nodes=100"
         budget = {{ games = 46 }}
         round_pairs = 7
+        stop_after_faults = 0
         openings = {json.dumps(str(suite))}
         [adjudication]
         maximum_plies = 12
