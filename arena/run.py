@@ -211,7 +211,7 @@ class Run:
         self.scores: dict[str, float | None] = {}
         """Points of the first player of every stored game, by the game's key."""
         self._made = [one for one in (directory, *directory.parents) if not one.exists()]
-        """The run's folder and those above it, as far as they did not exist."""
+        """The run's folder and those above it that did not exist before, the innermost first."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
