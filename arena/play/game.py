@@ -407,8 +407,8 @@ class _GameInProgress:
         self.line.append(reply.move)
         self.draw_offers[side] = reply.offers_draw
         # Keep a move that is too late, so that the record shows its time.
-        time_ms, variation = reply.elapsed_ns / 1e6, reply.principal_variation
-        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation))
+        time_ms, variation, own_ms = reply.elapsed_ns / 1e6, reply.principal_variation, reply.reported_ms
+        self.moves.append(MoveRecord(reply.move, reply.score, reply.depth, reply.nodes, time_ms, variation, own_ms))
         if reply.late_ns:
             self.clocks[side].note_lateness(reply.late_ns)
         self.clocks[side].after_move(reply.elapsed_ns)

@@ -232,6 +232,8 @@ class Reply(NamedTuple):
     """
     late_ns: int = 0
     """Nanoseconds of ``elapsed_ns`` for which the answer may have lain there before the arena could read it."""
+    reported_ms: float | None = None
+    """Milliseconds of the search by the player's own account; ``None`` if not reported."""
 
 
 @dataclass(frozen=True)

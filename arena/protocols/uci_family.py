@@ -109,6 +109,7 @@ that it stays fast on long lines.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
 _NODES = re.compile(r" nodes\s+(\d+)")
+_TIME = re.compile(r" time\s+(\d+)")
 
 
 def parse_information(line: str) -> Information:
@@ -343,6 +344,15 @@ class UciFamilyClient(ProtocolClient):
         """The principal variation of the last search's final score, as the engine wrote it."""
         return variation_text(self._scored)
 
+    @property
+    def reported_ms(self) -> float | None:
+        """Milliseconds since the last search began, by the engine's last ``info`` line with nodes or a score; ``None``
+        if it does not say.
+        """
+        line = (self._counted or self._scored).partition(" string ")[0]
+        time_ms = _TIME.search(line)
+        return None if time_ms is None else float(number_of(time_ms[1]))
+
 
 # --- The player -------------------------------------------------------------------------------------------------------
 
@@ -465,5 +475,6 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
             expected = read_move(expected, first_rank)
         variation = read_variation(self._client.variation, first_rank)
         return Reply(
-            move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation
-        )
+            move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation,
+            reported_ms=self._client.reported_ms,
+        )  # fmt: skip

@@ -92,7 +92,7 @@ def mistake_in(spec: PlayerSpec) -> str:
 
 _FEATURE = re.compile(r'\b(\w++)\s*+=\s*+(?:"([^"]*)"|(\S+))')
 _OPTION = re.compile(r"(.+?)\s-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
-_THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+\d+\s+(\d+)")
+_THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+(\d+)\s+(\d+)")
 _FIGURE = re.compile(r"[-\d.]+")
 _VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})[+#]*")
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
@@ -139,10 +139,16 @@ def parse_thinking(line: str) -> Information:
     found = _THINKING.match(line)
     if found is None:
         return Information()
-    depth, score, nodes = found.groups()
+    depth, score, _, nodes = found.groups()
     return Information(
         score=_centipawns(number_of(score)), depth=max(0, number_of(depth, MAX_DEPTH)), nodes=number_of(nodes)
     )
+
+
+def parse_thinking_time(line: str) -> float | None:
+    """Milliseconds since the search began, from a line of thinking output; ``None`` for other lines."""
+    found = _THINKING.match(line)
+    return None if found is None else 10.0 * number_of(found[3])
 
 
 def parse_variation(line: str, first_rank: int) -> str:
@@ -414,6 +420,13 @@ class XboardClient(ProtocolClient):
         """Contents of the last line of thinking output; all parts are ``None`` if there was none."""
         return parse_thinking(self._thinking)
 
+    @property
+    def reported_ms(self) -> float | None:
+        """Milliseconds of the last search, to the hundredth of a second, by the last line of thinking output; ``None``
+        if there was none.
+        """
+        return parse_thinking_time(self._thinking)
+
     def variation(self, first_rank: int) -> str:
         """The principal variation of the last line of thinking output, in the notation of ``Reply``; empty if there is
         none.
@@ -683,7 +696,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return Reply(
             move, score, information.depth, information.nodes, elapsed_ns, line,
             reading=Fault("ranks_from", rank=self._first_rank), offers_draw=self._client.take_offer(),
-            principal_variation=self._client.variation(self._first_rank),
+            principal_variation=self._client.variation(self._first_rank), reported_ms=self._client.reported_ms,
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:

@@ -29,7 +29,11 @@ def record_of(number: int = 0, score: int | None = 10, key: str = "") -> GameRec
         first="Ann",
         second="Bob",
         opening=Opening("K w", ("a0a1",), "some opening"),
-        moves=(MoveRecord("h2e2", score, 5, 1000, 0.5), MoveRecord("h9g7", None, None, None, 1.25, "h9g7 h0g2")),
+        moves=(
+            MoveRecord("h2e2", score, 5, 1000, 0.5),
+            MoveRecord("h9g7", None, None, None, 1.25, "h9g7 h0g2"),
+            MoveRecord("h0g2", None, None, None, 1.5, "", 1.0),
+        ),
         result="1/2-1/2",
         reason="repetition",
         engine_identity="identity1234",
@@ -67,9 +71,11 @@ def test_records_come_back_as_they_were_in_schedule_order(tmp_path: Path) -> Non
         assert store.mean_duration_ms() == 1.5
 
 
-def test_the_digest_of_a_game_does_not_depend_on_its_variations() -> None:
+def test_the_digest_of_a_game_does_not_depend_on_variations_and_reported_times() -> None:
     record = record_of()
-    silent = replace(record, moves=tuple(move._replace(principal_variation="") for move in record.moves))
+    silent = replace(
+        record, moves=tuple(move._replace(principal_variation="", reported_ms=None) for move in record.moves)
+    )
     assert silent.digest == record.digest
 
 

@@ -209,6 +209,7 @@ bestmove h1g3 ponder h8c8""",
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (139, 4, 1000)
     assert session.variation == "h1g3 f10e9 b3c3 h8h4"
+    assert session.reported_ms == 3  # of the last line with nodes, although its score is a bound
 
 
 def test_an_engine_that_says_nothing_about_its_search() -> None:
@@ -218,15 +219,18 @@ def test_an_engine_that_says_nothing_about_its_search() -> None:
     found = session.information()
     assert (found.score, found.depth, found.nodes) == (None, None, None)
     assert session.variation == ""
+    assert session.reported_ms is None
 
 
 def test_the_last_search_leaves_nothing_behind() -> None:
     session = UciClient()
     session.think("position fen F", "go depth 1")
-    replay(session, "info depth 9 score cp 99 nodes 9 pv a0a1\nbestmove a0a1")
+    replay(session, "info depth 9 score cp 99 nodes 9 time 7 pv a0a1\nbestmove a0a1")
+    assert session.reported_ms == 7
     session.think("position fen F moves a0a1", "go depth 1")
     replay(session, "bestmove a9a8")
     assert session.information().score is None
+    assert session.reported_ms is None
     assert session.variation == ""
 
 

@@ -25,6 +25,7 @@ from elolab.arena.protocols.xboard import (
     parse_move,
     parse_option,
     parse_thinking,
+    parse_thinking_time,
     parse_variation,
 )
 from elolab.arena.records import Opening, PlayerSpec
@@ -134,6 +135,11 @@ def test_options_that_the_engine_would_not_take(name: str, value: str, text: str
 def test_thinking_output(line: str, score: int | None, depth: int | None, nodes: int | None) -> None:
     found = parse_thinking(line)
     assert (found.score, found.depth, found.nodes) == (score, depth, nodes)
+    assert (parse_thinking_time(line) is None) == (nodes is None)
+
+
+def test_thinking_output_counts_hundredths_of_a_second() -> None:
+    assert parse_thinking_time(" 4     10        6      22328 h9g7") == 60
 
 
 @pytest.mark.parametrize(
