@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 
 from elolab.arena.builds.repository import SHOWN_DIGITS
 from elolab.arena.notation.played_tags import PlayedAs, options_text
+from elolab.arena.notation.variations import VariationCount
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.records import GameSummary, PlayerSpec
 from elolab.arena.reports.packed_games import PackedGames
@@ -22,7 +23,6 @@ from elolab.arena.statistics.numbers import error_text, given_text, percent_text
 from elolab.arena.statistics.placing import Placing, result_sentence, withdrawal_text
 from elolab.arena.statistics.search_tables import SearchStatistics
 from elolab.arena.statistics.standings import Tables
-from elolab.arena.statistics.variations import VariationCount
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, game_words
 from elolab.engine.settings.configuration import specification_word

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from elolab.arena.notation.variations import KINDS, VariationCount
 from elolab.arena.reports.contents import ARENA, Contents, figure_text, mean_text, number_text, setting_text
 from elolab.arena.reports.document import NUMBER, TEXT, TextTable
 from elolab.arena.reports.render import REPORTS
@@ -22,7 +23,6 @@ from elolab.arena.statistics.placing import (
 )
 from elolab.arena.statistics.search_tables import end_rows, iteration_rows, player_row, shown_columns
 from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
-from elolab.arena.statistics.variations import KINDS, VariationCount
 from elolab.engine.language import Catalogue
 
 TEXT_COLUMNS = {

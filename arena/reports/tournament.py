@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from elolab.arena.notation.variations import LINES_READ
 from elolab.arena.reports import tables
 from elolab.arena.reports.contents import (
     ARENA,
@@ -18,7 +19,6 @@ from elolab.arena.reports.packed_games import GamesOnPage
 from elolab.arena.schedule import is_match
 from elolab.arena.statistics.match_statistics import match_lines
 from elolab.arena.statistics.standings import rating_reference
-from elolab.arena.statistics.variations import LINES_READ
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")

@@ -13,6 +13,7 @@ from elolab.arena.files import OTHER_FOLDER, replace_file, replacing
 from elolab.arena.notation.csv_tables import frame_csv, row_writer
 from elolab.arena.notation.pgn import DETAILS, GameWriter
 from elolab.arena.notation.played_tags import PlayedAs, played_as
+from elolab.arena.notation.variations import VariationCount, VariationCounter
 from elolab.arena.play.store import STORE_NAME, Store, made_folder
 from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats, caveats_of
@@ -28,7 +29,6 @@ from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.placing import Placing, placing_of
 from elolab.arena.statistics.search_tables import SearchStatisticsCounter
 from elolab.arena.statistics.standings import TableCounter, Tables, tables_of
-from elolab.arena.statistics.variations import VariationCount, VariationCounter
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError
 from elolab.engine.language import DEFAULT_LANGUAGE

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from elolab.arena.notation.variations import KINDS, LINES_READ, LineReader, VariationCounter
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
-from elolab.arena.statistics.variations import KINDS, LINES_READ, LineReader, VariationCounter
 from elolab.engine.games import game_named
 from elolab.engine.values import MATE
 
@@ -144,7 +144,7 @@ def replace_line(move: MoveRecord, line: str) -> MoveRecord:
 
 
 def test_only_so_many_lines_are_played_through(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("elolab.arena.statistics.variations.LINES_READ", 2)
+    monkeypatch.setattr("elolab.arena.notation.variations.LINES_READ", 2)
     counter = VariationCounter("xiangqi")
     for number in range(5):
         counter.add(record_of(entry("h2e2", 0, "h2e2 h2e2"), number=number))
