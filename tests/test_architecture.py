@@ -31,6 +31,7 @@ MAY_IMPORT = {
         "matplotlib",
         "jinja2",
         "markupsafe",
+        "asyncssh",
         "distributed",
         "starlette",
         "uvicorn",
@@ -50,7 +51,7 @@ MAY_DRAW = {
 MAY_SERVE = {"arena.watching.server"}
 """The only modules that may import starlette and uvicorn, an extra that most do without."""
 MAY_USE_DASK = {"arena.cluster.dask_cluster", "arena.cluster.ssh_cluster"}
-"""The only modules that may import distributed."""
+"""The only modules that may import distributed and asyncssh."""
 
 SPECIFICATION_FOLDERS = {path.relative_to(ROOT).as_posix() for path in (ROOT / "configs").iterdir() if path.is_dir()}
 """Folders of files that a user may write; the page has them in one line."""
@@ -100,7 +101,7 @@ def offences(module: str, source: str, *, is_package: bool = False) -> list[str]
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_DRAW))} may")
         elif library in ("starlette", "uvicorn") and module not in MAY_SERVE:
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_SERVE))} may")
-        elif library == "distributed" and module not in MAY_USE_DASK:
+        elif library in ("asyncssh", "distributed") and module not in MAY_USE_DASK:
             found.append(f"{module}:{line} imports {name}: only {', '.join(sorted(MAY_USE_DASK))} may")
     return found
 
