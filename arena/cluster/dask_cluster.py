@@ -7,6 +7,7 @@ reconnects if the scheduler was lost.
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
 import threading
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from typing import Any
 
+from elolab.arena.cluster.sent_files import SentFile
 from elolab.arena.cluster.site import ClusterError, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
 from elolab.arena.provenance.sources import difference_in_sources
@@ -37,7 +39,7 @@ TOPIC = "elolab-games"
 """Dask topic under which workers report their games in progress."""
 
 
-def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
+def play_chunk_on_dask(chunk: Chunk, *sent: SentFile) -> PlayedChunk:
     """Play a chunk on a Dask worker; reports its games in progress through the scheduler."""
     from distributed import get_worker
 
@@ -46,7 +48,7 @@ def play_chunk_on_dask(chunk: Chunk) -> PlayedChunk:
     def report(games: list[ChunkGame]) -> None:
         worker.log_event(TOPIC, {"run": chunk.run, "chunk": chunk.number, "games": [list(game) for game in games]})
 
-    return play_chunk(chunk, report)
+    return play_chunk(chunk, *sent, report=report)
 
 
 class DaskSite(Site):
@@ -282,6 +284,7 @@ class DaskSite(Site):
                     answer["host"],
                     answer["processors"],
                     answer["memory"],
+                    functools.partial(self._client.scatter, workers=[address], hash=False),
                 )
                 self._refused.pop(address, None)
                 self._had_workers = True

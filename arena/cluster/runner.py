@@ -18,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.cluster.sent_files import files_to_send, platform_name, read_file
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
@@ -75,6 +76,8 @@ class _Record:
     """Arrival time and number of games of recently finished chunks."""
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
+    lacking: dict[GameFile, Any] = field(default_factory=dict)
+    """Files that the worker lacks, each with what stands for it in its next chunks; ``None`` before it is sent."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
@@ -203,6 +206,8 @@ class ClusterRunner(Runner):
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
         """Warnings already given; each is given once."""
+        self._paths: dict[GameFile, str] = {}
+        """Absolute paths, on this machine, of files that workers lacked."""
         self._copied: set[str] = set()
         """Keys of games that were also sent to a second worker."""
         self._settled: set[str] = set()
@@ -357,15 +362,35 @@ class ClusterRunner(Runner):
         """Send these games as a chunk; false if that fails."""
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
-        chunk = Chunk(self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files))
+        sendable = self._sendable(jobs)
+        chunk = Chunk(
+            self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files), sendable,
+            platform_name(),
+        )  # fmt: skip
         try:
-            future = worker.executor.submit(worker.play, chunk)
+            future = worker.executor.submit(worker.play, chunk, *self._shared(worker))
         except Exception as error:
             if not self._site.is_loss(error):
                 self._site.refuse(worker, _described(error))
             return False
         self._sent[future] = _Sent(chunk, worker)
         return True
+
+    def _sendable(self, jobs: Iterable[GameJob]) -> dict[GameFile, str]:
+        """Absolute path of each file of the games' players that this machine can send."""
+        players = {id(player): player for job in jobs for player in (job.first, job.second)}.values()
+        return files_to_send((player for player in players if not player.is_builtin), self._files)
+
+    def _shared(self, worker: Worker) -> list[Any]:
+        """The files that the worker lacks, sent to it once; raises ``ClusterError`` if one has changed."""
+        lacking = self._record_of(worker).lacking
+        for file, shared in lacking.items():
+            if shared is None:
+                content = read_file(self._paths[file], self._files[file])
+                if content is None:
+                    raise ClusterError(f"{file} has changed since the run began", "give the same command again")
+                lacking[file] = worker.share(content)
+        return list(lacking.values())
 
     def _send_copy(self, worker: Worker) -> None:
         """Let an idle worker also play an overdue chunk, because the chunk's own worker may be slow or hang."""
@@ -455,6 +480,7 @@ class ClusterRunner(Runner):
             played = PlayedChunk(refusal=refusal)
         if played.records:
             self._files.update(played.files)
+            record.lacking.clear()
         record.add(played)
         records = [one for one in played.records if one.key not in self._settled]
         if records:
@@ -471,7 +497,11 @@ class ClusterRunner(Runner):
             )
         keys = {one.key for one in played.records}
         unplayed = self._unsettled(job for job in sent.chunk.jobs if job.key not in keys)
-        if played.refusal:
+        if played.lacking:
+            queue.put_back(unplayed)
+            self._paths |= sent.chunk.sendable
+            record.lacking |= {file: record.lacking.get(file) for file in played.lacking}
+        elif played.refusal:
             queue.put_back(unplayed)
             self._site.refuse(worker, played.refusal)
         elif played.records or played.unavailable or self._stop.is_set():

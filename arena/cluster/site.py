@@ -6,9 +6,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import CancelledError, Executor
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.cluster.sent_files import SentFile
+from elolab.arena.cluster.worker import ChunkGame, Order, PlayedChunk, heed, play_chunk
 from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.limits import Limits
 
@@ -40,7 +41,7 @@ class Worker:
     threads: int
     """Number of chunks that the worker plays at the same time."""
     executor: Executor
-    play: Callable[[Chunk], PlayedChunk]
+    play: Callable[..., PlayedChunk]
     """The function that plays a chunk; it is submitted to the worker's executor."""
     host: str = ""
     """Name of the worker's machine."""
@@ -48,6 +49,8 @@ class Worker:
     """Number of processors that the worker can use; 0 if unknown."""
     memory: int = 0
     """Memory that the worker can use, in MiB; 0 if unknown."""
+    share: Callable[[SentFile], Any] = lambda sent: sent
+    """Function that sends a file to the worker once, and returns what stands for it among the arguments of ``play``."""
 
 
 class RefusedWorker(NamedTuple):

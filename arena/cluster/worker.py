@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from elolab.arena.cluster.sent_files import SentFile, keep, placed
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import memory_megabytes, processor_count
 from elolab.arena.provenance.record import GameFile, files_of
@@ -65,6 +66,10 @@ class Chunk:
     """Evaluation weights that are not shipped with elolab."""
     files: Mapping[GameFile, str] = field(default_factory=dict)
     """Digests that the files of external players must have, where known."""
+    sendable: Mapping[GameFile, str] = field(default_factory=dict)
+    """Absolute paths, on the client, of the players' files that the client can send."""
+    platform: str = ""
+    """The client's ``platform_name``."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ class PlayedChunk:
     seconds: float = 0.0
     files: Mapping[GameFile, str] = field(default_factory=dict)
     """Digests of the files that external players used."""
+    lacking: tuple[GameFile, ...] = ()
+    """Files that the client must send before the worker can play; no game has been played then."""
     refusal: str = ""
     """Reason why the worker cannot play any games; empty if it can."""
     error: str = ""
@@ -112,9 +119,10 @@ def introduction() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChunk:
+def play_chunk(chunk: Chunk, *sent: SentFile, report: Report = lambda running: None) -> PlayedChunk:
     """Play the games of a chunk one after another; other threads may play other chunks at the same time.
 
+    ``sent`` are files that the worker lacked.
     Does not raise: if the worker cannot play, the result's ``refusal`` gives the reason.
     """
     if refusal := _refusal(chunk):
@@ -122,12 +130,26 @@ def play_chunk(chunk: Chunk, report: Report = lambda running: None) -> PlayedChu
     for weights in chunk.weights:
         provide_weights(weights)
     players = [*{id(player): player for job in chunk.jobs for player in (job.first, job.second)}.values()]
-    files = {file: digest for player in players for file, digest in files_of(player).items()}
+    for one in sent:
+        if refusal := keep(one):
+            return PlayedChunk(refusal=refusal)
+    places = {player: placed(player, chunk.sendable, chunk.files, chunk.platform) for player in players}
+    if lacking := tuple(dict.fromkeys(file for place in places.values() for file in place.lacking)):
+        return PlayedChunk(lacking=lacking)
+    foreign = {file for place in places.values() for file in place.sent}
+    files = {file: digest for player in players for file, digest in files_of(player).items() if file not in foreign}
+    files |= {file: chunk.files[file] for file in foreign}
     if refusal := difference_in_files(chunk.files, files) or _difference_in_weights(players):
         return PlayedChunk(refusal=refusal)
-    missing = {player.name: reason for player in players if (reason := _missing_file(player, chunk.files))}
+    wanted = chunk.files.keys() - foreign
+    problems = {player.name: place.problem or _missing_file(player, wanted) for player, place in places.items()}
+    jobs = [replace(job, first=places[job.first].player, second=places[job.second].player) for job in chunk.jobs]
+    keys = {here.key: job.key for here, job in zip(jobs, chunk.jobs, strict=True)}
     with _SEATS.taken(chunk.run) as seat:
-        return replace(seat.play(chunk, report, missing), files=files)
+        here = replace(chunk, jobs=tuple(jobs)) if foreign else chunk
+        played = seat.play(here, report, {name: problem for name, problem in problems.items() if problem})
+    records = tuple(replace(record, key=keys[record.key]) for record in played.records) if foreign else played.records
+    return replace(played, records=records, files=files)
 
 
 def _refusal(chunk: Chunk) -> str:

@@ -52,17 +52,17 @@ class GameFile(NamedTuple):
         """SHA-256 of the file's present content in hexadecimal digits; ``None`` if it is missing or unreadable on this
         machine.
         """
+        path = self.path()
+        return None if path is None else digest_of_file(path)
+
+    def path(self) -> str | None:
+        """The file's path on this machine, whether or not it exists; ``None`` for a program that is not found."""
         try:
             if self.is_program:
-                path = find_program([self.word], self.directory)
-            else:
-                path = os.path.join(os.path.abspath(self.directory or ""), self.word)
-            status = os.stat(path)
-            if not stat.S_ISREG(status.st_mode):
-                return None
-            return _digest(path, status.st_mtime_ns, status.st_size, status.st_ino)
-        except (PlayerFault, OSError, ValueError):  # a word with a null character is no path
+                return find_program([self.word], self.directory)
+        except PlayerFault:
             return None
+        return os.path.join(os.path.abspath(self.directory or ""), self.word)
 
     def is_of(self, player: PlayerSpec) -> bool:
         """Whether the player's command or options name this file."""
@@ -75,6 +75,17 @@ class GameFile(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.word!r}" + ("" if self.directory is None else f" in {self.directory}")
+
+
+def digest_of_file(path: str | os.PathLike[str]) -> str | None:
+    """SHA-256 of a regular file in hexadecimal digits; ``None`` if it is missing or unreadable."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        return _digest(os.fspath(path), status.st_mtime_ns, status.st_size, status.st_ino)
+    except (OSError, ValueError):  # a path with a null character
+        return None
 
 
 @functools.lru_cache(256)
