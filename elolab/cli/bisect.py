@@ -85,7 +85,7 @@ def configure(parser: CommandParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Bisect, or resume a bisection."""
     hypotheses_of(arguments)
-    for option in ("event", "pgnout"):
+    for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"bisect: --{option} is for one match; leave it out")
     name_ignored_words(arguments)

@@ -76,6 +76,7 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
         assert step is skipped or (tmp_path / "out" / step["folder"] / "report.html").is_file()
     assert json.loads((tmp_path / "out" / "bisect.json").read_text()) == data
     report = (tmp_path / "out" / "report.md").read_text()
+    assert "{" not in report
     assert all(text in report for text in ("one of these 2", names[4][:8], "plots/bisection.svg"))
 
     shutil.rmtree(tmp_path / "out" / skipped["commit"][:8], ignore_errors=True)

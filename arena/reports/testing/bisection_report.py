@@ -81,7 +81,7 @@ class BisectionReport:
         numbers = {"elo": step.elo, "low": step.elo_low, "high": step.elo_high}
         shown = {name: signed(value) for name, value in numbers.items() if value is not None}
         verdict = say(f"bisect.{step.verdict}")
-        return say("bisect.step", verdict=verdict, games=step.games, reference=self.reference, **shown, **about)
+        return say("bisect.step_tested", verdict=verdict, games=step.games, reference=self.reference, **shown, **about)
 
     def data(self) -> dict[str, Any]:
         """The bisection as plain data."""
@@ -126,7 +126,9 @@ class BisectionReport:
             verdict = say(f"bisect.{step.verdict}")
             rows.append((str(number), step.commit.short, step.commit.date, step.commit.subject, verdict,
                          str(step.games), elo, interval, step.folder))  # fmt: skip
-        return table_of([say(f"bisect.{name}") for name in COLUMNS], rows, numbers=(0, 5, 6, 7), sentence=(3,))
+        return table_of(
+            [say(f"bisect.{name}") for name in COLUMNS], rows, numbers=(0, 5, 6, 7), sentence=(3,), whole=(1, 2)
+        )
 
     def _plots(self, tested: Sequence[Step], say: Catalogue) -> list[Plot]:
         from elolab.arena.reports.testing.charts import bisection_chart
@@ -146,4 +148,4 @@ class BisectionReport:
             words += [say("bisect.suspect")] if commit.name in suspects else []
             rows.append((commit.short, commit.date, commit.subject, say("bisect.comma").join(words)))
         heads = [say(f"bisect.{name}") for name in ("commit", "date", "subject", "verdict")]
-        return table_of(heads, rows, sentence=(2,))
+        return table_of(heads, rows, sentence=(2,), whole=(0, 1))
