@@ -289,8 +289,8 @@ def play_tournament(
 
     The same call with the same folder plays only missing games; the specification may gain players and pairs.
 
-    Raises ``UserError`` for wrong input and for a folder that holds something else. The result's ``unavailable`` names
-    players that could not be started.
+    Raises ``UserError`` for wrong input, for a folder that holds something else, and in a new folder if no game can begin
+    because a player cannot be started. The result's ``unavailable`` names players that could not be started.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)
@@ -325,6 +325,9 @@ def _played(
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
     options["files"] = kept_specification(content)
     result = tournament_run.run(spec, folder, **options)
+    if not folder.exists():  # no game could begin, and the run has removed its folder
+        name, reason = next(iter(result.unavailable.items()))
+        raise UserError(f"player {name!r} cannot be started: {reason}")
     with Store(folder, read_only=True) as store:
         count = tournament_run.count_of(spec, store)
         records = (record for record in store.iterate() if record.pairing.number < count)
