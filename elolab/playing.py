@@ -289,8 +289,9 @@ def play_tournament(
 
     The same call with the same folder plays only missing games; the specification may gain players and pairs.
 
-    Raises ``UserError`` for wrong input, for a folder that holds something else, and in a new folder if no game can begin
-    because a player cannot be started. The result's ``unavailable`` names players that could not be started.
+    Raises ``UserError`` for wrong input, for a folder that holds something else, and, in a new folder, for a player
+    that cannot be started, if therefore no game can begin. The result's ``unavailable`` names players that could not be
+    started.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)
