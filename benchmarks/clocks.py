@@ -48,7 +48,15 @@ def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "spec.toml"
         file.write_text(f'name = "{name}"\npairs = {max(1, games // 2)}\nlimit = "{limit}"\n{players}')
-        words = ["tournament", str(file), "--out", f"{folder}/run", "--concurrency", str(concurrency)]
+        words = [
+            "tournament",
+            str(file),
+            "--out",
+            f"{folder}/run",
+            "--concurrency",
+            str(concurrency),
+            "--oversubscribe",
+        ]
         subprocess.run([sys.executable, "-m", "elolab", *words], check=True, capture_output=True, text=True)
         with Store(Path(folder) / "run", read_only=True) as store:
             return store.records()

@@ -121,7 +121,7 @@ def played(game: str, entries: Sequence[Entry], folder: Path) -> list[GameRecord
         spec_from_mapping(content, "soak"), players=tuple(entry.spec for entry in entries),
         adjudication=Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0),
     )  # fmt: skip
-    result = run(spec, folder / "out", concurrency=CONCURRENCY, stream=io.StringIO())
+    result = run(spec, folder / "out", concurrency=CONCURRENCY, oversubscribe=True, stream=io.StringIO())
     assert (result.exit_code, result.missing, result.unavailable) == (1, 0, {})  # 1: games were lost by faults
     with Store(folder / "out", read_only=True) as store:
         return store.records()
