@@ -49,7 +49,7 @@ class Judge(Protocol):
     """Scores positions; each judge is used by one thread only."""
 
     def score(self, position: Position) -> int:
-        """Score in points from the view of the side to move; it depends on the position alone."""
+        """Score in points, for the side to move; it depends on the position alone."""
 
     def close(self) -> None:
         """Release the judge's resources."""

@@ -1,8 +1,9 @@
 """Publishes games in progress in ``live.json``, and reads the requests of viewers.
 
-Games are published with their moves, but only the first ones in schedule order, because the moves of hundreds of games
-would take megabytes. A viewer asks for the moves of all games, or for a game's dialogue, by the file ``asked.json`` in
-the run's folder. The run notices it at its next publication, and removes it when it ends.
+All games in progress are published, but only the first ones in schedule order with their moves, because the moves of
+hundreds of games would take megabytes. To ask for the moves of all games, or for a game's dialogue, a viewer writes the
+file ``asked.json`` in the run's folder. The run reads the file at its next publication, and deletes it when the run
+ends.
 """
 
 from __future__ import annotations

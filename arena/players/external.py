@@ -45,7 +45,7 @@ QUOTED = 80
 PASS = "pass"
 """Notation of a pass, the move of a side that has no other move."""
 STARTS_AT_ONCE = max(4, os.cpu_count() or 1)
-"""Maximum number of programs that start at the same time. More would take the processors from games that are played."""
+"""Maximum number of programs that start at the same time. More would take processor time from games in progress."""
 NOTICED_NS = 1_000_000
 """Smallest lateness of the arena that a reply names, in nanoseconds; it is the error of its measurement."""
 _STARTS = threading.Semaphore(STARTS_AT_ONCE)

@@ -329,7 +329,10 @@ class _RatingFit:
         return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
     def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
-        """Gradient and information of the log posterior at ``point``; ``outcomes`` has shape (rows, 3)."""
+        """Gradient and Fisher information of the log posterior at ``point``.
+
+        ``outcomes`` has a row per pairing: the first player's numbers of losses, draws and wins.
+        """
         chances = self._chances(point)
         totals = outcomes.sum(axis=1)
         expected = chances[:, 1] / 2 + chances[:, 2]

@@ -36,7 +36,7 @@ OUTPUT_BYTES = 65_536
 ERROR_BYTES = 65_536
 """Size in bytes of the buffer for a program's error stream."""
 MAX_ARRIVALS = 512
-"""Maximum number of reads of output that one call makes."""
+"""Maximum number of reads of a program's output in one call of ``exchange``, which then returns ``FULL``."""
 STOP_CHECK_NS = 100_000_000
 """Nanoseconds between checks of the stop flag."""
 EXACT_NS = 1_000_000

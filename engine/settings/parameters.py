@@ -709,8 +709,8 @@ def needed_for(name: str) -> dict[str, Value]:
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
     """The settings of a complete preset: those it names, with every other technique of the game switched off.
 
-    A parameter of a technique that is off has no effect and keeps its default if it is from the literature. Techniques
-    that are not from the literature are always off, so that no other setting activates them.
+    While a technique is off, its parameters have no effect. Those from the literature then keep their defaults; those
+    of our own are set to their ``off`` values, so that no other setting can activate them.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)

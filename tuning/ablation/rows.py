@@ -225,8 +225,11 @@ class PlayedComparisons:
     def rows(
         self, allocation: Allocation, ratios: Sequence[CostRatio | None], counted: Sequence[int], is_complete: bool
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """The tables of comparisons and effects, with the verdicts of the last analysis; ``counted`` is the number of
-        pairs to use from each match."""
+        """The tables of comparisons and effects, with the verdicts of the last analysis.
+
+        ``ratios`` has each comparison's cost ratio, ``None`` if not measured, and ``counted`` the number of pairs to
+        use from each match. ``is_complete``: the run has ended, so that the rows say why each comparison ended.
+        """
         judgements = iter(judgements_of(allocation))
         rows = tuple(
             row_of(

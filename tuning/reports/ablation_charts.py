@@ -135,7 +135,7 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """Draw a comparison: Elo in the mark of its verdict, its own interval (thick) and ``judged_interval`` (thin).
+    """Draw a comparison: its Elo, with the marker of its verdict, its own interval (thick) and the judged one (thin).
 
     ``place`` is its position on the other axis, ``bounds`` are the limits of the Elo axis, and ``upright`` makes that
     axis vertical.

@@ -113,11 +113,11 @@ class Validation:
     """Name of the preset file that is written for a validated recommendation."""
 
     def pairs(self, games: int) -> int:
-        """Maximum game pairs of the sequential test after a tuning of ``games`` games.
+        """Maximum number of game pairs in the sequential test after a tuning of ``games`` games.
 
-        The default is as many games as the tuning has, because such a match measures the gain about as precisely as the
-        tuning's model. Fewer games would often leave a real gain undecided; more would cost more than finding it. The
-        default is at least the number that probably confirms a large gain, for short tunings.
+        By default the test may play as many games as the tuning, because such a match measures the gain about as
+        precisely as the tuning's model. Fewer games would often leave a real gain undecided; more would cost more than
+        finding it. After a short tuning the default is higher, so that a large gain is probably confirmed.
         """
         return self.maximum_pairs or min(MOST_PAIRS, max(self._enough_pairs("sprt"), games // 2))
 

@@ -61,7 +61,10 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file that the user did not name is an archive of another game, or one that cannot be read."""
+    """Whether a file is an archive of another game, or an archive that cannot be read.
+
+    Always false for a file that the user named; only files found in folders can be foreign.
+    """
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False

@@ -33,7 +33,7 @@ CUT, BEYOND = "_cut", "_beyond"
 NEAR_POINTS = 1.5
 """Distance, in points (1/72 inch), below which two lines cannot be distinguished."""
 SAME_SHARE = 0.8
-"""Two lines coincide if at least this share of their common x values has points nearer than ``NEAR_POINTS``."""
+"""Two lines coincide if they are less than ``NEAR_POINTS`` apart at this share, or more, of their common x values."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Minimum distance of tick labels, in pixels of the figure's own resolution."""

@@ -32,7 +32,7 @@ PATTERNS: dict[str, tuple[int, ...]] = {
 }
 """Squares of each pattern in one orientation, by pattern name.
 
-The first square gives the lowest digit of the occupation."""
+A pattern's index is a number in base 3 with one digit per square; the first square is its lowest digit."""
 
 RANKS = 8
 BYTES = 256

@@ -40,7 +40,7 @@ MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
 """Prior standard deviation of an interaction: the mixed derivative over the geometric mean of both curvatures."""
 SKEW_DEVIATION = 0.15
-"""Prior standard deviation of a skew: the fraction by which far distances from the maximum are stretched on one side
+"""Prior standard deviation of a skew: the fraction by which large distances from the maximum are stretched on one side
 and shrunk on the other.
 """
 SKEW_WIDTH = 0.3
@@ -213,7 +213,7 @@ class Hill:
         return found
 
     def at_target(self, terms: Array) -> Array:
-        """The terms that ``ResponseModel`` uses: here all of them."""
+        """The columns of ``terms``, a design matrix, that apply at the limit to be tuned for: in this class all of them."""
         return terms
 
 
