@@ -213,7 +213,7 @@ class Hill:
         return found
 
     def at_target(self, terms: Array) -> Array:
-        """The columns of ``terms``, a design matrix, that apply at the limit to be tuned for: in this class all of them."""
+        """The columns of the design matrix ``terms`` that apply at the limit to tune for: in this class all of them."""
         return terms
 
 
