@@ -63,8 +63,16 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
 
     Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
     shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
+
+    Shipped files come first, for a name without suffix, where shipped files refer to each other: if ``beside`` is a
+    shipped folder, and for weights, which shipped presets and defaults name.
     """
-    folders = [Path(), *([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
+    shipped = shipped_folder() / kind
+    if kind == "weights" or (beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())):
+        for suffix in FILE_KINDS[kind].suffixes:
+            if "/" not in name_or_path and _is_file(shipped / (name_or_path + suffix)):
+                return shipped / (name_or_path + suffix)
+    folders = [Path(), *([beside] if beside else []), Path("configs") / kind, shipped]
     for folder in folders:
         for suffix in ("", *FILE_KINDS[kind].suffixes):
             path = folder / (name_or_path + suffix)

@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from elolab.cli import match
 from elolab.cli.shared.other_programs import IGNORED, REFUSED
+from elolab.cli.shared.parser import CommandParser
 from elolab.command_line import main
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -98,6 +100,7 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
         ("-sprt elo0=0 elo1=2 model=bayesian", "expected 'normalized' or 'logistic'"),
         ("-variant standard", "standard"),
         ("-startup-ms soon", "milliseconds"),
+        ("-scoreinterval often", "-scoreinterval: 'often' is not a whole number of games"),
         ("-resign movecount=3 score=400 twosided=maybe", "expected true or false"),
         ("-each tscale=fast", "expected a number"),
     ],
@@ -109,6 +112,22 @@ def test_a_word_that_would_change_the_result_is_refused(
     (said,) = capsys.readouterr().err.splitlines()[-1:]
     assert remedy in said
     assert said.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("words", "every"),
+    [
+        ("-ratinginterval 10", 10),
+        ("-scoreinterval 5", 5),
+        ("-ratinginterval 10 -scoreinterval 5", 5),
+        ("-scoreinterval 0", None),
+        ("-ratinginterval 20 --every 30", 30),
+    ],
+)
+def test_intervals_of_other_programs_are_those_of_every(words: str, every: int | None) -> None:
+    parser = CommandParser(prog="elolab match")
+    match.configure(parser)
+    assert parser.parse_args(["new", "base", *words.split()]).every == every
 
 
 def test_every_refused_option_is_in_the_table_above() -> None:

@@ -32,7 +32,7 @@ IGNORED: Mapping[str, tuple[int | str, str]] = {
     "ucinewgame-ms": (1, "timeouts"),
     "ping-ms": (1, "timeouts"),
     "site": (1, "site"),
-    **dict.fromkeys(("ratinginterval", "scoreinterval", "outcomeinterval", "resultformat"), (1, "output")),
+    **dict.fromkeys(("outcomeinterval", "resultformat"), (1, "output")),
     **dict.fromkeys(("output", "report"), ("+", "output")),
     **dict.fromkeys(("show-latency", "testEnv", "check-mate-pvs"), (0, "output")),
     **dict.fromkeys(("tb", "tbpieces", "tbadjudicate"), (1, "tablebases")),
@@ -94,6 +94,8 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
         add(f"--{name}", count, functools.partial(_ignore, reason))
     for name, (count, remedy) in REFUSED.items():
         add(f"--{name}", count, functools.partial(_refuse, remedy))
+    for name in ("ratinginterval", "scoreinterval"):
+        add(f"--{name}", 1, _read_interval)
     add("-config", "+", _read_config)
     add("-log", "+", _read_log)  # --log has one value, after which players may follow
     parser.add_argument(
@@ -121,6 +123,15 @@ def _ignore(reason: str, namespace: argparse.Namespace, option: str, words: Sequ
 
 def _refuse(remedy: str, namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
     namespace.refused = (*namespace.refused, f"{option}: {remedy}")
+
+
+def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
+    """Read a number of games as ``--every``, the least of several; 0 means never and changes nothing."""
+    games = natural_number(words[0])
+    if games is None:
+        _refuse(f"{words[0]!r} is not a whole number of games", namespace, option, words)
+    elif games:
+        namespace.every = min(games, namespace.every or games)
 
 
 def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:

@@ -10,7 +10,13 @@ import pytest
 from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.engine import Engine
 from elolab.engine.games import GAMES, game_named
-from elolab.engine.settings.configuration import ConfigurationError, available_configs, find_config, read_toml
+from elolab.engine.settings.configuration import (
+    ConfigurationError,
+    available_configs,
+    find_config,
+    read_toml,
+    shipped_folder,
+)
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, is_active, parameters_of, resolve
 from elolab.engine.settings.presets import load_preset, preset_name
@@ -291,3 +297,16 @@ def test_a_pawn_in_the_palace_nearly_reaches_a_horse_or_a_cannon() -> None:
     horse, cannon = value("N", "e2"), value("C", "e2")
     assert home < crossed < palace
     assert 0.9 * horse < palace < horse < cannon
+
+
+def test_files_of_the_current_folder_do_not_replace_the_weights_and_presets_that_shipped_files_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = {game: resolve(load_preset("default", game), "", game) for game in GAMES}
+    monkeypatch.chdir(tmp_path)
+    for name in (*GAMES, "default"):
+        Path(f"{name}.toml").write_text("pairs = 1\n")
+    shipped = shipped_folder() / "ablations"
+    assert {game: resolve(load_preset("default", game, shipped), "", game) for game in GAMES} == expected
+    assert find_config("weights", "othello.toml") == Path("othello.toml")
+    assert find_config("engines", "default") == Path("default.toml")
