@@ -467,7 +467,7 @@ def test_one_spelling_says_which_preset(name: str) -> None:
     parser = CommandParser(prog=f"elolab {name}")
     import_module(command.module).configure(parser)
     options = set(parser._option_string_actions)
-    plays = name in ("match", "sprt", "tournament")
+    plays = name in ("match", "sprt", "tournament", "bisect")
     assert ("--engine" in options) == plays, "there it is a player"
     assert not {"--config", "--configuration"} & options
     assert options & {"--preset", "--set"} == ({"--preset", "--set"} if name in WITH_SETTINGS else set())

@@ -110,5 +110,5 @@ def test_openings_are_played_again_on_a_clock_if_asked_for() -> None:
     with pytest.raises(UserError, match=r"has 20; .*, or play them again with opening_reuse = true"):
         opening_order(specification(pairs=21, limit="clock=1+0.1"), SUITE.part("all"))
     for limit in ("nodes=9", "clock=1,node_clock=1000"):
-        with pytest.raises(UserError, match="opening_reuse = true: 'a' and 'b' would repeat their games"):
+        with pytest.raises(UserError, match="opening_reuse = true: 'player 0' and 'player 1' would repeat their games"):
             opening_order(specification(pairs=21, limit=limit, opening_reuse=True), SUITE.part("all"))

@@ -61,7 +61,7 @@ def test_commands_options_and_names() -> None:
     assert completed("help", "per") == {"perft"}
     assert completed("solve", "--game", "") == {"othello"}
     assert completed("adapt", "--time-unit", "s") == {"seconds"}
-    assert completed("keys", "resign_") == {"resign_moves", "resign_score"}
+    assert completed("keys", "resign_") == {"resign_moves", "resign_score", "resign_twosided"}
     assert completed("check", "--only", "hand") == {"handshake"}
     assert completed("completion", "") == set(SHELLS)
 

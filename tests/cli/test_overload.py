@@ -74,7 +74,7 @@ def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
     monkeypatch.setattr(run_module, "memory_megabytes", lambda: 100)
     line = [*words(kind, "nodes=10"), "--dry-run", "--concurrency"]
     assert main([*line, "3"]) == 0
-    assert "3 of 2 processors; hash tables 96 of 100 MiB" in capsys.readouterr().out
+    assert "3 of 2 processors; hash tables 96 of 100 MiB" in " ".join(capsys.readouterr().out.split())
     assert main([*line, "4"]) == 2
     (said,) = capsys.readouterr().err.splitlines()[-1:]
     assert "not enough memory: the hash tables of 4 games at a time need 128 MiB (32 a game)" in said

@@ -389,7 +389,7 @@ def test_folders_are_named_after_limit_and_seed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
-        "elolab.cli.shared.tournament_output._written", lambda *of_the_run: (None, None)
+        "elolab.cli.shared.tournament_output.write_results", lambda *of_the_run: (None, None)
     )  # no report: it takes long
     monkeypatch.setattr("elolab.cli.shared.tournament_output.print_result", lambda *of_the_run: None)
 

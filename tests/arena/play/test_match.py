@@ -374,15 +374,17 @@ def test_wrong_arguments(words: list[str], said: str, tmp_path: Path, capsys: py
     assert error.count("\n") == 1
 
 
-def test_a_player_that_cannot_start_leaves_a_report_without_games(
+def test_a_test_whose_player_cannot_start_is_refused_and_leaves_no_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "absent.toml").write_text('protocol = "uci"\ncommand = "no-such-engine"\nlimit = "nodes=9"\n')
-    words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 200, "--out", tmp_path / "out")
-    code, data = played(capsys, *words)
-    assert (code, data["stored"], data["verdict"], data["llr"]) == (2, 0, "undecided", 0)
-    assert "no-such-engine" in data["unavailable"]["absent"]
-    assert "Undecided after 0 of at most 200 pairs" in (tmp_path / "out" / "report.md").read_text()
+    words = ("sprt", "default", tmp_path / "absent.toml", "--pairs", 200, "--out", tmp_path / "out", "--json")
+    assert command_line.main(list(map(str, words))) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    assert "player 'absent' could not be started" in said.err
+    assert "no-such-engine" in said.err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("command", ["match", "sprt"])
@@ -395,11 +397,9 @@ def test_an_option_that_an_engine_does_not_have_is_wrong_input(
         f'protocol = "uci"\ncommand = {mock}\nlimit = "nodes=9"\noptions = {{ Hsah = 1 }}\n'
     )
     words = (command, "default", tmp_path / "mock.toml", "--pairs", 200, "--out", tmp_path / "out")
-    code, data = played(capsys, *words)
-    assert (code, data["stored"]) == (2, 0)
-    assert "the engine has no option 'Hsah'" in data["unavailable"]["mock"]
     assert command_line.main(list(map(str, words))) == 2
     assert "the engine has no option 'Hsah'" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_dry_run_says_at_most(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

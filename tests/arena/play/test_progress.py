@@ -236,8 +236,9 @@ def test_a_player_without_games_has_no_score_and_comes_last() -> None:
 
 
 @pytest.mark.parametrize("columns", [20, 60, 80, 160])
-def test_lines_and_tables_fit_the_terminal(columns: int) -> None:
+def test_lines_and_tables_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is written: the line, games, standings, faults; with Chinese names too."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # it would hide the terminal's own size
     reader, writer = os.openpty()
     with os.fdopen(writer, "w") as stream:
         fcntl.ioctl(writer, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))

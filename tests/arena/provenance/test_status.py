@@ -148,9 +148,9 @@ def test_a_fault_has_the_file_of_its_dialogue_and_a_player_that_is_missing_leave
         assert "bestmove" in (out / fault["dialogue"]).read_text("utf-8")
     assert {file["path"] for file in found["digests"]["files"]} >= {sys.executable}
     (tmp_path / "none.toml").write_text('protocol = "uci"\ncommand = "./none"\n')
-    main(["match", "default", str(tmp_path / "none.toml"), *words, str(tmp_path / "none")])
+    main(["tournament", "default", "material", str(tmp_path / "none.toml"), *words, str(tmp_path / "none")])
     missing = status_of(tmp_path / "none", capsys)
-    assert (missing["reason"], missing["games"]["played"]) == ("incomplete", 0)
+    assert (missing["reason"], missing["games"]["planned"], missing["games"]["played"]) == ("incomplete", 6, 2)
 
 
 def test_a_killed_run_has_died_and_a_signal_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

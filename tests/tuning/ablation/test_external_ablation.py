@@ -52,6 +52,7 @@ def spec_in(folder: Path) -> AblationSpec:
             "rounds": 1,
             "openings": suite_in(folder),
             "opening_part": "all",
+            "stop_after_faults": 0,
             "adjudication": {"maximum_plies": 12},
             "engine": {"name": "mock", "command": [sys.executable, "-I", "-S", MOCK_ENGINES, "{mode}"]},
             "set": {"mode": "plain"},

@@ -141,13 +141,13 @@ def test_the_cheapest_cell_is_played_to_its_end_before_dear_ones(
     asked: list[str] = []
     play_parts = MatchTable.play_parts
 
-    def noted(table: MatchTable, parts: Any) -> bool:
+    def noted(table: MatchTable, parts: Any, **options: Any) -> bool:
         def note() -> Any:
             for part in parts:
                 asked.extend([part[0].series] if part else [])
                 yield part
 
-        return play_parts(table, note())
+        return play_parts(table, note(), **options)
 
     monkeypatch.setattr(MatchTable, "play_parts", noted)
     result = run(write_claims(tmp_path), tmp_path / "out", ("C20",))
