@@ -94,6 +94,8 @@ class RunOptions(TypedDict, total=False):
     """Address of a Dask scheduler, hosts for SSH, or an executor, that plays the games (default: this process)."""
     wall_clock_on_cluster: bool
     """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
+    scale_limits: bool
+    """Whether a cluster scales wall-time limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
     """Processors reserved for each game: ``off`` (default, none), ``auto``, or a list to divide, such as ``0-3,8``."""
     oversubscribe: bool
@@ -172,6 +174,7 @@ class Run:
         concurrency: int = 1,
         cluster: str | Executor | None = None,
         wall_clock_on_cluster: bool = False,
+        scale_limits: bool = False,
         affinity: str = OFF,
         oversubscribe: bool = False,
         accept_engine_change: bool = False,
@@ -193,6 +196,7 @@ class Run:
         """
         self._oversubscribe = oversubscribe
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
+        self._scale_limits = scale_limits
         self.stop = stop or StopFlag()
         self.progress = RunProgress(
             stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME, every=every, verbose=verbose
@@ -220,7 +224,7 @@ class Run:
 
     def __enter__(self) -> Run:
         check_options(self.threads, self._cluster, self._affinity, self._log_folder)
-        check_clocks(self.purpose, self._cluster, self._wall_clock_on_cluster)
+        check_clocks(self.purpose, self._cluster, self._wall_clock_on_cluster, self._scale_limits)
         warning = overload_warning(
             self.purpose, self.threads, self._cluster, self._affinity, oversubscribe=self._oversubscribe
         )
@@ -258,6 +262,7 @@ class Run:
 
     def _make_cluster_runner(self, cluster: str | Executor) -> Runner:
         from elolab.arena.cluster.runner import ClusterRunner
+        from elolab.arena.cluster.scaling import REFERENCE, LimitScaling
         from elolab.arena.cluster.site import ExecutorSite, Site
 
         site: Site
@@ -270,10 +275,17 @@ class Run:
             site = kind(cluster, self.progress.remark, self.stop.is_set)
         else:
             site = ExecutorSite(cluster, self.threads)
+        scaling = None
+        if self._scale_limits:
+            scaling = LimitScaling(
+                self.store.metadata(REFERENCE),
+                lambda speed: self.store.record_metadata({REFERENCE: speed}),
+                self.progress.remark,
+            )
         return ClusterRunner(
             site, self.stop, tick=self.tick, warn=self.progress.remark, wall_clock=self._wall_clock_on_cluster,
             files=self._provenance.files, sides=self.purpose.sides,
-            oversubscribe=self._oversubscribe,
+            oversubscribe=self._oversubscribe, scaling=scaling,
         )  # fmt: skip
 
     def __exit__(self, kind: type[BaseException] | None, *exception: Any) -> None:
@@ -428,11 +440,22 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
         raise RunError(str(error)) from None
 
 
-def check_clocks(purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool) -> None:
+def check_clocks(
+    purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool, scale_limits: bool = False
+) -> None:
     """Raise ``RunError`` if a cluster would play games on clocks that other load on its machines disturbs.
 
-    ``wall_clock_on_cluster`` permits such games.
+    ``wall_clock_on_cluster`` permits such games. Also raise it for ``scale_limits`` that would have no effect: without
+    a cluster, or if no player has a wall-time limit.
     """
+    if scale_limits and cluster is None:
+        option = argument("scale_limits")
+        raise RunError(f"{option} scales limits on a cluster's machines", f"leave it out, or add {argument('cluster')}")
+    if scale_limits and not any(side.is_on_wall_clock for side in purpose.sides):
+        raise RunError(
+            f"{purpose.source}: {argument('scale_limits')} scales wall-time limits, and no player has one",
+            "leave it out, or give a limit such as clock=10+0.1",
+        )
     if cluster is None or wall_clock_on_cluster:
         return
     from elolab.arena.cluster.site import clock_problem

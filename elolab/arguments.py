@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
-_SWITCHES = ("accept_engine_change", "wall_clock_on_cluster")
+_SWITCHES = ("accept_engine_change", "scale_limits", "wall_clock_on_cluster")
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:

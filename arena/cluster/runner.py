@@ -18,6 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.cluster.scaling import LimitScaling
 from elolab.arena.cluster.sent_files import files_to_send, platform_name, read_file
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
 from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
@@ -78,6 +79,8 @@ class _Record:
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
     """Files that the worker lacks, each with what stands for it in its next chunks; ``None`` before it is sent."""
+    limit_scale: float | None = None
+    """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
@@ -183,6 +186,7 @@ class ClusterRunner(Runner):
         files: dict[GameFile, str] | None = None,
         sides: Sequence[PlayerLoad] = (),
         oversubscribe: bool = False,
+        scaling: LimitScaling | None = None,
     ) -> None:
         """``tick`` is called at intervals, ``warn`` with warnings for the user.
 
@@ -190,6 +194,7 @@ class ClusterRunner(Runner):
         disturbs them. ``files`` holds the digests that external players' files must have. If a file is not in it, the
         digest from the first worker is added, and the other workers must match it. ``sides`` is the load of the
         players: a worker whose machine is too small for it is refused, or named in a warning with ``oversubscribe``.
+        ``scaling`` gives the factors for wall-time limits; ``None`` plays them as they are.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -198,6 +203,7 @@ class ClusterRunner(Runner):
         self._identity, self._sources = engine_identity(), sources_digest()
         self._files = {} if files is None else files
         self._sides, self._oversubscribe = sides, oversubscribe
+        self._scaling = scaling
         self._run = uuid.uuid4().hex
         self._numbers = itertools.count()
         self._last = -1
@@ -242,7 +248,11 @@ class ClusterRunner(Runner):
 
     def waiting(self) -> str:
         """The reason why no game has ended yet, such as a lack of workers; empty if there is no reason to report."""
-        return super().waiting() if self._site.workers() else console("elolab.arena")("progress.no_workers")
+        if not self._site.workers():
+            return console("elolab.arena")("progress.no_workers")
+        if self._scaling is not None and self._scaling.is_measuring:
+            return console("elolab.arena")("progress.measuring_speed")
+        return super().waiting()
 
     def workers(self) -> list[dict[str, Any]]:
         """All present, lost and refused workers, as plain data for ``live.json``."""
@@ -261,6 +271,7 @@ class ClusterRunner(Runner):
                     "name": record.name, "threads": record.threads, "games": record.games,
                     "games_per_second": record.games_per_second(), "state": state,
                     **({"reason": refused[address].reason} if state == "refused" else {}),
+                    **({} if record.limit_scale is None else {"limit_scale": record.limit_scale}),
                 }
             )  # fmt: skip
         return data
@@ -321,17 +332,18 @@ class ClusterRunner(Runner):
             self._stop.set()
             return True
         self._take_out(queue, workers)
-        slots = 2 * sum(worker.threads for worker in workers.values())
-        counts = dict.fromkeys(workers, 0)
+        ready = workers if self._scaling is None else self._scaling.ready(self._site)
+        slots = 2 * sum(worker.threads for worker in ready.values())
+        counts = dict.fromkeys(ready, 0)
         for sent in self._sent.values():
             if sent.worker.address in counts:
                 counts[sent.worker.address] += 1
-        for level in range(max((2 * worker.threads for worker in workers.values()), default=0)):
-            for worker in workers.values():  # by turns, lest the first one get all of the last games
+        for level in range(max((2 * worker.threads for worker in ready.values()), default=0)):
+            for worker in ready.values():  # by turns, lest the first one get all of the last games
                 if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
                     counts[worker.address] += 1
         if self._sent and not queue.known(1):
-            for worker in workers.values():
+            for worker in ready.values():
                 if not counts[worker.address]:
                     self._send_copy(worker)
         if workers and not self._sent and queue.known(1):
@@ -363,9 +375,11 @@ class ClusterRunner(Runner):
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
         sendable = self._sendable(jobs)
+        limit_scale = None if self._scaling is None else self._scaling.scale_of(worker)
+        self._record_of(worker).limit_scale = limit_scale
         chunk = Chunk(
             self._run, self._last, jobs, self._identity, self._sources, weights, dict(self._files), sendable,
-            platform_name(),
+            platform_name(), limit_scale,
         )  # fmt: skip
         try:
             future = worker.executor.submit(worker.play, chunk, *self._shared(worker))
@@ -585,8 +599,11 @@ class ClusterRunner(Runner):
         self._site.tell(Order(self._run, self._last, kind))
 
     def _abandon(self) -> None:
-        for future in self._sent if self._site.is_connected else ():
-            future.cancel()
+        if self._site.is_connected:
+            for future in self._sent:
+                future.cancel()
+            if self._scaling is not None:
+                self._scaling.cancel()
         self._sent.clear()
 
 

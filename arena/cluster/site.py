@@ -16,7 +16,7 @@ from elolab.engine.settings.limits import Limits
 
 def clock_problem(limits: Limits) -> str:
     """The reason why games with these limits may only be played on workers with permission; empty if none is needed."""
-    if not limits.is_timed or limits.clock_kind != "wall":
+    if not limits.is_on_wall_clock:
         return ""
     return (
         f"{limits} is a wall clock, and other games on a worker take their part of its time; use cpu or node_clock=N, "

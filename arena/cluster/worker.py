@@ -70,6 +70,8 @@ class Chunk:
     """Absolute paths, on the client, of the players' files that the client can send."""
     platform: str = ""
     """The client's ``platform_name``."""
+    limit_scale: float | None = None
+    """Factor for wall-time limits on the worker; ``None`` leaves the limits and the records as they are."""
 
 
 @dataclass(frozen=True)
@@ -143,13 +145,29 @@ def play_chunk(chunk: Chunk, *sent: SentFile, report: Report = lambda running: N
         return PlayedChunk(refusal=refusal)
     wanted = chunk.files.keys() - foreign
     problems = {player.name: place.problem or _missing_file(player, wanted) for player, place in places.items()}
-    jobs = [replace(job, first=places[job.first].player, second=places[job.second].player) for job in chunk.jobs]
-    keys = {here.key: job.key for here, job in zip(jobs, chunk.jobs, strict=True)}
+    here_as = {player: _scaled(place.player, chunk.limit_scale) for player, place in places.items()}
+    jobs = [replace(job, first=here_as[job.first], second=here_as[job.second]) for job in chunk.jobs]
+    nominal = {here.key: job for here, job in zip(jobs, chunk.jobs, strict=True)}
+    is_changed = bool(foreign) or chunk.limit_scale is not None
     with _SEATS.taken(chunk.run) as seat:
-        here = replace(chunk, jobs=tuple(jobs)) if foreign else chunk
+        here = replace(chunk, jobs=tuple(jobs)) if is_changed else chunk
         played = seat.play(here, report, {name: problem for name, problem in problems.items() if problem})
-    records = tuple(replace(record, key=keys[record.key]) for record in played.records) if foreign else played.records
-    return replace(played, records=records, files=files)
+    if is_changed:
+        records = tuple(_as_asked(record, nominal[record.key], chunk.limit_scale) for record in played.records)
+        played = replace(played, records=records)
+    return replace(played, files=files)
+
+
+def _scaled(player: PlayerSpec, scale: float | None) -> PlayerSpec:
+    """The player with its wall-time limits multiplied by ``scale``, if there is one."""
+    return player if scale is None else replace(player, limits=player.limits.scaled(scale))
+
+
+def _as_asked(record: GameRecord, job: GameJob, scale: float | None) -> GameRecord:
+    """The record of a game under the key of the ``job`` that the client sent, with the factor for its limits."""
+    if scale is None or not (job.first.limits.is_on_wall_clock or job.second.limits.is_on_wall_clock):
+        return replace(record, key=job.key)
+    return replace(record, key=job.key, detail={**record.detail, "limit_scale": scale})
 
 
 def _refusal(chunk: Chunk) -> str:

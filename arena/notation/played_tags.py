@@ -62,11 +62,19 @@ def _played(limits: Limits, **tags: str) -> PlayedAs:
 def sides_of(record: GameRecord, players: Mapping[str, PlayedAs]) -> tuple[PlayedAs, PlayedAs]:
     """The conditions of both players of a game, the first mover's first.
 
-    Of a player that is not among ``players``, they are the limits that are stored with the game, if any.
+    Limits are as played, that is, scaled to the speed of the game's machine if the run scales them. Of a player that is
+    not among ``players``, they are the limits that are stored with the game, if any.
     """
     stored = record.detail.get("limit")
     other = PlayedAs(Limits(), {}) if stored is None else _played(Limits.parse(stored))
-    return players.get(record.first, other), players.get(record.second, other)
+    first, second = players.get(record.first, other), players.get(record.second, other)
+    scale = record.detail.get("limit_scale")
+    return (first, second) if scale is None else (_scaled(first, scale), _scaled(second, scale))
+
+
+def _scaled(played: PlayedAs, scale: float) -> PlayedAs:
+    own = {name: value for name, value in played.tags.items() if name not in SHARED_TAGS}
+    return _played(played.limits.scaled(scale), **own)
 
 
 def options_text(player: PlayerSpec, game: str) -> str:

@@ -109,8 +109,7 @@ class GameClock:
 
     def note_lateness(self, late_ns: int) -> None:
         """Count a move that the arena itself read late, on the wall clock."""
-        limits = self.spec.limits
-        if limits.is_timed and limits.clock_kind == "wall" and late_ns > DISTURBED_SHARE * self.margin_ns:
+        if self.spec.limits.is_on_wall_clock and late_ns > DISTURBED_SHARE * self.margin_ns:
             self.disturbed += 1
             self.worst_late_ns = max(self.worst_late_ns, late_ns)
 

@@ -192,7 +192,7 @@ class PlayerLoad(NamedTuple):
     @property
     def is_on_wall_clock(self) -> bool:
         """Whether the player's time is wall-clock time, which also runs while the player waits for a processor."""
-        return self.limits.is_timed and self.limits.clock_kind == "wall"
+        return self.limits.is_on_wall_clock
 
 
 class Load(NamedTuple):

@@ -392,8 +392,8 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Text with a game's late moves within the margin, its pondering, exact score and limit, one sentence each; empty
-    if none apply.
+    """Text with a game's late moves within the margin, its pondering, exact score, limit and the factor of its limits,
+    one sentence each; empty if none apply.
     """
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
@@ -414,6 +414,8 @@ def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:
         yield say("detail.exact_score", winner=winner, points=abs(record.exact_score), unit=words.score_name)
     if "limit" in detail:
         yield say("detail.limit", limit=detail["limit"])
+    if "limit_scale" in detail:
+        yield say("detail.limit_scale", scale=f"{detail['limit_scale']:g}")
 
 
 def compressed(data: bytes) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import nearest
@@ -55,6 +55,27 @@ class Limits:
     def is_timed(self) -> bool:
         """Whether the limits include a clock or a time per move."""
         return self.move_time_ms is not None or self.clock_ms is not None
+
+    @property
+    def is_on_wall_clock(self) -> bool:
+        """Whether the limits include wall-clock time, which also runs while a player waits for a processor."""
+        return self.is_timed and self.clock_kind == "wall"
+
+    def scaled(self, scale: float) -> Limits:
+        """These limits with clock, increment and time per move multiplied by ``scale``, in whole milliseconds.
+
+        Limits that count no wall-clock time stay as they are.
+        """
+        if not self.is_on_wall_clock:
+            return self
+
+        def times(milliseconds: int | None) -> int | None:
+            return None if milliseconds is None else max(1, round(milliseconds * scale))
+
+        increment_ms = round(self.increment_ms * scale)
+        return replace(
+            self, move_time_ms=times(self.move_time_ms), clock_ms=times(self.clock_ms), increment_ms=increment_ms
+        )
 
     @property
     def is_reproducible(self) -> bool:

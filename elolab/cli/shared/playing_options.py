@@ -82,7 +82,7 @@ def add_oversubscribe(parser: argparse.ArgumentParser) -> None:
 
 
 def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``, which takes an address or hosts, and ``--wall-clock-on-cluster``."""
+    """Add ``--cluster``, which takes an address or hosts, ``--wall-clock-on-cluster`` and ``--scale-limits``."""
     parser.add_argument(
         "--cluster", type=_scheduler, metavar="ADDRESS",
         help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
@@ -92,6 +92,11 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wall-clock-on-cluster", action="store_true",
         help="with --cluster, also play games on clocks that other work on a worker's machine disturbs",
+    )  # fmt: skip
+    parser.add_argument(
+        "--scale-limits", action="store_true",
+        help="with --cluster, multiply clocks and times per move by a factor for each machine, from a benchmark of a "
+        "few seconds before its first game: the speed of the run's first machine, divided by its own",
     )  # fmt: skip
 
 
@@ -116,8 +121,8 @@ def add_progress(parser: argparse.ArgumentParser) -> None:
 def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     """Keyword arguments for the function that plays a run, from the options; ``None`` for missing options."""
     names = (
-        "concurrency", "oversubscribe", "affinity", "cluster", "wall_clock_on_cluster", "accept_engine_change", "log",
-        "every", "verbose", "stop_after_faults",
+        "concurrency", "oversubscribe", "affinity", "cluster", "wall_clock_on_cluster", "scale_limits",
+        "accept_engine_change", "log", "every", "verbose", "stop_after_faults",
     )  # fmt: skip
     return {name: getattr(arguments, name, None) for name in names}
 

@@ -59,7 +59,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
         purpose = purpose_of(plan)
-        check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
+        check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster, arguments.scale_limits)
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
         where = (arguments.concurrency, arguments.cluster, arguments.affinity)

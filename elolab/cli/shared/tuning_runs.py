@@ -146,7 +146,7 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
     from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 
     plan.refuse_the_impossible()
-    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster)
+    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster, arguments.scale_limits)
     check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
     where = (arguments.concurrency, arguments.cluster, arguments.affinity)
     warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)

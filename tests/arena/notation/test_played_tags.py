@@ -117,6 +117,14 @@ def test_every_reason_has_a_termination_that_cutechess_or_fastchess_writes() -> 
     assert TERMINATIONS.keys() <= set(REASONS)
 
 
+def test_the_time_control_of_a_scaled_game_is_the_one_played() -> None:
+    players = played_as([player("Ann", "clock=10+0.1"), player("Bob", "nodes=5")], "xiangqi", {"Ann": "one"})
+    record = record_of((MoveRecord(LINE[1], 0, 1, 1, 1000.0),), detail={"limit_scale": 1.5})
+    tags = tags_of(game_text(record, "cup", GAME, players=players))
+    assert {"15+0.15", "-"} == {value for name, value in tags.items() if name.endswith("TimeControl")}
+    assert "one" in tags.values()
+
+
 def test_the_limit_stored_with_a_game_counts_for_players_that_are_not_listed() -> None:
     tags = tags_of(game_text(record_of((), detail={"limit": "clock=5+0.5"}), "cup", GAME))
     assert tags["TimeControl"] == "5+0.5"
