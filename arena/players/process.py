@@ -359,8 +359,10 @@ class EngineProcess:
 
     def take_unasked(self) -> Sequence[str]:
         """Return and remove the complete lines that arrived while none was awaited, in the form of ``read_line``."""
-        if not self.has_ended and self._read_output() == READ_BYTES:
+        if not self.has_ended and self._talk.has_unread and self._read_output() == READ_BYTES:
             self._read_rest()
+        if not self._lines:
+            return ()
         lines = [plain_line(line.decode(errors="replace")) for line in self._lines]
         self._lines.clear()
         return lines

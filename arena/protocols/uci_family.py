@@ -34,7 +34,6 @@ from elolab.arena.players.player import (
     Reply,
     first_word,
     number_of,
-    plain_line,
     variation_of,
 )
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
@@ -290,7 +289,7 @@ class UciFamilyClient(ProtocolClient):
 
     def receive(self, line: str) -> str:
         """Process a line of the engine; returns the first word of a due reply, else an empty text."""
-        word = first_word(line)
+        word = "info" if line.startswith("info ") else first_word(line)
         if word == "info":
             self._note(line)
             return ""
@@ -309,7 +308,6 @@ class UciFamilyClient(ProtocolClient):
         """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes; both are
         read after the search.
         """
-        line = plain_line(line)
         if self.remarks in line:
             return
         if " nodes " in line:
@@ -367,6 +365,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._first_rank: int | None = None
         self._line = GameLine("", 0)
         self._reading: Fault | None = None
+        self._ruled: GameLine | None = None
+        """The ``position`` lines of the game whose rule of repetition was looked up last."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
@@ -409,6 +409,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
         and the player does not set it.
         """
+        if self._ruled is self._line:
+            return []
+        self._ruled = self._line
         client = self._client
         rule = REPETITION_RULES[int(position.state.repetition)]
         if rule == client.told_rule:

@@ -26,7 +26,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from elolab.engine.compiled.kernel import compiled_as, jit, monotonic_ns, new_record, read_flag
+from elolab.engine.compiled.kernel import array_of, compiled_as, jit, monotonic_ns, new_record, read_flag
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
@@ -94,7 +94,7 @@ _POINTER = ir.IntType(8).as_pointer()
 if sys.platform != "win32":
     import llvmlite.binding
 
-    _library = ctypes.CDLL(None)
+    _library = ctypes.PyDLL(None)  # keeps the interpreter's lock when called from Python
     for _name in ("write", "poll", "read", "pread"):
         llvmlite.binding.add_symbol(_name, ctypes.cast(getattr(_library, _name), ctypes.c_void_p).value)
 
@@ -207,13 +207,15 @@ _SIGNS = tuple(b"+-")
 
 
 @jit
-def exchange(talk, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
+def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
     """Write what is left of the question, then read as ``mode`` says; returns why it ends (``DONE`` and so on).
 
-    ``talk`` is a record of ``EXCHANGE_DTYPE``, which keeps all that is needed to go on by another call. ``stop`` is the
-    address of a stop flag, 0 for none; ``schedule`` a descriptor of the thread's ``/proc/thread-self/schedstat``, -1
-    for none; at ``wake_ns`` the call ends if nothing else has ended it.
+    ``talks`` is an array of one record of ``EXCHANGE_DTYPE``, which keeps all that is needed to go on by another call;
+    numba takes an array much faster than a record. ``stop`` is the address of a stop flag, 0 for none; ``schedule`` a
+    descriptor of the thread's ``/proc/thread-self/schedstat``, -1 for none; at ``wake_ns`` the call ends if nothing
+    else has ended it.
     """
+    talk = talks[0]
     if talk.written < talk.question_bytes:
         reason = _write_question(talk, stop, wake_ns)
         if reason != DONE:
@@ -401,13 +403,16 @@ class Conversation:
         """Descriptors of the program's pipes, and one that becomes readable when the process dies, or -1."""
         load_exchange()
         self._record = new_record(EXCHANGE_DTYPE)
-        address = np.frombuffer(self._record, np.uint8).ctypes.data
+        self._array = array_of(self._record)
+        address = self._array.ctypes.data
         places = {name: field[1] for name, field in EXCHANGE_DTYPE.fields.items()}  # type: ignore[union-attr]
         self._words = words = _Words.from_address(address)
         words.input, words.output, words.error, words.ended = question, output, error, death
         words.output_at, words.errors_at = address + places["output_bytes"], address + places["error_bytes"]
         words.allowance_ns = -1
         self._period_ns = NEVER_NS if death >= 0 else LOOK_NS
+        self._polled = (ctypes.c_int * 2)(output, _POLL_IN)  # a descriptor, and the events asked for and found
+        self._polled_at = ctypes.addressof(self._polled)
         self._question = b""
         self._stop: StopFlag | None = None
         self._stop_at = 0
@@ -422,6 +427,14 @@ class Conversation:
     def error_is_open(self) -> bool:
         """Whether the error stream has not ended yet."""
         return bool(self._words.error >= 0)
+
+    @property
+    def has_unread(self) -> bool:
+        """Whether output can be read now, or has ended. Does not give up the interpreter's lock: with many threads it
+        takes long to get it back.
+        """
+        self._polled[1] = _POLL_IN
+        return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
 
     @property
     def asked_ns(self) -> int:
@@ -463,7 +476,7 @@ class Conversation:
         is_main = threading.get_ident() == threading.main_thread().ident
         period_ns = WAKE_NS if is_main else self._period_ns
         wake_ns = NEVER_NS if period_ns == NEVER_NS else time.monotonic_ns() + period_ns
-        return int(exchange(self._record, mode, self._stop_at, _schedule(), wake_ns))
+        return int(exchange(self._array, mode, self._stop_at, _schedule(), wake_ns))
 
     def take_output(self) -> Iterator[tuple[bytes, int]]:
         """Yield the output read, in pieces with the time of their arrival, and make room for more."""
@@ -491,7 +504,8 @@ class Conversation:
 @functools.cache
 def load_exchange() -> None:
     """Load or compile the code of ``exchange``; call it first on the main thread, because threads must not import."""
-    exchange(new_record(EXCHANGE_DTYPE), WRITE, 0, -1, NEVER_NS)
+    record = new_record(EXCHANGE_DTYPE)
+    exchange(array_of(record), WRITE, 0, -1, NEVER_NS)
 
 
 class _Schedule:
