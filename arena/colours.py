@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from typing import TextIO
 
 NO_COLOR = "NO_COLOR"
@@ -41,6 +42,11 @@ def terminal_columns(stream: TextIO) -> int:
     if own <= 0:  # some terminals do not know
         return columns
     return min(own, columns) if os.environ.get("COLUMNS", "").isdigit() else own
+
+
+def text_columns() -> int:
+    """Columns for text on the standard output: those of ``terminal_columns``, at most ``DEFAULT_COLUMNS``."""
+    return min(DEFAULT_COLUMNS, terminal_columns(sys.stdout))
 
 
 def one_line(message: str) -> str:

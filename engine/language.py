@@ -12,6 +12,7 @@ import re
 import textwrap
 import tomllib
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -120,6 +121,35 @@ def wrapped(text: str, columns: int) -> list[str]:
         else:
             line += piece
     return [*lines, line.rstrip()]
+
+
+def fitted(lines: Iterable[str], columns: int) -> list[str]:
+    """``lines`` with each one that is too wide wrapped to ``columns`` terminal columns.
+
+    What follows stands below the text after a line's label, which ends with two spaces; without one, below the line's
+    first letter. A word that is too long for a line is cut into pieces.
+    """
+    found = []
+    for line in lines:
+        if columns_of(line) <= columns:
+            found.append(line)
+            continue
+        label = re.match(r"\s*(?:\S+(?: \S+)* {2,})?", line)
+        start = label[0] if label is not None and columns_of(label[0]) <= columns // 2 else ""
+        indent = " " * columns_of(start)
+        room = columns - len(indent)
+        for number, part in enumerate(_in_room(line[len(start) :], room)):
+            found.append((indent if number else start) + part)
+    return found
+
+
+def _in_room(text: str, columns: int) -> Iterator[str]:
+    for line in wrapped(text, columns):
+        while columns_of(line) > columns:
+            part = cut(line, columns)
+            yield part
+            line = line[len(part) :]
+        yield line
 
 
 def _unbroken(text: str) -> list[str]:

@@ -148,9 +148,13 @@ def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any
 
 
 def match_lines(
-    spec: TournamentSpec, tables: Tables, run: SequentialRun | None, language: str = DEFAULT_LANGUAGE
+    spec: TournamentSpec,
+    tables: Tables,
+    run: SequentialRun | None,
+    language: str = DEFAULT_LANGUAGE,
+    columns: int = TEXT_WIDTH,
 ) -> list[str]:
-    """All statistics of a match as lines of text, the verdict of a sequential test last.
+    """All statistics of a match as lines of text of ``columns`` columns, the verdict of a sequential test last.
 
     ``run`` is the sequential test; ``None`` for a match without a test.
     """
@@ -159,7 +163,7 @@ def match_lines(
     one, other = (player.name for player in spec.players)
     lines = [say("match.title", one=one, other=other), *figure_lines(figures, language)]
     if run is not None:
-        lines += ["", *wrapped(verdict_sentence(run, one, other, say), TEXT_WIDTH)]
+        lines += ["", *wrapped(verdict_sentence(run, one, other, say), min(columns, TEXT_WIDTH))]
     return lines
 
 

@@ -400,24 +400,27 @@ def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
     return say("placing.withdrawal", name=withdrawal.player, round=withdrawal.round + 1, reason=withdrawal.reason)
 
 
-def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """The table of a Swiss tournament, or a knockout's encounters and places, for 80 columns."""
+def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: int = TEXT_WIDTH) -> list[str]:
+    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns.
+
+    A narrow table of a Swiss tournament shows fewer rounds, and a narrow knockout shorter names.
+    """
     say = Catalogue(MESSAGES, language)
-    lines = _bracket_lines(placing, say) if placing.bracket is not None else _swiss_lines(placing, say)
-    return lines + [
-        line for entry in placing.withdrawals for line in wrapped(withdrawal_text(entry, say), TEXT_WIDTH - 1)
-    ]
+    lines = (
+        _bracket_lines(placing, say, columns) if placing.bracket is not None else _swiss_lines(placing, say, columns)
+    )
+    return lines + [line for entry in placing.withdrawals for line in wrapped(withdrawal_text(entry, say), columns - 1)]
 
 
-def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
+def _swiss_lines(placing: Placing, say: Catalogue, columns: int) -> list[str]:
     rows = [row for row in placing.rows if isinstance(row, SwissRow)]
     heads = [say(f"placing.{name}") for name in ("points", "buchholz", "sonneborn_berger", "direct", "game_points")]
     widths = [max(5, columns_of(head)) for head in heads]
-    room = TEXT_WIDTH - 5 - sum(widths) - len(widths) - 1
+    room = columns - 5 - sum(widths) - len(widths) - 1
     rounds = min(placing.rounds_played, (room - 8) // CELL_WIDTH)
     name_width = min(max(columns_of(row.player) for row in rows), room - rounds * CELL_WIDTH)
     lines = [
-        say("placing.swiss", rounds=rounds_text(placing, say)), *wrapped(say("placing.swiss_note"), TEXT_WIDTH - 1), "",
+        say("placing.swiss", rounds=rounds_text(placing, say)), *wrapped(say("placing.swiss_note"), columns - 1), "",
     ]  # fmt: skip
     shown_heads = " ".join(padded(head, width, right=True) for head, width in zip(heads, widths, strict=True))
     numbers = "".join(f"{number + 1:>{CELL_WIDTH}}" for number in range(rounds))
@@ -434,14 +437,14 @@ def _swiss_lines(placing: Placing, say: Catalogue) -> list[str]:
     return lines
 
 
-def _bracket_lines(placing: Placing, say: Catalogue) -> list[str]:
+def _bracket_lines(placing: Placing, say: Catalogue, columns: int) -> list[str]:
     bracket = placing.bracket
     assert bracket is not None
-    width = min(20, max(map(columns_of, placing.names)))
+    width = min(20, (columns - 40) // 2, max(map(columns_of, placing.names)))
     short = shorten_unique(placing.names, width)
     lines = [
         say("placing.knockout", rounds=rounds_text(placing, say)),
-        *wrapped(say("placing.knockout_note"), TEXT_WIDTH - 1),
+        *wrapped(say("placing.knockout_note"), columns - 1),
     ]
     for round, ties in enumerate(bracket.rounds):
         last = [bracket.third_place] if bracket.third_place is not None and round + 1 == len(bracket.rounds) else []

@@ -35,6 +35,8 @@ PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
 """
 TEXT_WIDTH = 80
+LEAST_NAME = 10
+"""Columns that a player's name has at least in a narrow table."""
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
 MAX_MATRIX = 11
@@ -492,42 +494,58 @@ def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
 # Plain text
 
 
-def tables_text(tables: Tables, side_names: tuple[str, str] | None = None, language: str = DEFAULT_LANGUAGE) -> str:
-    """Standings, pairings and endings for a terminal of 80 columns; each part explains its numbers."""
+def tables_text(
+    tables: Tables,
+    side_names: tuple[str, str] | None = None,
+    language: str = DEFAULT_LANGUAGE,
+    columns: int = TEXT_WIDTH,
+) -> str:
+    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers.
+
+    Narrow standings have no results of pairs; narrow tables of pairings and superiority have shorter names and fewer
+    opponents.
+    """
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
-        _standings_lines(tables, say), _pairings_lines(tables, say), _superiority_lines(tables, say),
-        _games_lines(tables, first, say),
+        _standings_lines(tables, say, columns), _pairings_lines(tables, say, columns),
+        _superiority_lines(tables, say, columns), _games_lines(tables, first, say, columns),
     ]  # fmt: skip
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 
-def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
+def _standings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
     counter = tables.counter
+    widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
+    heads = ("LL", "LD", "=", "WD", "WW")
+    pair_head = " ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
+    games_width = max([3, *(len(str(row.games)) for row in tables.standings)])
+    room = columns - 4 - 8 - 7 - 8 - 3 * (games_width + 1) - 1
+    has_pairs = columns >= TEXT_WIDTH or room - 2 - len(pair_head) >= LEAST_NAME
+    note = say("standings.note", reference=rating_reference(tables, say))
+    if has_pairs:
+        note = say("standings.note_pairs", note=note)
     lines = [
         say(
             "standings.title_single" if counter.single_games else "standings.title",
             games=counter.games,
             single=counter.single_games,
         ),
-        *wrapped(say("standings.note", reference=rating_reference(tables, say)), TEXT_WIDTH - 1),
+        *wrapped(note, columns - 1),
     ]
     if tables.separate_groups > 1:
-        lines.append(say("standings.groups", groups=tables.separate_groups))
+        lines += wrapped(say("standings.groups", groups=tables.separate_groups), columns)
     lines.append("")
-    widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
-    heads = ("LL", "LD", "=", "WD", "WW")
-    pair_head = " ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
-    games_width = max([3, *(len(str(row.games)) for row in tables.standings)])
-    name_width = max(10, TEXT_WIDTH - 4 - 8 - 7 - 8 - 3 * (games_width + 1) - 2 - len(pair_head) - 1)
+    name_width = max(LEAST_NAME, room - (2 + len(pair_head) if has_pairs else 0))
     name_width = min(name_width, max(6, *(columns_of(name) for name in counter.players)))
     games_head = "".join(
         " " + padded(say(f"standings.{name}"), games_width, right=True) for name in ("wins", "draws", "losses")
     )
     rating_head, score_head = (padded(say(f"standings.{name}"), 7, right=True) for name in ("rating", "score"))
     name_head = padded(say("standings.player"), name_width)
-    lines.append(f"  # {name_head} {rating_head}      ± {score_head}{games_head}  {pair_head}")
+    lines.append(
+        f"  # {name_head} {rating_head}      ± {score_head}{games_head}{f'  {pair_head}' if has_pairs else ''}"
+    )
     shown = shorten_unique([row.player for row in tables.standings], name_width)
     for row, name in zip(tables.standings, shown, strict=True):
         pairs = " ".join(
@@ -537,7 +555,7 @@ def _standings_lines(tables: Tables, say: Catalogue) -> list[str]:
         error = padded(rating_error_text(row, tables, say), 6, right=True)
         lines.append(
             f"{row.rank:>3} {padded(name, name_width)} {rating_text(row, tables):>7} "
-            f"{error} {mean_score_text(row):>7}{games}  {pairs}"
+            f"{error} {mean_score_text(row):>7}{games}{f'  {pairs}' if has_pairs else ''}"
         )
     return lines
 
@@ -577,15 +595,15 @@ def mean_score_text(row: Standing) -> str:
     return f"{100 * row.score:.1f}" if row.games else NOTHING
 
 
-def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
+def _superiority_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
     """Lines with the matrix of likelihoods of superiority; empty for two players, whose table of pairings shows it."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []
-    shown = names[:MAX_MATRIX]
-    width = min(max(map(columns_of, shown)), TEXT_WIDTH - 4 - 6 * len(shown))
+    shown = names[: min(MAX_MATRIX, (columns - 4 - LEAST_NAME) // 6)]
+    width = min(max(map(columns_of, shown)), columns - 4 - 6 * len(shown))
     lines = [
-        *wrapped(say("standings.superiority"), TEXT_WIDTH - 1),
+        *wrapped(say("standings.superiority"), columns - 1),
         "",
         " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
     ]
@@ -593,16 +611,16 @@ def _superiority_lines(tables: Tables, say: Catalogue) -> list[str]:
         cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
         lines.append(f"{place + 1:>3} {padded(name, width)}" + "".join(f"{cell:>6}" for cell in cells))
     if len(names) > len(shown):
-        lines.append(say("standings.more_players", count=len(names) - len(shown)))
+        lines += wrapped(say("standings.more_players", count=len(names) - len(shown)), columns)
     return lines
 
 
-def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
+def _pairings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
     rank = {row.player: row.rank for row in tables.standings}
     rows = [row for row in tables.head_to_heads if rank[row.player] < rank[row.opponent]]
     shown = rows[:MAX_PAIRING_LIST]
-    lines = [*wrapped(say("standings.pairings"), TEXT_WIDTH - 1), ""]
-    width = min(20, max([8, *(columns_of(name) for name in tables.counter.players)]))
+    lines = [*wrapped(say("standings.pairings"), columns - 1), ""]
+    width = min(20, (columns - 40) // 2, max([8, *(columns_of(name) for name in tables.counter.players)]))
     heads = [padded(say(f"standings.{name}"), width) for name in ("player", "opponent")]
     lines.append(f"{' '.join(heads)} {'Elo':>7} {'±':>6} {'LOS %':>6} {padded(say('standings.games'), 14, right=True)}")
     players = tables.counter.players
@@ -615,13 +633,13 @@ def _pairings_lines(tables: Tables, say: Catalogue) -> list[str]:
             f"{names} {signed(row.elo):>7} {error_text(row.elo_error):>6} {percent_text(row.los):>6} {counts:>14}{mark}"
         )
     if any(not row.from_pairs for row in shown):
-        lines.append(say("standings.single"))
+        lines += wrapped(say("standings.single"), columns)
     if len(rows) > len(shown):
-        lines.append(say("standings.more_pairings", count=len(rows) - len(shown)))
+        lines += wrapped(say("standings.more_pairings", count=len(rows) - len(shown)), columns)
     return lines
 
 
-def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
+def _games_lines(tables: Tables, first_side: str, say: Catalogue, columns: int) -> list[str]:
     counts = tables.counter.first_mover()
     lines = []
     if counts.games:
@@ -630,12 +648,12 @@ def _games_lines(tables: Tables, first_side: str, say: Catalogue) -> list[str]:
             "standings.advantage", first=first_side, score=f"{100 * counts.score:.1f}", wins=counts.wins,
             draws=counts.draws, losses=counts.losses, elo=signed(advantage), error=error_text(error),
         )  # fmt: skip
-        lines += wrapped(sentence, TEXT_WIDTH - 1)
+        lines += wrapped(sentence, columns - 1)
     reasons = Catalogue("elolab.engine", say.language)
     endings = say("standings.comma").join(
         say("standings.ending", reason=reasons.name_of("ending", row.reason), games=row.games) for row in tables.endings
     )
-    lines += wrapped(say("standings.endings", endings=endings or say("standings.none")), TEXT_WIDTH - 1)
+    lines += wrapped(say("standings.endings", endings=endings or say("standings.none")), columns - 1)
     for fault in tables.faults:
-        lines += wrapped(fault_text(fault, say, say.language), TEXT_WIDTH - 1)
+        lines += wrapped(fault_text(fault, say, say.language), columns - 1)
     return lines

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
+from elolab.arena.colours import terminal_columns
 from elolab.background import in_background
 from elolab.cli.judge import verdict_lines
 from elolab.cli.shared import options
-from elolab.engine.language import with_minus
+from elolab.engine.language import fitted, with_minus
 from elolab.engine.settings.whole_numbers import natural_number
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         digits = len(str(len(result.lines)))
         for number, line in enumerate(result.lines, 1):
             variation = " ".join(line.principal_variation)
-            print(f"{number:>{digits}}. {with_minus(format_score(line.score)):>7}  depth {line.depth:<3} {variation}")
+            text = f"{number:>{digits}}. {with_minus(format_score(line.score)):>7}  depth {line.depth:<3} {variation}"
+            print("\n".join(fitted([text], terminal_columns(sys.stdout)) if sys.stdout.isatty() else [text]))
         speed = f", {result.nodes / result.time_ms:.0f} thousand a second" if result.time_ms else ""
         print(f"{result.nodes} nodes in {result.time_ms / 1000:.3f} s{speed}; deepest ply {result.deepest_ply}")
     print(f"bestmove {result.move or '(none)'}")

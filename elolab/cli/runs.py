@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elolab.arena.colours import terminal_columns
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.engine.errors import UserError
@@ -86,7 +86,8 @@ def _list(arguments: argparse.Namespace) -> int:
     if arguments.json:
         options.print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
     else:
-        columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        is_narrow = sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()
+        columns = terminal_columns(sys.stdout) if is_narrow else None
         print("\n".join(_lines(entries, say, columns) if entries else [say("list.none", folder=root)]))
     for error in unreadable:
         print(f"elolab: runs: {error.filename}: cannot be read: {error.strerror}", file=sys.stderr)

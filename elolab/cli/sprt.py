@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import Any
 
+from elolab.arena.colours import text_columns
 from elolab.arena.sequential import MAX_HYPOTHESIS, SequentialSettings
 from elolab.arena.tournament_spec import SPRT
 from elolab.cli.shared.match_conditions import sprt_of_words
@@ -20,6 +21,7 @@ from elolab.cli.shared.match_options import (
 from elolab.cli.shared.options import number, print_json, whole_number
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder
+from elolab.engine.language import fitted
 
 
 def configure(parser: CommandParser) -> None:
@@ -89,7 +91,8 @@ def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
     if arguments.json:
         print_json({**asdict(settings), "most_pairs": pairs, "expected": [asdict(row) for row in expected.rows]})
     else:
-        print("\n".join(expected.lines(arguments.language)))
+        columns = text_columns()
+        print("\n".join(fitted(expected.lines(arguments.language, columns), columns)))
     if arguments.out is not None:
         from elolab.arena.play.store import STORE_NAME
         from elolab.arena.reports.document import write_document

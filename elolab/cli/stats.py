@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from elolab.arena.colours import text_columns
 from elolab.arena.notation.pgn_results import Results, results_of_file
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.arena.statistics.match_statistics import figure_lines, figures_of
@@ -11,6 +12,7 @@ from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of
 from elolab.engine.errors import UserError
+from elolab.engine.language import fitted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -57,7 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         options.print_json({**results.described, **figures})
     else:
-        print("\n".join([*results.lines(arguments.language), *figure_lines(figures, arguments.language)]))
+        lines = [*results.lines(arguments.language), *figure_lines(figures, arguments.language)]
+        print("\n".join(fitted(lines, text_columns())))
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elolab.arena.colours import text_columns
 from elolab.cli.shared import options, tuning_runs
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import add_log
@@ -100,7 +101,7 @@ def _print_verdict(
         print(verdict_sentence(verdict, arguments.language))
         needed = needed_sentence(verdict, Catalogue(MESSAGES, arguments.language), "--maximum-pairs {pairs}")
         if needed:
-            print("\n".join(wrapped(needed, tuning_runs.TEXT_WIDTH)))
+            print("\n".join(wrapped(needed, text_columns())))
         print(message("console.pentanomial", counts=" ".join(map(str, verdict.counts.counts))))
         if result.preset is not None:
             print(message("console.preset", preset=result.preset))

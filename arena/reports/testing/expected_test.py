@@ -49,14 +49,18 @@ class ExpectedTest:
             for row in self.rows
         ]  # fmt: skip
 
-    def lines(self, language: str) -> list[str]:
-        """The whole text for a terminal of 80 columns."""
+    def lines(self, language: str, columns: int = TEXT_WIDTH) -> list[str]:
+        """The whole text for a terminal of ``columns`` columns; a narrow table lacks the last ones that do not fit."""
         say = Catalogue(REPORTS, language)
         table = [_titles(say), *self.cells()]
         widths = [max(columns_of(row[place]) for row in table) for place in range(len(COLUMNS))]
         aligned = ([padded(cell, width, right=True) for cell, width in zip(row, widths, strict=True)] for row in table)
-        rows = ["  ".join(cells) for cells in aligned]
-        return [line for text in self.sentences(say) for line in wrapped(text, TEXT_WIDTH)] + ["", *rows]
+        shown = len(widths)
+        while columns < TEXT_WIDTH and sum(widths[:shown]) + 2 * (shown - 1) > columns:
+            shown -= 1
+        rows = ["  ".join(cells[:shown]) for cells in aligned]
+        width = min(columns, TEXT_WIDTH)
+        return [line for text in self.sentences(say) for line in wrapped(text, width)] + ["", *rows]
 
     def document(self, language: str) -> Document:
         """The report: the table and a figure."""

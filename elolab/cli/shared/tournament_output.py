@@ -14,14 +14,14 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.colours import RED, YELLOW, coloured
+from elolab.arena.colours import RED, YELLOW, coloured, text_columns
 from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import epd_file, pgn_words
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file, output_folder, run_options
 from elolab.engine.errors import UserError
-from elolab.engine.language import console, wrapped
+from elolab.engine.language import console, fitted, wrapped
 from elolab.engine.search_statistics import SearchStatisticsSettings
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 BEGINNING_BYTES = 200
 """Number of bytes at the beginning of a PGN file that identify its run, by players and date of the first game."""
+
+LEAST_COLUMNS = 60
+"""Columns of the narrowest layout of tables; terminals that are narrower still wrap its lines."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
@@ -290,12 +293,15 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
     from elolab.arena.statistics.standings import tables_text
     from elolab.engine.language import game_words
 
-    print(tables_text(exports.tables, game_words(spec.game, language).side_names, language))
-    print()
+    columns = text_columns()
+    layout = max(LEAST_COLUMNS, columns)
+    tables = tables_text(exports.tables, game_words(spec.game, language).side_names, language, layout)
+    print("\n".join([*fitted(tables.splitlines(), columns), ""]))
     if exports.placing is not None:
-        print("\n".join([*placing_lines(exports.placing, language), ""]))
+        print("\n".join([*fitted(placing_lines(exports.placing, language, layout), columns), ""]))
     if is_match(spec):
-        print("\n".join([*match_lines(spec, exports.tables, exports.sequential, language), ""]))
+        lines = match_lines(spec, exports.tables, exports.sequential, language, columns)
+        print("\n".join([*fitted(lines, columns), ""]))
     print_caveats(exports.caveats)
     print(console("elolab.arena")("console.digest", digest=exports.digest))
     if exports.report is not None:
@@ -312,10 +318,8 @@ def print_caveats(caveats: Caveats) -> None:
 
 def print_warnings(sentences: Sequence[str]) -> None:
     """Print sentences as warnings, in red."""
-    from elolab.arena.statistics.standings import TEXT_WIDTH
-
     for sentence in sentences:
-        for line in wrapped(console("elolab.arena")("console.warning", text=sentence), TEXT_WIDTH):
+        for line in wrapped(console("elolab.arena")("console.warning", text=sentence), text_columns()):
             print(coloured(line, RED, sys.stdout))
 
 

@@ -10,17 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.colours import text_columns
 from elolab.arena.files import FileError
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.cli.shared import options, playing_options, tournament_output
-from elolab.engine.language import console, wrapped
+from elolab.engine.language import console, fitted, wrapped
 
 if TYPE_CHECKING:
     from elolab.arena.play.stages import StagePlan
     from elolab.arena.run import Purpose
     from elolab.arena.statistics.faults import FaultCount
-
-TEXT_WIDTH = 80
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
@@ -91,7 +90,7 @@ def print_faults(faults: Sequence[FaultCount]) -> None:
 
     say = console("elolab.arena")
     for sentence in fault_sentences(faults, say, say.language):
-        print("\n".join(wrapped(sentence, TEXT_WIDTH)))
+        print("\n".join(wrapped(sentence, text_columns())))
 
 
 def print_outcome(
@@ -101,7 +100,7 @@ def print_outcome(
 
     ``digest`` is empty for a run without games.
     """
-    print(text)
+    print("\n".join(fitted(text.splitlines(), text_columns())))
     print()
     if faults:
         print_faults(faults)
