@@ -64,15 +64,13 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
     shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
 
-    Shipped files come first, for a name without suffix, where shipped files refer to each other: if ``beside`` is a
-    shipped folder, and for weights, which shipped presets and defaults name.
+    A name without suffix to which shipped files refer is not searched in the current folder, where another kind of file
+    may have it: a name of weights, or any name if ``beside`` is a shipped folder.
     """
-    shipped = shipped_folder() / kind
-    if kind == "weights" or (beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())):
-        for suffix in FILE_KINDS[kind].suffixes:
-            if "/" not in name_or_path and _is_file(shipped / (name_or_path + suffix)):
-                return shipped / (name_or_path + suffix)
-    folders = [Path(), *([beside] if beside else []), Path("configs") / kind, shipped]
+    is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
+    is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)
+    here = [] if is_name and (is_shipped or kind == "weights") else [Path()]
+    folders = [*here, *([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
     for folder in folders:
         for suffix in ("", *FILE_KINDS[kind].suffixes):
             path = folder / (name_or_path + suffix)

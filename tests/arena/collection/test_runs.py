@@ -89,6 +89,7 @@ def test_the_list_fits_into_the_terminal(
     monkeypatch.setattr("elolab.arena.collection.listing.run_folders", lambda root, unreadable: folders)
     monkeypatch.setattr("elolab.arena.collection.listing.entry_of", lambda folder, say: found[folder])
     words = ["runs", str(tmp_path), "--language", language]
+    monkeypatch.delenv("COLUMNS", raising=False)
     assert main(words) == 0
     whole = capsys.readouterr().out
     assert all(str(folder) in whole for folder in folders)
