@@ -64,13 +64,13 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
     shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
 
-    A name without suffix to which shipped files refer is not searched in the current folder, where another kind of file
-    may have it: a name of weights, or any name if ``beside`` is a shipped folder.
+    For a name without suffix to which shipped files refer, the current folder comes last, because a file of another kind
+    may have that name there: for names of weights, and for any name if ``beside`` is a shipped folder.
     """
     is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
     is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)
-    here = [] if is_name and (is_shipped or kind == "weights") else [Path()]
-    folders = [*here, *([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
+    folders = [*([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
+    folders.insert(len(folders) if is_name and (is_shipped or kind == "weights") else 0, Path())
     for folder in folders:
         for suffix in ("", *FILE_KINDS[kind].suffixes):
             path = folder / (name_or_path + suffix)
