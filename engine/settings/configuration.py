@@ -64,12 +64,13 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
     shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
 
-    For a name without suffix to which shipped files refer, the current folder comes last, because a file of another kind
-    may have that name there: for names of weights, and for any name if ``beside`` is a shipped folder.
+    The current folder comes last for a name without suffix to which shipped files refer, because a file of another kind
+    may have that name there. Such are names of weights, and any name if ``beside`` is a shipped folder.
     """
     is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
     is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)
-    folders = [*([beside] if beside else []), Path("configs") / kind, shipped_folder() / kind]
+    shipped = shipped_folder() / kind
+    folders = [*([beside] if beside else []), Path("configs") / kind, shipped]
     folders.insert(len(folders) if is_name and (is_shipped or kind == "weights") else 0, Path())
     for folder in folders:
         for suffix in ("", *FILE_KINDS[kind].suffixes):
@@ -79,7 +80,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     if os.sep in name_or_path and Path(name_or_path).is_dir():
         raise ConfigurationError(f"{name_or_path}: a folder; give the {FILE_KINDS[kind].title} in it")
     hint = _near_names(name_or_path, available_configs(kind))
-    searched = ", ".join(dict.fromkeys(str(folder) for folder in folders[:-1]))
+    searched = ", ".join(dict.fromkeys(str(folder) for folder in folders if folder != shipped))
     raise ConfigurationError(
         f"no {FILE_KINDS[kind].title} {name_or_path!r}{hint}: searched {searched} and the shipped files"
     )
