@@ -1,6 +1,6 @@
 """What the arena adds to an engine's clock, with many games at a time, and what it costs.
 
-The engines sleep (``sleeping_engine.c``) and report how long they took by their own clock. The difference to the time
+The engines sleep (``free_engine.c``) and report how long they took by their own clock. The difference to the time
 that the arena charges is what arena and system add. Their moves take 100 ms, the limit is 100 ms a move with a margin
 of 20 ms, so a move that is charged with more than 120 ms loses the game. With ``--against`` the same engine also plays
 in fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores whole milliseconds, cut off; half a
@@ -27,7 +27,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-SOURCE = Path(__file__).with_name("sleeping_engine.c")
+SOURCE = Path(__file__).with_name("free_engine.c")
 THINK_MS = 100
 MARGIN_MS = 20
 PLIES = 16
@@ -94,7 +94,7 @@ def _prepared(folder: Path) -> Path:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit("no C compiler (cc)")
-    subprocess.run([compiler, "-O2", "-o", str(folder / "sleeping_engine"), str(SOURCE)], check=True)
+    subprocess.run([compiler, "-O2", "-o", str(folder / "free_engine"), str(SOURCE)], check=True)
     (folder / "xiangqi.moves").write_text(XIANGQI.replace(" ", "\n"))
     (folder / "chess.moves").write_text(CHESS.replace(" ", "\n"))
     return folder
@@ -118,7 +118,7 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
     from elolab.engine.rules import Adjudication, Rules
     from elolab.engine.settings.limits import Limits
 
-    command = (str(folder / "sleeping_engine"), str(folder / "xiangqi.moves"), str(THINK_MS))
+    command = (str(folder / "free_engine"), str(folder / "xiangqi.moves"), "1", str(THINK_MS))
     limits = Limits.parse(f"move_time={THINK_MS / 1000:g}")
     first, second = (
         PlayerSpec(
@@ -145,7 +145,7 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
 
 def measure_fastchess(program: str, folder: Path, count: int, games: int) -> Measured:
     """Play with fastchess; half a millisecond is added to its times, which are cut off."""
-    engine = [f"cmd={folder / 'sleeping_engine'}", f"args={folder / 'chess.moves'} {THINK_MS}"]
+    engine = [f"cmd={folder / 'free_engine'}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",
         "-each", f"st={THINK_MS / 1000:g}", f"timemargin={MARGIN_MS}", "-rounds", str((games + 1) // 2), "-games", "2",
