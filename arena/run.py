@@ -333,7 +333,7 @@ class Run:
 
     def tick(self) -> None:
         """Refresh the progress display if it is due."""
-        self.progress.tick(self._runner.running())
+        self.progress.tick(self._runner.running)
 
     def play(
         self,

@@ -12,10 +12,11 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.play.estimates import duration_text
@@ -268,12 +269,20 @@ class GameRunner(Runner):
         """
         self._enough = enough
         source = iter(jobs)
-        pending: list[Future[_Played]] = []
+        pending: set[Future[_Played]] = set()
+        ended: SimpleQueue[Future[_Played]] = SimpleQueue()  # to wait for all pending ones would cost time for each
+
+        def submit(job: GameJob) -> None:
+            future = self._pool.submit(self._play, job)
+            pending.add(future)
+            future.add_done_callback(ended.put)
+
         records: list[GameRecord] = []
         due = time.monotonic()
         try:
             while True:
-                pending += self._submit(source, 2 * self.concurrency - len(pending))
+                while len(pending) < 2 * self.concurrency and (job := self._next_job(source)) is not None:
+                    submit(job)
                 patience = due - time.monotonic()
                 # If no more games can start, the next job may depend on finished ones.
                 if records and (patience <= 0 or len(pending) < 2 * self.concurrency):
@@ -282,20 +291,19 @@ class GameRunner(Runner):
                     continue
                 if not pending:
                     return
-                ended = wait(pending, min(patience, TICK_SECONDS) if records else TICK_SECONDS, FIRST_COMPLETED).done
-                if not ended and not records and self._must_leave(pending):
+                finished = _taken(ended, min(patience, TICK_SECONDS) if records else TICK_SECONDS)
+                if not finished and not records and self._must_leave(pending):
                     return
-                finished = [future for future in pending if future in ended]
-                pending = [future for future in pending if future not in ended]
+                pending.difference_update(finished)
                 for future in finished:
                     played = future.result()
                     if self._is_disturbed(played):
                         self._tell_of_pause()
-                        pending.append(self._pool.submit(self._play, played.job))
+                        submit(played.job)
                     elif played.record is not None and not self._is_void(played.record):
                         record = self._least_disturbed(played.record)
                         if record is None:
-                            pending.append(self._pool.submit(self._play, played.job))
+                            submit(played.job)
                         else:
                             records.append(record)
                 if self._tick is not None:
@@ -366,14 +374,9 @@ class GameRunner(Runner):
             self._pauses_told = self._pauses.count
             self._warn(console("elolab.arena")("progress.paused"))
 
-    def _submit(self, source: Iterator[GameJob | None], room: int) -> list[Future[_Played]]:
-        futures: list[Future[_Played]] = []
-        while len(futures) < room and not self._stop.is_set() and not self._enough():
-            job = next(source, None)
-            if job is None:
-                break
-            futures.append(self._pool.submit(self._play, job))
-        return futures
+    def _next_job(self, source: Iterator[GameJob | None]) -> GameJob | None:
+        """The next job; ``None`` if no game may start now."""
+        return None if self._stop.is_set() or self._enough() else next(source, None)
 
     def _play(self, job: GameJob) -> _Played:
         pauses = self._pauses.count
@@ -525,6 +528,16 @@ class GameRunner(Runner):
                 if self._log is not None and not key[0].is_builtin:
                     kept[key].log_dialogue = self._log.begin  # type: ignore[attr-defined]
         return kept[wanted[0]], kept[wanted[1]]
+
+
+def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_Played]]:
+    """The games that have ended, or the first one that ends within some seconds; empty if none does."""
+    taken: list[Future[_Played]] = []
+    with suppress(Empty):
+        taken.append(ended.get(timeout=max(0.0, seconds)))
+        while True:
+            taken.append(ended.get_nowait())
+    return taken
 
 
 def _so_far(played: PlayedMoves) -> GameSoFar:

@@ -332,15 +332,15 @@ class RunProgress:
             return self.line()
         return GAP.join(coloured(text, colour, self._stream) for text, colour in texts)
 
-    def tick(self, running: Sequence[RunningGame] = ()) -> None:
-        """Update the display and ``live.json``, each if its interval has passed; ``running`` are the running games in
-        schedule order.
+    def tick(self, running: Callable[[], Sequence[RunningGame]] = tuple) -> None:
+        """Update the display and ``live.json``, each if its interval has passed; ``running`` returns the running games
+        in schedule order.
         """
         now = self._clock()
         pause = min(max(LIVE_SECONDS, PUBLISHING_PAUSE * self._publishing_seconds), MAX_LIVE_SECONDS)
         if self._live_file is not None and now - self._published >= pause:
             self._published = now
-            self.publish(running)
+            self.publish(running())
         self.show_remarks()
         if self._every and not self._is_terminal:
             return
