@@ -170,7 +170,8 @@ def templates() -> Iterator[tuple[Path, str]]:
 
 
 def script() -> str:
-    return "".join((ROOT / "arena/reports/assets" / name).read_text("utf-8") for name in ("boards.js", "report.js"))
+    paths = [*(ROOT / "arena/reports/assets").glob("*.js"), *(ROOT / "engine/games").glob("*/board.js")]
+    return "".join(path.read_text("utf-8") for path in paths)
 
 
 @functools.cache

@@ -42,6 +42,8 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from elolab.engine.games.contract import Game
+
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
@@ -109,14 +111,15 @@ class GamesOnPage:
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
         """Pairs of key and title for the available move notations; empty if there is only one."""
+        say = Catalogue(REPORTS, self.language)
+        return tuple((notation, say(f"notation.{notation}")) for notation in self.contract.move_notations)
+
+    @property
+    def contract(self) -> Game:
+        """The game itself."""
         from elolab.engine.games import game_named
 
-        if not game_named(self.game).move_notations:
-            return ()
-        from elolab.engine.games.xiangqi.move_names import NOTATIONS
-
-        say = Catalogue(REPORTS, self.language)
-        return tuple((notation, say(f"notation.{notation}")) for notation in NOTATIONS)
+        return game_named(self.game)
 
     @property
     def folder(self) -> str:
@@ -139,10 +142,8 @@ class GamesOnPage:
         """Everything that report.js needs except the games, as plain data; ``reasons`` are the reasons for which games
         can end.
         """
-        from elolab.engine.games import game_named
-
         reasons = tuple(reasons)
-        contract, words, endings = game_named(self.game), self.words, Catalogue("elolab.engine", self.language)
+        contract, words, endings = self.contract, self.words, Catalogue("elolab.engine", self.language)
         messages = messages_of(REPORTS, self.language)
         return {
             "game": self.game,

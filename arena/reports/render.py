@@ -57,6 +57,14 @@ def asset(name: str) -> Markup:
     return Markup((resources.files(REPORTS) / "assets" / name).read_text("utf-8"))
 
 
+def board_script(game: str) -> Markup:
+    """The script with a game's boards, from the game's folder, to follow ``boards.js``; empty if there is none."""
+    from markupsafe import Markup
+
+    path = resources.files("elolab.engine.games") / game / "board.js"
+    return Markup(path.read_text("utf-8") if path.is_file() else "")
+
+
 def picture(figure: Any, name: str, description: Markup) -> Markup:
     """A figure as an SVG element in the page's colours.
 
@@ -76,7 +84,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.globals.update(asset=asset, picture=picture)
+    environment.globals.update(asset=asset, board_script=board_script, picture=picture)
     return environment
 
 

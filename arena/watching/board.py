@@ -20,47 +20,26 @@ EMPTY = ". "
 FILES = "abcdefghi"
 
 
-def _xiangqi_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Span]]]:
-    rows = []
-    for number, row in enumerate(text.split()[0].split("/")):
-        squares: list[Span] = []
-        for sign in row:
-            if sign.isdigit():
-                squares += [(EMPTY, "")] * int(sign)
-            else:
-                squares.append((pieces.get(sign, f"{sign} "), RED if sign.isupper() else ""))
-        rows.append((f"{9 - number} ", squares))
-    return rows
-
-
-def _othello_rows(text: str, pieces: dict[str, str]) -> list[tuple[str, list[Span]]]:
-    cells = text.split()[0]
-    signs: dict[str, Span] = {"X": ("X ", ""), "O": ("O ", RED)}
-    return [
-        (f"{row + 1} ", [signs.get(sign.upper(), (EMPTY, "")) for sign in cells[8 * row : 8 * row + 8]])
-        for row in range(8)
-    ]
-
-
-_ROWS = {"xiangqi": _xiangqi_rows, "othello": _othello_rows}
-"""The function that draws a game's board, by game.
-
-It takes a position's text and the names of pieces by letter. It returns the rows from the top; each has its label and
-the texts of its squares.
-"""
-
-
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
-    """The lines of a board: ranks from the top, then the letters of the files; empty for a game without a drawing.
+    """The lines of a board: ranks from the top, then the letters of the files; empty for a game without a board.
 
-    ``pieces`` maps letters of the position's text to names; other letters are shown unchanged. The first mover's pieces
-    in Xiangqi and the white discs in Othello are red.
+    ``pieces`` maps letters of the position's text to names; other letters are shown unchanged. The pieces of one side
+    are coloured: Red's in Xiangqi, White's in Othello, Black's in chess.
     """
-    if game not in _ROWS:
+    contract = game_named(game)
+    if not contract.ranks:
         return []
-    rows = _ROWS[game](position, pieces)
-    files = "".join(f"{letter} " for letter in FILES[: len(rows[0][1])])
-    return [*([(head, ""), *squares] for head, squares in rows), [("  ", ""), (files, "")]]
+
+    def square(sign: str) -> Span:
+        return (pieces.get(sign, f"{sign} "), RED if contract.side_of(sign) == contract.coloured_side else "")
+
+    rows = contract.board_rows(position)
+    files = "".join(f"{letter} " for letter in FILES[: len(rows[0])])
+    lines = [
+        [(f"{rank} ", ""), *((EMPTY, "") if sign == " " else square(sign) for sign in row)]
+        for rank, row in zip(contract.ranks, rows, strict=True)
+    ]
+    return [*lines, [("  ", ""), (files, "")]]
 
 
 class Retraced:

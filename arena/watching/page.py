@@ -9,7 +9,7 @@ from elolab.arena.notation.pgn import date_of, round_of
 from elolab.arena.play.publishing import GAMES_WITH_MOVES, game_name
 from elolab.arena.records import GameRecord
 from elolab.arena.reports.packed_games import GamesOnPage, details_of_game, fault_of_game, script_data
-from elolab.arena.reports.render import render
+from elolab.arena.reports.render import board_script, render
 from elolab.engine.games import GAMES
 from elolab.engine.language import LANGUAGES, Catalogue, messages_of
 from elolab.engine.rules import REASONS
@@ -27,8 +27,9 @@ ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.report
 
 
 def asset_text(name: str) -> str:
-    """The source text of a script in ``ASSETS``."""
-    return (resources.files(ASSETS[name]) / "assets" / name).read_text("utf-8")
+    """The source text of a script in ``ASSETS``; ``boards.js`` includes the boards of all games."""
+    own = (resources.files(ASSETS[name]) / "assets" / name).read_text("utf-8")
+    return "\n".join([own, *(map(board_script, GAMES) if name == "boards.js" else ())])
 
 
 def run_page(state: State, language: str, *, has_list: bool) -> str:

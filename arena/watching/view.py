@@ -18,6 +18,7 @@ from elolab.arena.play.live import rate_text
 from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.watching.board import Retraced, Span, board_lines
+from elolab.engine.games import game_named
 from elolab.engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
 from elolab.engine.values import format_score
 
@@ -241,7 +242,7 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
     game, place, count = choice.game(state)
     if game is None:
         return []
-    words = game_words(game["game"], say.language)
+    words, coloured = game_words(game["game"], say.language), game_named(game["game"]).coloured_side
     moves, scores = game["moves"], game["scores"]
     position = choice.retraced.position(game)
     lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"], place=place + 1, count=count), "")]]
@@ -251,7 +252,7 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
         score = with_minus(format_score(own[-1])) if own else ""
         label = padded(words.side_names[side], 6)
         room = BOARD_COLUMNS - columns_of(label) - 9
-        lines.append([(label, RED if side == 0 and game["game"] == "xiangqi" else ""),
+        lines.append([(label, RED if side == coloured else ""),
                       (f" {padded(cut(name, room), room)} {score:>7}", "")])  # fmt: skip
     last = moves[-1] if moves else "-"
     time = duration_text(game["seconds"])
@@ -263,8 +264,6 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
 
 def _first_side(game: dict[str, Any]) -> int:
     """The side that makes the first move after the opening: 0 for the first mover of the game, 1 for the other."""
-    from elolab.engine.games import game_named
-
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
 
 

@@ -448,6 +448,10 @@ class Game:
     """Letters that stand for the side to move in the second word of a position's text, first mover first."""
     empty_square: str = ""
     """Character for an empty square in a position's text; an empty string if digits count empty squares."""
+    ranks: str = ""
+    """Names of the board's ranks from the top, one character each; empty in games without a board of squares."""
+    coloured_side: int = 1
+    """The side whose pieces are coloured where text is drawn in colours."""
     default_suite: str
     """Name of the default opening suite."""
     max_game_plies: int
@@ -522,6 +526,19 @@ class Game:
         if self.empty_square:
             return board.count(self.empty_square)
         return sum(int(letter) for letter in board if letter.isdigit())
+
+    def board_rows(self, text: str) -> list[str]:
+        """The rows of the board in a legal position's text, from the top, one character a square; a space if empty."""
+        board = text.split()[0]
+        if self.empty_square:
+            files = len(board) // len(self.ranks)
+            rows = [board[start : start + files] for start in range(0, len(board), files)]
+            return [row.replace(self.empty_square, " ") for row in rows]
+        return ["".join(" " * int(sign) if sign.isdigit() else sign for sign in row) for row in board.split("/")]
+
+    def side_of(self, piece: str) -> int:
+        """The side of a piece, by its letter in a position's text: 0 for the first mover's side, 1 for the other."""
+        return int(piece.islower() or piece == self.side_letters[1])
 
     def format_move(self, code: int) -> str:
         """Protocol notation of a move's integer code."""

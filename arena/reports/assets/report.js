@@ -303,6 +303,12 @@ function resultText(result) {
 
 // --- The replay --------------------------------------------------------------------------------------------------
 
+// The sides' dots beside names and moves have the colours of their pieces.
+[0, 1].forEach((side) => {
+  const drawer = BOARDS[facts.game], { style } = document.documentElement;
+  if (drawer) [["", drawer.colours[side][0]], ["-edge", drawer.edges[side]]].forEach(([part, colour]) => style.setProperty(`--side${side}${part}`, colour));
+});
+
 const replay = {
   // The displayed game, and the game requested last.
   game: null, asked: null, ply: 0, flipped: false, letters: glyphsMissing, timer: null,
@@ -415,10 +421,9 @@ const replay = {
   paint() {
     const drawer = BOARDS[facts.game], line = this.ply ? this.variation(this.ply - 1) : null;
     const state = this.ahead ? line.states[this.ahead] : this.states[this.ply], { ply, ahead } = this, last = this.entries.length;
-    const move = ahead ? line.moves[ahead - 1] : ply ? this.entries[ply - 1].move : null;
     const label = ahead ? say("position_ahead", { ply, ahead, move: line.names[ahead - 1] })
       : ply ? say("position_after", { ply, move: this.name(ply - 1), side: facts.sides[this.side(ply - 1)] }) : say("position_before");
-    const board = drawer.paint(state, { flipped: this.flipped, letters: this.letters, marks: move ? drawer.squares(move) : [], label });
+    const board = paintBoard(drawer, state, { flipped: this.flipped, letters: this.letters, label });
     element("board").replaceChildren(board);
     element("board").classList.toggle("ahead", ahead > 0);
     element("position-label").textContent = ahead ? say("to_move_ahead", { ply, ahead, side: facts.sides[state.side] }) : say("to_move", { ply, last, side: facts.sides[state.side] });
@@ -556,7 +561,7 @@ const graph = {
     else picture.append(draw("rect", { width: 18, height: 18, rx: 2, fill: ground }), draw("circle", { cx: 9, cy: 9, r: 6.5, fill: lines[side] }));
     return picture;
   },
-  get chart() { return { ground: "none", grid: "var(--line)", axis: "var(--muted)", cursor: "var(--win)", ...(BOARDS[facts.game] || BOARDS.xiangqi).chart }; },
+  get chart() { return { ground: "none", grid: "var(--line)", axis: "var(--muted)", cursor: "var(--win)", ...(BOARDS[facts.game]?.chart || PAWNS) }; },
   y(score) {
     const middle = (this.top + this.height - this.bottom) / 2, share = this.chart.height(score / 100);
     return middle - (middle - this.top) * Math.max(-1, Math.min(1, share));
@@ -613,7 +618,7 @@ function called(drawer, state, move, notation) {
   return drawer.notations.length && drawer.legal(state, move) ? drawer.name(state, move, notation) : move;
 }
 
-const PGN_FORMATS = { iccs: "ICCS", wxf: "WXF", chinese: "Chinese", traditional: "Chinese" }, PGN_WIDTH = 80, MAX_UNBROKEN_COMMENT = 40;
+const PGN_WIDTH = 80, MAX_UNBROKEN_COMMENT = 40;
 
 const copies = {
   fen: () => element("position").textContent,
@@ -632,7 +637,8 @@ function portable(shown) {
   if (opening) tags.push(["Opening", opening]);
   tags.push(...sideTags(pgn, shown.players));
   if (isBeyond(index)) tags.push(["Counted", "no"]);
-  if (drawer && drawer.notations.length) tags.push(["Format", PGN_FORMATS[shown.notation]]);
+  const notation = drawer?.pgnNotation || shown.notation;
+  if (drawer?.pgnFormats) tags.push(["Format", drawer.pgnFormats[notation]]);
   const reason = header.reasons[columns.reason[index]];
   tags.push(["PlyCount", String(shown.entries.length)], ["Termination", pgn.terminations[reason]], ["Reason", reason]);
   const words = [];
@@ -640,7 +646,8 @@ function portable(shown) {
     const ply = shown.start + place;
     if (ply % 2 === 0) words.push(`${ply / 2 + 1}.`);
     else if (place === 0) words.push(`${(ply + 1) / 2}...`);
-    words.push(portableName(shown.name(place), shown.notation));
+    const name = drawer ? called(drawer, shown.states[place], entry.move, notation) : entry.move;
+    words.push(drawer?.pgnName ? drawer.pgnName(name, notation) : name);
     words.push(...commentWords(entry.book ? "" : figures(entry)));
   });
   words.push(...commentWords(shown.found.fault ? shown.found.fault.text : endingComment(pgn, shown.result, reason)));
@@ -668,12 +675,6 @@ function commentWords(text) {
   const comment = text.replace(/\{/g, "(").replace(/\}/g, ")").split(/\s+/).filter(Boolean).join(" ");
   if (!comment) return [];
   return comment.length > MAX_UNBROKEN_COMMENT ? `{${comment}}`.split(" ") : [`{${comment}}`];
-}
-
-// Coordinates as records of games have them; Chinese moves with full-width digits, so that every character is as wide.
-function portableName(name, notation) {
-  if (notation === "iccs") return name.replace(/^([a-i]\d)([a-i]\d)$/, "$1-$2").toUpperCase();
-  return notation === "wxf" || !notation ? name : name.replace(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)));
 }
 
 // The mover's score in pawns, depth, seconds and nodes, and its principal variation.

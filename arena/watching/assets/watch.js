@@ -353,7 +353,7 @@ const cards = {
     known.drawn = key;
     const moves = [...opening, ...game.moves], last = moves[moves.length - 1];
     const label = last ? say("position_after", { ply: moves.length, move: last, side: facts.sides[(known.start + moves.length - 1) % 2] }) : say("position_before");
-    box.replaceChildren(drawer.paint(known.states[known.states.length - 1], { flipped: false, letters: replay.letters, marks: last ? drawer.squares(last) : [], label }));
+    box.replaceChildren(paintBoard(drawer, known.states[known.states.length - 1], { flipped: false, letters: replay.letters, label }));
   },
 
   // Play the moves that have come.

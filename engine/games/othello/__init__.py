@@ -22,6 +22,7 @@ class Othello(Game):
     odds_scale = 775.0
     side_letters = ("X", "O")
     empty_square = "-"
+    ranks = "12345678"
     max_game_plies = position.MAX_GAME
     score_name = "discs"
     score_unit = rules.A_DISC

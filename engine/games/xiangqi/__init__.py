@@ -20,6 +20,8 @@ class Xiangqi(Game):
     title = "Chinese Chess"
     side_names = ("Red", "Black")
     start = notation.START
+    ranks = "9876543210"
+    coloured_side = 0
     default_suite = "xiangqi"
     odds_scale = 450.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2

@@ -30,7 +30,7 @@ def patience(check: str, says: str) -> dict[str, int]:
     """Little where something will not come, which has to be waited for in vain; the start only if it is that."""
     if says not in ("no_answer", "silent", "lingers"):
         return {}
-    return IMPATIENT | ({"start_ms": 1_000} if check in ("handshake", "ready") else {})
+    return IMPATIENT | ({"start_ms": 1_000} if check in ("handshake", "ready", "ready_while_thinking") else {})
 
 
 def mock(protocol: str, vice: str = "none", **changes: int) -> CheckSettings:

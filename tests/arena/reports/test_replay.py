@@ -12,12 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import chess
 import pytest
 
 from elolab.arena.notation.pgn import game_text
 from elolab.arena.notation.played_tags import played_as
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.packed_games import GamePacker
+from elolab.arena.reports.render import asset, board_script
 from elolab.arena.reports.write import write_report
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.games import game_named
@@ -133,6 +135,104 @@ def test_discs_are_turned_as_by_the_engine(othello_report: Path, browser: Browse
             after_move = position.copy()
             after_move.push(move)
             assert text == after_move.text
+
+
+@pytest.fixture(scope="module")
+def chess_board(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with the scripts that draw boards of chess."""
+    page = tmp_path_factory.mktemp("chess") / "page.html"
+    scripts = "".join(f"<script>{text}</script>" for text in (asset("boards.js"), board_script("chess")))
+    page.write_text(f"<meta charset=utf-8>{scripts}", "utf-8")
+    return page
+
+
+CHESS_POSITIONS = (
+    "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+    "r3k2r/Pppp1ppp/1b3nbN/nP6/BBP1P3/q4N2/Pp1P2PP/R2Q1RK1 w kq - 0 1",
+    # An en passant capture would leave the king in check; three queens can go to one square.
+    "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 w - - 0 1",
+    "7k/8/8/1Q6/8/8/8/KQ1Q4 w - - 7 99",
+    # Rooks beyond the one that castles, and a rook that shields its king's way.
+    "r1r1k3/8/8/8/8/8/8/RR2K1RR w HBc - 3 9",
+    "8/8/8/8/8/8/k7/1RK4r w B - 0 1",
+)
+
+
+def chess_positions() -> list[chess.Board]:
+    """Positions of random games of chess and Chess960 that castle, promote and capture en passant when they can."""
+    generator, found = random.Random(3), [chess.Board(text, chess960=True) for text in CHESS_POSITIONS]
+    for number in range(4):
+        board = chess.Board.from_chess960_pos(generator.randrange(960)) if number % 2 else chess.Board()
+        while not board.is_game_over() and board.ply() < 130:
+            if board.ply() % 9 == number:
+                found.append(board.copy(stack=False))
+            moves = list(board.legal_moves)
+            rare = [move for move in moves if board.is_castling(move) or move.promotion or board.is_en_passant(move)]
+            board.push(generator.choice(rare or moves))
+    return found
+
+
+def test_chess_moves_are_legal_and_named_as_by_python_chess(chess_board: Path, browser: Browser) -> None:
+    boards = chess_positions()
+    script = """
+        %s.map((text) => {
+          const board = BOARDS.chess, state = board.parse(text), squares = [];
+          for (const file of "abcdefgh") for (let rank = 1; rank < 9; rank++) squares.push(file + rank);
+          const words = squares.flatMap((from) => squares.flatMap((to) => ["", "q", "n"].map((one) => from + to + one)));
+          const moves = words.filter((move) => board.legal(state, move));
+          return [board.text(state), board.checked(state) || "", moves.map((move) => [
+            move, board.text(board.play(state, move)), board.name(state, move, "san"),
+          ])];
+        })"""
+    browser.open(chess_board.as_uri())
+    browser.until('typeof BOARDS === "object" && "chess" in BOARDS')
+    found = browser.value(script % json.dumps([board.fen(en_passant="legal") for board in boards]))
+    for board, (text, checked, rows) in zip(boards, found, strict=True):
+        assert text == board.fen(en_passant="legal")
+        king = board.king(board.turn)
+        assert king is not None
+        assert checked == (chess.square_name(king) if board.is_check() else "")
+        expected = {}
+        for move in board.legal_moves:
+            if move.promotion in (None, chess.QUEEN, chess.KNIGHT):
+                after = board.copy(stack=False)
+                after.push(move)
+                # A castling move is read as king takes rook and as the king's move.
+                for word in {board.uci(move, chess960=True), move.uci()}:
+                    expected[word] = [after.fen(en_passant="legal"), board.san(move)]
+        assert {move: [text, name] for move, text, name in rows if not doubled(board, move)} == {
+            move: row for move, row in expected.items() if not doubled(board, move)
+        }
+
+
+def doubled(board: chess.Board, word: str) -> bool:
+    """Whether a word is a castling move written as the king's move."""
+    return board.is_castling(chess.Move.from_uci(word)) and not board.piece_at(chess.parse_square(word[2:4]))
+
+
+def test_all_castlings_of_chess960_leave_king_and_rook_where_they_belong(chess_board: Path, browser: Browser) -> None:
+    texts, moves, expected = [], [], []
+    for number in range(960):
+        board = chess.Board.from_chess960_pos(number)
+        for square, piece in board.piece_map().items():
+            if piece.piece_type not in (chess.KING, chess.ROOK, chess.PAWN):
+                board.remove_piece_at(square)
+        texts.append(board.fen())
+        castlings = list(board.generate_castling_moves())
+        moves.append([board.uci(move, chess960=True) for move in castlings])
+        expected.append([])
+        for move in castlings:
+            after = board.copy(stack=False)
+            after.push(move)
+            expected[-1].append(after.fen())
+    script = """%s.map(([text, moves]) => moves.map((move) => {
+        const board = BOARDS.chess, state = board.parse(text);
+        return board.legal(state, move) && board.text(board.play(state, move));
+    }))"""
+    browser.open(chess_board.as_uri())
+    browser.until('typeof BOARDS === "object" && "chess" in BOARDS')
+    assert browser.value(script % json.dumps(list(zip(texts, moves, strict=True)))) == expected
+    assert sum(map(len, expected)) == 1830  # in the others a rook stands in the way
 
 
 # Principal variations
