@@ -16,10 +16,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypedDict
 
+from elolab.arena.colours import text_columns
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.live import LIVE_NAME, RunProgress, read_live
-from elolab.arena.play.stages import TEXT_WIDTH
 from elolab.arena.play.store import STORE_NAME, Store, check_place
 from elolab.arena.players.interruption import Pauses, stopping_on_signals
 from elolab.arena.players.processors import (
@@ -510,10 +510,10 @@ def machine_plan(
 
 
 def machine_line(plan: Mapping[str, Any]) -> str:
-    """The data of ``machine_plan`` as text in the console's language, in lines of at most 79 columns."""
+    """The data of ``machine_plan`` as text in the console's language, in lines that fit this terminal."""
     say = console("elolab.arena")
     ponders = say("dry_run.machine_ponders") if plan["ponders"] else ""
-    return "\n".join(wrapped(say("dry_run.machine", **{**plan, "ponders": ponders}), TEXT_WIDTH))
+    return "\n".join(wrapped(say("dry_run.machine", **{**plan, "ponders": ponders}), text_columns() - 1))
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:

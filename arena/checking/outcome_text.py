@@ -8,10 +8,9 @@ from typing import Any
 from elolab.arena.checking.dialects.dialect import Dialect
 from elolab.arena.checking.examination import CheckOutcome
 from elolab.arena.checking.findings import Remark
+from elolab.arena.colours import text_columns
 from elolab.engine.language import Catalogue, columns_of, padded, wrapped
 
-COLUMNS = 79
-"""Width of wrapped text, in terminal columns."""
 INDENTATION = " " * 10
 QUOTED = 160
 """Maximum number of characters quoted from a program's line."""
@@ -40,13 +39,13 @@ def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue)
     if outcome.verdict == "skipped":
         return _item("skipped", say("report.skipped", demand=demand, note=note), say)
     lines = _item(mark_of(outcome), f"{demand} [{name}]", say)
-    lines += [INDENTATION + line for line in wrapped(note, COLUMNS - len(INDENTATION))]
+    lines += [INDENTATION + line for line in wrapped(note, text_columns() - 1 - len(INDENTATION))]
     return lines + [f"{INDENTATION}  {line}" for line in shortened(outcome.dialogue, say)]
 
 
 def _item(mark: str, text: str, say: Catalogue) -> list[str]:
     width = max(columns_of(say(f"mark.{other}")) for other in MARKS)
-    first, *others = wrapped(text, COLUMNS - len(INDENTATION)) or [""]
+    first, *others = wrapped(text, text_columns() - 1 - len(INDENTATION)) or [""]
     head = f" {padded(say(f'mark.{mark}'), width)} "
     return [padded(head, len(INDENTATION)) + first, *(INDENTATION + line for line in others)]
 

@@ -25,7 +25,7 @@ from elolab.arena.play.publishing import Asked, Requests, machine, published_gam
 from elolab.arena.play.scores import GAP, NAME_COLUMNS, Part, Score, fitted, line_of
 from elolab.arena.records import GameRecord, Outcome, RunningGame, utc_now
 from elolab.arena.statistics.faults import FaultCount, cause_of, fault_text
-from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.text_table import shorten_unique
 from elolab.engine.language import Catalogue, clipped, columns_of, console, wrapped
 
 if TYPE_CHECKING:

@@ -16,16 +16,14 @@ from typing import Any, NamedTuple
 from elolab.arena.colours import GREEN, RED
 from elolab.arena.records import Outcome
 from elolab.arena.statistics.elo import Estimate, Pentanomial, SequentialTest, Trinomial
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import error_text, percent_text, signed
-from elolab.engine.language import columns_of, console, cut, padded
+from elolab.arena.statistics.text_table import Column, name_column, shorten_unique, table_lines
+from elolab.engine.language import columns_of, console
 
 GAP = "  "
 """Text between the parts of a line."""
 NAME_COLUMNS = (24, 16, 8)
 """Columns to which a part may shorten a player's name."""
-TABLE_NAME_COLUMNS = (8, 40)
-"""Fewest and most columns for the names in a table."""
 LEADERS = 8
 """Maximum number of players that a status line shows."""
 SHOWN_SECONDS = 4.0
@@ -336,16 +334,13 @@ class MatchScores(Score):
 
 def _table(head: str, last: str, rows: Sequence[tuple[str, Tally, str]], columns: int) -> list[str]:
     """A table of names with their games, wins, draws and losses, and a last column, within ``columns``."""
-    games = console("elolab.arena")("progress.games_head")
-    texts = [[games, "+", "=", "-", last]]
-    texts += [[*map(str, (one.games, one.wins, one.draws, one.losses)), text] for _, one, text in rows]
-    widths = [max(map(columns_of, column)) for column in zip(*texts, strict=True)]
-    least, most = TABLE_NAME_COLUMNS
-    room = columns - sum(widths) - len(GAP) * (len(widths) + 1)
-    names = shorten_unique([name for name, _, _ in rows], max(least, min(most, room)))
-    width = max(columns_of(cut(head, max(least, room))), *map(columns_of, names), 0)
-    lines = []
-    for name, line in zip((cut(head, width), *names), texts, strict=True):
-        cells = [padded(text, width, right=True) for text, width in zip(line, widths, strict=True)]
-        lines.append(GAP.join(["", padded(name, width), *cells]))
-    return lines
+    tallies = [tally for _, tally, _ in rows]
+    table = [
+        name_column(head, [name for name, _, _ in rows]),
+        Column(console("elolab.arena")("progress.games_head"), [str(tally.games) for tally in tallies]),
+        Column("+", [str(tally.wins) for tally in tallies]),
+        Column("=", [str(tally.draws) for tally in tallies]),
+        Column("-", [str(tally.losses) for tally in tallies]),
+        Column(last, [text for _, _, text in rows]),
+    ]
+    return [GAP + line for line in table_lines(table, columns - len(GAP))]

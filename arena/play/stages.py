@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.colours import text_columns
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.sequential import Reach, SequentialSettings
 from elolab.engine.errors import UserError, spelt
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
-
-TEXT_WIDTH = 79
 
 
 class PlanError(UserError):
@@ -180,8 +179,8 @@ class StagePlan:
 
 
 def remark_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The remarks of a plan, given as the data of ``StagePlan.data``, in lines of at most 80 columns."""
-    return [line for remark in plan["remarks"] for line in wrapped(remark, TEXT_WIDTH)]
+    """The remarks of a plan, given as the data of ``StagePlan.data``, in lines that fit this terminal."""
+    return [line for remark in plan["remarks"] for line in wrapped(remark, text_columns() - 1)]
 
 
 def time_line(plan: Mapping[str, Any]) -> str:

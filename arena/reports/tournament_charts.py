@@ -40,9 +40,9 @@ from elolab.arena.reports.drawing.style import (
 from elolab.arena.sequential import SequentialRun, ratios_by_pair
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.search_tables import SearchStatistics, iteration_rows, null_rows
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
+from elolab.arena.statistics.text_table import shorten_unique
 from elolab.engine.language import Catalogue
 
 if TYPE_CHECKING:

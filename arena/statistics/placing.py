@@ -14,8 +14,8 @@ from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracke
 from elolab.arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
 from elolab.arena.records import Outcome
 from elolab.arena.schedule import FORMATS, ScheduleState, Withdrawal
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.standings import MESSAGES, TEXT_WIDTH
+from elolab.arena.statistics.text_table import Column, fitting, name_column, shorten_unique, table_lines
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
 
@@ -27,8 +27,6 @@ TIED = "tied"
 WON_IT = "winner"
 """Value of ``KnockoutRow.reached`` for the winner of a knockout."""
 QUARTERS = ("", "¼", "½", "¾")
-CELL_WIDTH = 5
-"""Width of a Swiss tournament's column for one round in a terminal, in characters."""
 
 
 @dataclass(frozen=True)
@@ -414,25 +412,25 @@ def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: i
 
 def _swiss_lines(placing: Placing, say: Catalogue, columns: int) -> list[str]:
     rows = [row for row in placing.rows if isinstance(row, SwissRow)]
-    heads = [say(f"placing.{name}") for name in ("points", "buchholz", "sonneborn_berger", "direct", "game_points")]
-    widths = [max(5, columns_of(head)) for head in heads]
-    room = columns - 5 - sum(widths) - len(widths) - 1
-    rounds = min(placing.rounds_played, (room - 8) // CELL_WIDTH)
-    name_width = min(max(columns_of(row.player) for row in rows), room - rounds * CELL_WIDTH)
+    directs = ["" if row.direct_encounter is None else points_text(row.direct_encounter) for row in rows]
+    table = [
+        Column("#", [str(row.place) for row in rows]),
+        name_column(say("standings.player"), [row.player for row in rows]),
+        Column(say("placing.points"), [points_text(row.points) for row in rows]),
+        Column(say("placing.buchholz"), [points_text(row.buchholz) for row in rows]),
+        Column(say("placing.sonneborn_berger"), [points_text(row.sonneborn_berger) for row in rows]),
+        Column(say("placing.direct"), directs),
+        Column(say("placing.game_points"), [points_text(row.game_points) for row in rows]),
+        *(
+            Column(str(number + 1), [round_text(row.rounds[number], say) for row in rows], rank=number + 1)
+            for number in range(placing.rounds_played)
+        ),
+    ]
     lines = [
         say("placing.swiss", rounds=rounds_text(placing, say)), *wrapped(say("placing.swiss_note"), columns - 1), "",
+        *table_lines(table, columns),
     ]  # fmt: skip
-    shown_heads = " ".join(padded(head, width, right=True) for head, width in zip(heads, widths, strict=True))
-    numbers = "".join(f"{number + 1:>{CELL_WIDTH}}" for number in range(rounds))
-    lines.append(f"  # {padded(say('standings.player'), name_width)} {shown_heads}{numbers}")
-    for row, name in zip(rows, shorten_unique([row.player for row in rows], name_width), strict=True):
-        direct = "" if row.direct_encounter is None else points_text(row.direct_encounter)
-        values = [row.points, row.buchholz, row.sonneborn_berger]
-        cells = [*map(points_text, values), direct, points_text(row.game_points)]
-        shown = " ".join(padded(cell, width, right=True) for cell, width in zip(cells, widths, strict=True))
-        played = "".join(padded(round_text(cell, say), CELL_WIDTH, right=True) for cell in row.rounds[:rounds])
-        lines.append(f"{row.place:>3} {padded(name, name_width)} {shown}{played}")
-    if rounds < placing.rounds_played:
+    if len(fitting(table, columns)) < len(table):
         lines.append(say("placing.more_rounds"))
     return lines
 

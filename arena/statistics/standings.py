@@ -19,10 +19,10 @@ from elolab.arena.notation.csv_tables import csv_text
 from elolab.arena.records import GameRecord, GameSummary
 from elolab.arena.statistics.elo import Estimate, Pentanomial, Trinomial
 from elolab.arena.statistics.faults import FaultCount, FaultCounter, fault_text
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
 from elolab.arena.statistics.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
-from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
+from elolab.arena.statistics.text_table import Column, fitting, name_column, table_lines
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -35,8 +35,6 @@ PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
 In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
 """
 TEXT_WIDTH = 80
-LEAST_NAME = 10
-"""Columns that a player's name has at least in a narrow table."""
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
 MAX_MATRIX = 11
@@ -515,49 +513,35 @@ def tables_text(
 
 
 def _standings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
-    counter = tables.counter
-    widths = [max([2, *(len(str(getattr(row, name))) for row in tables.standings)]) for name in PENTANOMIAL_COLUMNS]
-    heads = ("LL", "LD", "=", "WD", "WW")
-    pair_head = " ".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True))
-    games_width = max([3, *(len(str(row.games)) for row in tables.standings)])
-    room = columns - 4 - 8 - 7 - 8 - 3 * (games_width + 1) - 1
-    has_pairs = columns >= TEXT_WIDTH or room - 2 - len(pair_head) >= LEAST_NAME
-    note = say("standings.note", reference=rating_reference(tables, say))
-    if has_pairs:
-        note = say("standings.note_pairs", note=note)
-    lines = [
-        say(
-            "standings.title_single" if counter.single_games else "standings.title",
-            games=counter.games,
-            single=counter.single_games,
+    counter, rows = tables.counter, tables.standings
+    players = [row.player for row in rows]
+    table = [
+        Column("#", [str(row.rank) for row in rows]),
+        name_column(say("standings.player"), players),
+        Column(say("standings.rating"), [rating_text(row, tables) for row in rows]),
+        Column("±", [rating_error_text(row, tables, say) for row in rows]),
+        Column(say("standings.score"), [mean_score_text(row) for row in rows]),
+        *(
+            Column(say(f"standings.{name}"), [str(getattr(row, name)) for row in rows])
+            for name in ("wins", "draws", "losses")
         ),
-        *wrapped(note, columns - 1),
+        *(
+            Column(head, [str(getattr(row, name)) for row in rows], rank=1)
+            for head, name in zip(("LL", "LD", "=", "WD", "WW"), PENTANOMIAL_COLUMNS, strict=True)
+        ),
     ]
+    note = say("standings.note", reference=rating_reference(tables, say))
+    if len(fitting(table, columns)) == len(table):
+        note = say("standings.note_pairs", note=note)
+    title = say(
+        "standings.title_single" if counter.single_games else "standings.title",
+        games=counter.games,
+        single=counter.single_games,
+    )
+    lines = [title, *wrapped(note, columns - 1)]
     if tables.separate_groups > 1:
         lines += wrapped(say("standings.groups", groups=tables.separate_groups), columns)
-    lines.append("")
-    name_width = max(LEAST_NAME, room - (2 + len(pair_head) if has_pairs else 0))
-    name_width = min(name_width, max(6, *(columns_of(name) for name in counter.players)))
-    games_head = "".join(
-        " " + padded(say(f"standings.{name}"), games_width, right=True) for name in ("wins", "draws", "losses")
-    )
-    rating_head, score_head = (padded(say(f"standings.{name}"), 7, right=True) for name in ("rating", "score"))
-    name_head = padded(say("standings.player"), name_width)
-    lines.append(
-        f"  # {name_head} {rating_head}      ± {score_head}{games_head}{f'  {pair_head}' if has_pairs else ''}"
-    )
-    shown = shorten_unique([row.player for row in tables.standings], name_width)
-    for row, name in zip(tables.standings, shown, strict=True):
-        pairs = " ".join(
-            f"{getattr(row, name):>{width}}" for name, width in zip(PENTANOMIAL_COLUMNS, widths, strict=True)
-        )
-        games = "".join(f" {count:>{games_width}}" for count in (row.wins, row.draws, row.losses))
-        error = padded(rating_error_text(row, tables, say), 6, right=True)
-        lines.append(
-            f"{row.rank:>3} {padded(name, name_width)} {rating_text(row, tables):>7} "
-            f"{error} {mean_score_text(row):>7}{games}{f'  {pairs}' if has_pairs else ''}"
-        )
-    return lines
+    return [*lines, "", *table_lines(table, columns)]
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
@@ -600,18 +584,24 @@ def _superiority_lines(tables: Tables, say: Catalogue, columns: int) -> list[str
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []
-    shown = names[: min(MAX_MATRIX, (columns - 4 - LEAST_NAME) // 6)]
-    width = min(max(map(columns_of, shown)), columns - 4 - 6 * len(shown))
-    lines = [
-        *wrapped(say("standings.superiority"), columns - 1),
-        "",
-        " " * (4 + width) + "".join(f"{number:>6}" for number in range(1, len(shown) + 1)),
+    shares = tables.superiority()
+    table = [
+        Column("", [str(place + 1) for place in range(len(names))]),
+        name_column("", names),
+        *(
+            Column(
+                str(other + 1),
+                ["-" if place == other else percent_text(row[other]) for place, row in enumerate(shares)],
+                rank=other,
+            )
+            for other in range(min(MAX_MATRIX, len(names)))
+        ),
     ]
-    for place, (name, shares) in enumerate(zip(shorten_unique(shown, width), tables.superiority(), strict=False)):
-        cells = ("-" if other == place else percent_text(share) for other, share in enumerate(shares[: len(shown)]))
-        lines.append(f"{place + 1:>3} {padded(name, width)}" + "".join(f"{cell:>6}" for cell in cells))
-    if len(names) > len(shown):
-        lines += wrapped(say("standings.more_players", count=len(names) - len(shown)), columns)
+    shown = len(fitting(table, columns)) - 2
+    table = [Column(column.head, column.cells[:shown], column.left) for column in table]
+    lines = [*wrapped(say("standings.superiority"), columns - 1), "", *table_lines(table, columns)]
+    if len(names) > shown:
+        lines += wrapped(say("standings.more_players", count=len(names) - shown), columns)
     return lines
 
 
@@ -619,20 +609,19 @@ def _pairings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
     rank = {row.player: row.rank for row in tables.standings}
     rows = [row for row in tables.head_to_heads if rank[row.player] < rank[row.opponent]]
     shown = rows[:MAX_PAIRING_LIST]
-    lines = [*wrapped(say("standings.pairings"), columns - 1), ""]
-    width = min(20, (columns - 40) // 2, max([8, *(columns_of(name) for name in tables.counter.players)]))
-    heads = [padded(say(f"standings.{name}"), width) for name in ("player", "opponent")]
-    lines.append(f"{' '.join(heads)} {'Elo':>7} {'±':>6} {'LOS %':>6} {padded(say('standings.games'), 14, right=True)}")
     players = tables.counter.players
-    short = dict(zip(players, shorten_unique(players, width), strict=True))
-    for row in shown:
-        mark = "" if row.from_pairs else " *"
-        counts = f"{row.wins}-{row.draws}-{row.losses}"
-        names = " ".join(padded(short[name], width) for name in (row.player, row.opponent))
-        lines.append(
-            f"{names} {signed(row.elo):>7} {error_text(row.elo_error):>6} {percent_text(row.los):>6} {counts:>14}{mark}"
-        )
-    if any(not row.from_pairs for row in shown):
+    marks = ["" if row.from_pairs else "*" for row in shown]
+    table = [
+        name_column(say("standings.player"), [row.player for row in shown], players),
+        name_column(say("standings.opponent"), [row.opponent for row in shown], players),
+        Column("Elo", [signed(row.elo) for row in shown]),
+        Column("±", [error_text(row.elo_error) for row in shown]),
+        Column("LOS %", [percent_text(row.los) for row in shown]),
+        Column(say("standings.games"), [f"{row.wins}-{row.draws}-{row.losses}" for row in shown]),
+        *([Column("", marks, left=True)] if any(marks) else []),
+    ]
+    lines = [*wrapped(say("standings.pairings"), columns - 1), "", *table_lines(table, columns)]
+    if any(marks):
         lines += wrapped(say("standings.single"), columns)
     if len(rows) > len(shown):
         lines += wrapped(say("standings.more_pairings", count=len(rows) - len(shown)), columns)

@@ -15,8 +15,8 @@ from typing import Any
 from elolab.arena.colours import GREEN, RED, YELLOW
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.live import rate_text
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
+from elolab.arena.statistics.text_table import Column, name_column, table_lines
 from elolab.arena.watching.board import Retraced, Span, board_lines
 from elolab.engine.games import game_named
 from elolab.engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
@@ -30,7 +30,6 @@ BOARD_COLUMNS = 29
 """Width of the board to the right of the figures, in character columns."""
 LEAST_COLUMNS = 76
 """Minimum width of a terminal for showing a board, in character columns."""
-NAME_COLUMNS = 18
 FEW = 3
 """Maximum number of lines for faults, and for workers, on a screen."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
@@ -154,7 +153,7 @@ def _figure_lines(
     state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
 ) -> list[Line]:
     """Match, test, standings, outcome, warnings, faults and workers, in at most ``room`` lines (``None``: all)."""
-    test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say)
+    test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say, columns)
     told = [say("console.warning", text=warning[say.language]) for warning in state["warnings"]]
     warnings: list[Line] = [[(line, RED)] for text in told for line in wrapped(text, columns)]
     if room is None:
@@ -163,7 +162,7 @@ def _figure_lines(
         faults, workers = [clipped(text, columns) for text in faults[:FEW]], workers[: FEW + 1]
     outcomes: list[Line] = [[(line, "")] for line in outcome]
     others = sum(len(part) + 1 for part in (test, outcomes, warnings, faults, workers) if part)
-    standings = _standings_lines(state, say, None if room is None else max(2, room - others))
+    standings = _standings_lines(state, say, columns, None if room is None else max(2, room - others))
     parts = [test, standings, outcomes, warnings, [[(line, YELLOW)] for line in faults], workers]
     lines = [line for part in parts if part for line in [*part, []]]
     return [_fitted(line, columns) for line in lines][: room if room is not None else len(lines)]
@@ -190,27 +189,28 @@ def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
     return lines
 
 
-def _standings_lines(state: dict[str, Any], say: Catalogue, room: int | None) -> list[Line]:
+def _standings_lines(state: dict[str, Any], say: Catalogue, columns: int, room: int | None) -> list[Line]:
     rows = state["standings"]
     if not rows:
         return []
-    heads = (say("standings.rating"), "±", say("progress.games_head"), say("progress.score_head"))
-    columns = (6, 6, 6, 7)
-    name_head = padded(cut(say("standings.player"), NAME_COLUMNS), NAME_COLUMNS)
-    figures = " ".join(padded(head, width, right=True) for head, width in zip(heads, columns, strict=True))
-    lines: list[Line] = [[(f" # {name_head} {figures}", "")]]
     shown = rows if room is None or len(rows) < room else rows[: max(1, room - 2)]
-    names = shorten_unique([row["player"] for row in rows], NAME_COLUMNS)
-    for row, name in zip(shown, names, strict=False):
-        rating = _elo(row["rating"])
-        error = "-" if row["rating_error"] is None else f"{row['rating_error']:.1f}"
-        if state["anchors"]:  # given ratings have no sign
-            rating = rating.removeprefix("+")
-            error = say("rating.given") if row["player"] in state["anchors"] else error
-        score = f"{100 * row['score']:.1f} %" if row["games"] else "-"
-        texts = (rating, error, str(row["games"]), score)
-        figures = " ".join(padded(text, width, right=True) for text, width in zip(texts, columns, strict=True))
-        lines.append([(f"{row['rank']:>2} {padded(name, NAME_COLUMNS)} {figures}", "")])
+    errors = ["-" if row["rating_error"] is None else f"{row['rating_error']:.1f}" for row in shown]
+    ratings = [_elo(row["rating"]) for row in shown]
+    if state["anchors"]:
+        errors = [
+            say("rating.given") if row["player"] in state["anchors"] else error
+            for row, error in zip(shown, errors, strict=True)
+        ]
+        ratings = [rating.removeprefix("+") for rating in ratings]  # relative to given ratings
+    table = [
+        Column("#", [str(row["rank"]) for row in shown]),
+        name_column(say("standings.player"), [row["player"] for row in shown]),
+        Column(say("standings.rating"), ratings),
+        Column("±", errors),
+        Column(say("progress.games_head"), [str(row["games"]) for row in shown]),
+        Column(say("progress.score_head"), [f"{100 * row['score']:.1f} %" if row["games"] else "-" for row in shown]),
+    ]
+    lines: list[Line] = [[(line, "")] for line in table_lines(table, columns)]
     if len(shown) < len(rows):
         lines.append([(_own(say)("terminal.more_players", count=len(rows) - len(shown)), "")])
     return lines
@@ -220,21 +220,22 @@ def _fault_texts(state: dict[str, Any], say: Catalogue) -> list[str]:
     return [fault["sentence"][say.language] for fault in state["faults"]]
 
 
-def _worker_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+def _worker_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
     rows = state["workers"]
     if not rows:
         return []
-    width = min(24, max(columns_of(_own(say)("terminal.worker")), *(columns_of(str(row["name"])) for row in rows)))
-    head = f"{padded(_own(say)('terminal.worker'), width)} {padded(_own(say)('terminal.threads'), 8, right=True)} "
-    head += f"{padded(say('progress.games_head'), 7, right=True)} {padded(_own(say)('terminal.speed'), 7, right=True)}"
-    lines: list[Line] = [[(head, "")]]
-    for row in rows:
-        speed = "-" if row.get("games_per_second") is None else f"{row['games_per_second']:.1f}"
-        name = padded(cut(str(row["name"]), width), width)
-        text = f"{name} {row.get('threads', ''):>8} {row.get('games', ''):>7} {speed:>7}  "
-        told = str(row.get("state") or "")
-        lines.append([(text, ""), (told, "" if told in ("", "playing", "idle") else YELLOW)])
-    return lines
+    own = _own(say)
+    speeds = ["-" if row.get("games_per_second") is None else f"{row['games_per_second']:.1f}" for row in rows]
+    table = [
+        name_column(own("terminal.worker"), [str(row["name"]) for row in rows]),
+        Column(own("terminal.threads"), [str(row.get("threads", "")) for row in rows], rank=1),
+        Column(say("progress.games_head"), [str(row.get("games", "")) for row in rows]),
+        Column(own("terminal.speed"), speeds, rank=2),
+        Column("", [str(row.get("state") or "") for row in rows], left=True),
+    ]
+    usual = ("", None, "playing", "idle")
+    colours = ["", *("" if row.get("state") in usual else YELLOW for row in rows)]
+    return [[(line, colour)] for line, colour in zip(table_lines(table, columns), colours, strict=True)]
 
 
 def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> list[Line]:

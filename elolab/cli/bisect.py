@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.builds.build import BuildError
 from elolab.arena.builds.players import with_commit
 from elolab.arena.builds.repository import Commit, Repository, split_source
+from elolab.arena.colours import text_columns
 from elolab.arena.engines_file import engines_file
 from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.keys.player import SOURCE
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 STATE_NAME, REPORT_NAME = "bisect.json", "report.html"
 EXIT_NOT_FOUND = 3
-TEXT_WIDTH = 79
 FIXED = ("repository", "good", "bad", "reference")
 """Keys of the state that a resumed bisection must share."""
 
@@ -177,7 +177,7 @@ class _Search:
     def print(self, text: str) -> None:
         """Print a text in lines; with ``--json`` to standard error."""
         stream = sys.stderr if self.arguments.json else sys.stdout
-        print("\n".join(wrapped(text, TEXT_WIDTH)), file=stream, flush=True)
+        print("\n".join(wrapped(text, text_columns() - 1)), file=stream, flush=True)
 
     def run(self) -> int:
         """Play the steps that are missing, and return the exit code."""

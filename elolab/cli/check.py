@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.checking.dialects import DIALECTS, dialect_named
 from elolab.arena.checking.findings import CheckSettings
-from elolab.arena.colours import GREEN, RED, YELLOW, coloured
+from elolab.arena.colours import GREEN, RED, YELLOW, coloured, text_columns
 from elolab.arena.engines_file import ENGINES_NAME, engines_file
 from elolab.cli.engines import player_of
 from elolab.cli.shared import options
@@ -229,7 +229,7 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
     """Run the checks and return their outcomes; unless ``is_quiet``, print each outcome at once."""
-    from elolab.arena.checking.outcome_text import COLUMNS, lines_of, mark_of, summary
+    from elolab.arena.checking.outcome_text import lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")
     dialect = dialect_named(settings.protocol)
@@ -253,6 +253,6 @@ def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) 
         first, *others = lines_of(outcome, dialect, say)
         tell(coloured(first, COLOURS.get(mark_of(outcome), ""), sys.stdout), *others)
     if untried:
-        tell(*wrapped(_words_on_untried(untried, settings, failed, say), COLUMNS))
+        tell(*wrapped(_words_on_untried(untried, settings, failed, say), text_columns() - 1))
     tell(summary(outcomes, say))
     return outcomes

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.colours import terminal_columns
+from elolab.arena.statistics.text_table import Column, name_column, table_lines
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.engine.errors import UserError
-from elolab.engine.language import Catalogue, clipped, columns_of, console, cut, padded
+from elolab.engine.language import Catalogue, console
 from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
@@ -23,17 +24,8 @@ MESSAGES = "elolab.arena.collection"
 RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
-HEADS = ("folder", "kind", "state", "games", "date", "result")
-FEWER_HEADS = (HEADS, ("folder", "kind", "state", "games", "result"), ("folder", "state", "games", "result"))
-"""Sets of columns for the table of runs, the largest first.
-
-A terminal shows the first set that leaves at least ``ROOM_ENOUGH`` for the columns of folders and results.
-"""
-ROOM_ENOUGH = 40
-"""Width in characters that is sufficient for the columns of folders and results together."""
-LEAST_FOLDER = 8
-"""Minimum width of the column of folders, in characters."""
-GAP = "  "
+ENOUGH_FOLDER, ENOUGH_RESULT = 16, 24
+"""Widths in characters of folders and results that suffice: for wider ones no other column is left out."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
 """Names of metadata with settings that are not in a run's specification, by kind of run."""
 
@@ -96,38 +88,18 @@ def _list(arguments: argparse.Namespace) -> int:
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
     """Lines of the table of runs, at most ``columns`` characters wide; of any width if ``columns`` is ``None``."""
-    cells = {head: [say(f"list.{head}")] for head in HEADS}
-    for entry in entries:
-        games = f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played)
-        state = say(f"list.state_{entry.state}")
-        row = (str(entry.folder), entry.kind, state, games, entry.updated_at, entry.result)
-        for head, text in zip(HEADS, row, strict=True):
-            cells[head].append(text)
-    if columns is not None:
-        cells = _fitted(cells, columns)
-    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
-    rows = zip(*([padded(text, widths[head]) for text in texts] for head, texts in cells.items()), strict=True)
-    lines = (GAP.join(row).rstrip() for row in rows)
-    return [line if columns is None else cut(line, columns) for line in lines]
-
-
-def _fitted(cells: dict[str, list[str]], columns: int) -> dict[str, list[str]]:
-    """The columns of the table that fit into ``columns`` characters; long folders and results are shortened."""
-    from elolab.arena.statistics.names import shorten_unique
-
-    widths = {head: max(map(columns_of, texts)) for head, texts in cells.items()}
-    wanted = widths["folder"] + widths["result"]
-    for heads in FEWER_HEADS:
-        others = sum(widths[head] for head in heads if head not in ("folder", "result"))
-        room = columns - others - len(GAP) * (len(heads) - 1)
-        if room >= min(wanted, ROOM_ENOUGH):
-            break
-    folder = max(LEAST_FOLDER, room // 2, room - widths["result"])
-    shown = {head: cells[head] for head in heads}
-    shown["folder"] = shorten_unique(cells["folder"], folder)
-    rest = max(0, room - max(map(columns_of, shown["folder"])))
-    shown["result"] = [clipped(text, rest) for text in cells["result"]]
-    return shown
+    games = [f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played) for entry in entries]
+    states = [say(f"list.state_{entry.state}") for entry in entries]
+    folders = [str(entry.folder) for entry in entries]
+    table = [
+        name_column(say("list.folder"), folders, least=ENOUGH_FOLDER),
+        Column(say("list.kind"), [entry.kind for entry in entries], left=True, rank=1),
+        Column(say("list.state"), states, left=True),
+        Column(say("list.games"), games, left=True),
+        Column(say("list.date"), [entry.updated_at for entry in entries], left=True, rank=2),
+        Column(say("list.result"), [entry.result for entry in entries], left=True, least=ENOUGH_RESULT),
+    ]
+    return table_lines(table, columns)
 
 
 def _compare(folders: Sequence[Path], arguments: argparse.Namespace) -> int:

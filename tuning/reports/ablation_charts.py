@@ -40,8 +40,8 @@ from elolab.arena.reports.drawing.style import (
     single_axes,
     whole_numbers,
 )
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import signed
+from elolab.arena.statistics.text_table import shorten_unique
 from elolab.engine import language
 from elolab.engine.language import Catalogue, columns_of
 from elolab.tuning.ablation.comparison_verdicts import BETTER, EQUIVALENT, UNDECIDED, WORSE

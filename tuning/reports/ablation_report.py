@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elolab.arena.colours import text_columns
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
 from elolab.arena.reports.document import (
@@ -26,8 +27,8 @@ from elolab.arena.reports.document import (
 )
 from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import POWER
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.arena.statistics.text_table import Column, name_column, table_lines
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 from elolab.tuning.ablation.comparison_verdicts import (
     BETTER,
@@ -44,10 +45,8 @@ from elolab.tuning.reports.passages import condition_facts, engine_text, games_o
 from elolab.tuning.reports.tuning_charts import chart_words
 from elolab.tuning.reports.wording import (
     MESSAGES,
-    TEXT_WIDTH,
     counted,
     elo_text,
-    in_columns,
     in_one,
     interval_text,
     limit_text,
@@ -403,8 +402,6 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 MOST_TERMS = 4
 """Maximum number of an effect's matches that the table lists one by one; more matches are only counted."""
-COMPARISON_COLUMNS = (36, -7, -5, 10, -5, -6)
-EFFECT_COLUMNS = (52, -7, -5, 10)
 
 
 def ablation_text(
@@ -413,45 +410,43 @@ def ablation_text(
     language: str = DEFAULT_LANGUAGE,
     speeds: Sequence[SpeedRow] = (),
 ) -> str:
-    """The tables of comparisons and effects as text for a terminal of 80 columns."""
+    """The tables of comparisons and effects as text for this terminal, at most 80 columns wide."""
+    columns = text_columns()
     message = Catalogue(MESSAGES, language)
     depth = next((row.depth for row in rows if row.depth is not None), None)
-    lines = [message("terminal.elo_note")]
+    notes = [message("terminal.elo_note")]
     if depth is not None:
-        lines.append(message("terminal.nodes_note", depth=depth))
+        notes.append(message("terminal.nodes_note", depth=depth))
     if speeds:
-        lines.append(message(f"terminal.{_kind_of_cost(speeds)}_note"))
-    heads = (
-        message("terminal.comparison"), message("terminal.elo"), "±", message("terminal.verdict"),
-        message("terminal.pairs"), message(f"terminal.{_kind_of_cost(speeds)}"),
-    )  # fmt: skip
-    lines += ["", in_columns(heads, COMPARISON_COLUMNS)]
-    labels = shorten_unique([row.label for row in rows], COMPARISON_COLUMNS[0])
-    for row, label, cost in zip(rows, labels, _costs(rows, speeds), strict=True):
-        cells = (
-            label, signed(row.elo), error_text(row.elo_error), _verdict_text(row.verdict, message),
-            str(row.pairs), cost,
-        )  # fmt: skip
-        lines.append(in_columns(cells, COMPARISON_COLUMNS))
+        notes.append(message(f"terminal.{_kind_of_cost(speeds)}_note"))
+    lines = [line for note in notes for line in wrapped(note, columns)]
+
+    def outcomes(found: Sequence[AblationRow | EffectRow]) -> list[Column]:
+        return [
+            Column(message("terminal.elo"), [signed(one.elo) for one in found]),
+            Column("±", [error_text(one.elo_error) for one in found]),
+            Column(message("terminal.verdict"), [_verdict_text(one.verdict, message) for one in found], left=True),
+        ]
+
+    comparisons = [
+        name_column(message("terminal.comparison"), [row.label for row in rows]),
+        *outcomes(rows),
+        Column(message("terminal.pairs"), [str(row.pairs) for row in rows], rank=1),
+        Column(message(f"terminal.{_kind_of_cost(speeds)}"), _costs(rows, speeds), rank=2),
+    ]
+    lines += ["", *table_lines(comparisons, columns)]
     if effects:
-        effect_heads = (message("terminal.effect"), message("terminal.elo"), "±", message("terminal.verdict"))
-        lines += ["", in_columns(effect_heads, EFFECT_COLUMNS)]
-        names = shorten_unique([effect.effect for effect in effects], EFFECT_COLUMNS[0])
-        for effect, name in zip(effects, names, strict=True):
-            effect_cells = (
-                name, signed(effect.elo), error_text(effect.elo_error),
-                _verdict_text(effect.verdict, message),
-            )  # fmt: skip
-            lines.append(in_columns(effect_cells, EFFECT_COLUMNS))
+        names = name_column(message("terminal.effect"), [effect.effect for effect in effects])
+        lines += ["", *table_lines([names, *outcomes(effects)], columns)]
     reasons = Counter(row.ended for row in rows if row.ended)
     if reasons.keys() - {"complete"}:
         told = counted([(message(f"ended.{reason}"), count) for reason, count in reasons.most_common()], message)
-        lines += ["", *wrapped(message("terminal.ended", reasons=told), TEXT_WIDTH)]
+        lines += ["", *wrapped(message("terminal.ended", reasons=told), columns)]
     return "\n".join(lines)
 
 
 def ablation_result_text(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The tables of an ablation's result as text for a terminal, with labels in the given language."""
+    """The tables of an ablation's result as text for this terminal, with labels in the given language."""
     shown = in_language(result, Catalogue(MESSAGES, language))
     return ablation_text(shown.rows, shown.effects, language, shown.speeds)
 

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from elolab.arena.colours import text_columns
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import csv_text, frame_csv
 from elolab.arena.reports.document import (
@@ -27,7 +28,8 @@ from elolab.arena.reports.document import (
 from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import POWER
 from elolab.arena.statistics.numbers import INFINITY, signed
-from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
+from elolab.arena.statistics.text_table import Column, table_lines
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
 from elolab.tuning.claims.claims_results import (
     PART_COLUMNS,
@@ -45,7 +47,7 @@ from elolab.tuning.keys.claims import BASES, ENGINES
 from elolab.tuning.reports.claims_charts import COLUMNS, claim_chart, rows_of_column, summary_chart
 from elolab.tuning.reports.passages import condition_facts, language_words
 from elolab.tuning.reports.tuning_charts import chart_words
-from elolab.tuning.reports.wording import MESSAGES, counted, in_columns, in_one, limit_text, ratio_text
+from elolab.tuning.reports.wording import MESSAGES, counted, in_one, limit_text, ratio_text
 
 FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(CellRow)),
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
@@ -439,28 +441,31 @@ def range_text(row: CellRow) -> str:
 # The terminal
 
 
-PART_WIDTHS = (5, 10, -7, 8, 41)
+ENOUGH_EFFECTS = 30
+"""Width in characters of the effects that suffices: for wider ones no other column is left out."""
 
 
 def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The table of verdicts for a terminal of 80 columns."""
+    """The table of verdicts for this terminal, at most 80 columns wide."""
     message = Catalogue(MESSAGES, language)
-    heads = (
-        "", message("terminal.verdict"), message("terminal.games"), message("claims.family"),
-        message("terminal.cells"),
-    )  # fmt: skip
-    lines = [_claims_sentence(run, message), "", in_columns(heads, PART_WIDTHS)]
-    for result in run.results:
-        cells = [
+    results = run.results
+    effects = [
+        message("list.semicolon").join(
             f"{message(f'engine.{row.engine}')} {quoted_effect(row, message)}" for row in _first_of_engines(result)
-        ]
-        lines.append(
-            in_columns(
-                (result.part.id, message(f"outcome.{result.shown_verdict}"), str(result.games),
-                 _family_text(result, message), message("list.semicolon").join(cells)),
-                PART_WIDTHS,
-            )
-        )  # fmt: skip
+        )
+        for result in results
+    ]
+    table = [
+        Column("", [result.part.id for result in results], left=True),
+        Column(
+            message("terminal.verdict"), [message(f"outcome.{result.shown_verdict}") for result in results], left=True
+        ),
+        Column(message("terminal.games"), [str(result.games) for result in results], rank=1),
+        Column(message("claims.family"), [_family_text(result, message) for result in results], left=True, rank=2),
+        Column(message("terminal.cells"), effects, left=True, least=ENOUGH_EFFECTS),
+    ]
+    columns = text_columns()
+    lines = [*wrapped(_claims_sentence(run, message), columns), "", *table_lines(table, columns)]
     if run.missing:
         lines += ["", message("claims.unfinished", parts=len(run.missing))]
     return "\n".join(lines)

@@ -27,7 +27,7 @@ from elolab.arena.reports.drawing.style import (
     single_axes,
     whole_numbers,
 )
-from elolab.arena.statistics.names import shorten_unique
+from elolab.arena.statistics.text_table import shorten_unique
 from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in

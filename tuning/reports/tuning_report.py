@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from elolab.arena.colours import text_columns
 from elolab.arena.files import replace_file
 from elolab.arena.notation.csv_tables import frame_csv
 from elolab.arena.reports.document import (
@@ -26,9 +27,9 @@ from elolab.arena.reports.document import (
 from elolab.arena.reports.plots import Plot
 from elolab.arena.sequential import expected_pairs
 from elolab.arena.statistics.elo import elo_of_score
-from elolab.arena.statistics.names import shorten_unique
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
+from elolab.arena.statistics.text_table import LEAST_NAME, Column, name_column, table_lines
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
@@ -36,7 +37,7 @@ from elolab.tuning.conditions import value_text
 from elolab.tuning.reports import tuning_charts as charts
 from elolab.tuning.reports.passages import condition_facts, engine_text, games_of_run, repeat_command, speeds_table
 from elolab.tuning.reports.tuning_charts import chart_words, unit_text
-from elolab.tuning.reports.wording import MESSAGES, TEXT_WIDTH, in_columns, in_one, interval_text
+from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
 from elolab.tuning.study.study_spec import NON_REGRESSION
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 MIN_OPTIMISM = 0.05
 """Smallest optimism (the winner's curse), in Elo, that the report mentions."""
-PARAMETER_COLUMNS = (24, -22, -22)
 
 
 def rounds_frame(result: StudyResult) -> DataFrame:
@@ -425,25 +425,23 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
 
 
 def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The study's outcome as text for a terminal of 80 columns."""
+    """The study's outcome as text for this terminal, at most 80 columns wide."""
+    columns = text_columns()
     message = Catalogue(MESSAGES, language)
     head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
-    lines = [
-        in_columns(
-            (message(head), shorten_unique([result.spec.base_name], 22)[0], message("terminal.recommended")),
-            PARAMETER_COLUMNS,
-        )
+    space = result.spec.space
+    recommended = space.default if result.decision is None else result.recommended
+    changed = ["" if recommended[name] == space.default[name] else "*" for name in space.names]
+    table = [
+        name_column(message(head), space.names),
+        Column(result.spec.base_name, [value_text(space.default[name]) for name in space.names], least=LEAST_NAME),
+        Column(message("terminal.recommended"), [value_text(recommended[name]) for name in space.names]),
+        Column("", changed, left=True),
     ]
-    names = result.spec.space.names
-    for name, shown in zip(names, shorten_unique(names, PARAMETER_COLUMNS[0]), strict=True):
-        base = result.spec.space.default[name]
-        recommended = base if result.decision is None else result.recommended[name]
-        mark = "" if base == recommended else "  *"
-        lines.append(in_columns((shown, value_text(base), value_text(recommended)), PARAMETER_COLUMNS) + mark)
-    parts = ["\n".join(lines)]
+    parts = ["\n".join(table_lines(table, columns))]
     if result.decision is not None:
-        parts.append("\n".join(wrapped(optimism_sentence(result, language), TEXT_WIDTH)))
-    parts.append("\n".join(wrapped(tuning_sentence(result, language), TEXT_WIDTH)))
+        parts.append("\n".join(wrapped(optimism_sentence(result, language), columns)))
+    parts.append("\n".join(wrapped(tuning_sentence(result, language), columns)))
     if result.preset is not None:
         parts.append(Catalogue("elolab.tuning", language)("console.preset", preset=result.preset))
     return "\n\n".join(parts)

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import reduce
 
 from elolab.arena.statistics.numbers import INFINITY, error_text, signed
-from elolab.engine.language import Catalogue, padded
+from elolab.engine.language import Catalogue
 from elolab.tuning.ablation.rows import AGAINST
 
 MESSAGES = "elolab.tuning.reports"
 """Name of the package that holds the message catalogue of these reports."""
-TEXT_WIDTH = 80
 """Width of terminal tables in columns."""
 
 
@@ -43,12 +42,6 @@ def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
     """Join sentences into one text, with the spacing of the language of ``message``."""
     return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
-
-
-def in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """A row of a terminal table. ``widths`` are the cells' widths in columns; negative widths align to the right."""
-    placed = (padded(cell, abs(width), right=width < 0) for cell, width in zip(cells, widths, strict=True))
-    return "  ".join(placed).rstrip()
 
 
 def limit_text(limit: str, message: Catalogue) -> str:

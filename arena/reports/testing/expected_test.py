@@ -11,8 +11,9 @@ from elolab.arena.reports.plots import Plot
 from elolab.arena.reports.render import REPORTS
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
+from elolab.arena.statistics.text_table import Column, table_lines
 from elolab.arena.testing.expectation import LATE, Expectation
-from elolab.engine.language import Catalogue, columns_of, padded, wrapped
+from elolab.engine.language import Catalogue, wrapped
 
 COLUMNS = {
     "elo": "Elo", "normalized": "nElo", "h1": "H1 %", "h0": "H0 %", "undecided": "", "games": "", "median": "50 %",
@@ -52,13 +53,9 @@ class ExpectedTest:
     def lines(self, language: str, columns: int = TEXT_WIDTH) -> list[str]:
         """The whole text for a terminal of ``columns`` columns; a narrow table lacks the last ones that do not fit."""
         say = Catalogue(REPORTS, language)
-        table = [_titles(say), *self.cells()]
-        widths = [max(columns_of(row[place]) for row in table) for place in range(len(COLUMNS))]
-        aligned = ([padded(cell, width, right=True) for cell, width in zip(row, widths, strict=True)] for row in table)
-        shown = len(widths)
-        while columns < TEXT_WIDTH and sum(widths[:shown]) + 2 * (shown - 1) > columns:
-            shown -= 1
-        rows = ["  ".join(cells[:shown]) for cells in aligned]
+        cells = zip(*self.cells(), strict=True)
+        table = [Column(*texts, rank=rank) for rank, texts in enumerate(zip(_titles(say), cells, strict=True))]
+        rows = table_lines(table, columns)
         width = min(columns, TEXT_WIDTH)
         return [line for text in self.sentences(say) for line in wrapped(text, width)] + ["", *rows]
 

@@ -85,7 +85,7 @@ def test_what_a_screen_of_usual_size_says() -> None:
     text = text_of(screen(state(), [], GameChoice(), "en", 80, 24))
     for said in (
         "40/100 games  40 %  150/min", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
-        "undecided", " 1 default", "+99.0   20.5     40  62.5 %", "and 24 more players", "default lost 2 games",
+        "undecided", "1 default", "+99.0 20.5    40 62.5 %", "and 24 more players", "default lost 2 games",
         "lost", "game 7  (1 of 2)", "move 3: e2e6  1:01", "+2.50",
     ):  # fmt: skip
         assert said in text, said
@@ -130,8 +130,8 @@ def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() 
 
 def test_given_ratings_have_no_sign_and_no_interval() -> None:
     text = text_of(screen(state(anchors={"default": 99}), [], GameChoice(), "en", 80, 24))
-    assert " 1 default              99.0  given     40  62.5 %" in text
-    assert " 98.0   20.5" in text
+    assert "1 default                  99.0 given    40 62.5 %" in text
+    assert " 98.0  20.5" in text
     assert "+98.0" not in text
 
 
