@@ -12,7 +12,7 @@ from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import GameConditions, PlayerSpec
 from elolab.arena.sequential import MAX_PAIRS, SequentialSettings
 from elolab.arena.statistics.faults import STOP_AFTER_FAULTS
-from elolab.engine.games import GAMES
+from elolab.engine.games import DEFAULT_GAME, GAMES
 from elolab.engine.rules import MAX_PLIES, Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings import schema
@@ -48,7 +48,7 @@ class RunSpec:
 
     name: str = schema.text(default=COMPUTED, example="my-run", expected="a name for the results' folder")
     description: ClassVar[str | None] = schema.text(default=None, example="What the games are to show.")
-    game: str = schema.choice(GAMES, default="xiangqi", example="othello")
+    game: str = schema.choice(GAMES, default=DEFAULT_GAME, example="othello")
     seed: int = schema.whole(0, MAX_SEED, default=1, example=2)
     openings: str = schema.text(default=COMPUTED, example="openings.epd", expected="an opening suite's name or file")
     rules: Rules = schema.table(RULES)

@@ -14,6 +14,7 @@ from elolab.documented import documented
 from elolab.engine.engine import Engine as SearchingEngine
 from elolab.engine.engine import Line, SearchResult, StopFlag
 from elolab.engine.errors import UserError
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, by_own_names
@@ -49,7 +50,7 @@ class Engine:
     """
 
     def __init__(
-        self, game: str = "xiangqi", settings: Mapping[str, Any] | str | os.PathLike[str] | None = None
+        self, game: str = DEFAULT_GAME, settings: Mapping[str, Any] | str | os.PathLike[str] | None = None
     ) -> None:
         game = str(game)
         if settings is None or isinstance(settings, Mapping):

@@ -17,6 +17,7 @@ from elolab.arena.records import GameRecord, MoveRecord, points_of
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text
 from elolab.engine.errors import UserError
+from elolab.engine.games import DEFAULT_GAME
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -41,7 +42,7 @@ class _LoadedGame:
 
 
 @naming_arguments("source")
-def load_games(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
+def load_games(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> DataFrame:
     """Load the games of a run's folder, or of a file, as a table with one row per game, in schedule order.
 
     ``source`` is the folder of a tournament, match, study or ablation, or a file of games (PGN, XQF, DhtmlXQ, GGF,
@@ -82,7 +83,7 @@ def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
 
 
 @naming_arguments("source")
-def load_moves(source: str | os.PathLike[str], *, game: str = "xiangqi") -> DataFrame:
+def load_moves(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> DataFrame:
     """Load the moves of a run's folder, or of a file of games, as a table with one row per move.
 
     ``source`` and ``game`` are as for ``load_games``; ``key`` matches its ``key``. Columns:

@@ -27,6 +27,7 @@ from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
 from elolab.documented import documented
 from elolab.engine.errors import UserError
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import by_own_names
 from elolab.engine.settings.presets import preset_name
@@ -151,7 +152,7 @@ def play_match(
     a: Player,
     b: Player,
     *,
-    game: str = "xiangqi",
+    game: str = DEFAULT_GAME,
     limit: str = "nodes=1000",
     pairs: int | None = None,
     openings: str | os.PathLike[str] | None = None,

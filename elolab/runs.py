@@ -22,7 +22,7 @@ from elolab.arguments import (
     stream_or_none,
     yes_or_no,
 )
-from elolab.cli.shared.options import DEFAULT_GAME
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.settings.configuration import find_config, read_toml
 from elolab.engine.settings.toml_values import toml_key, toml_lines
 

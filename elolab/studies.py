@@ -11,6 +11,7 @@ from elolab.arena.run import plain
 from elolab.arguments import at_least_one, naming_arguments, path_text, stream_or_none
 from elolab.documented import documented
 from elolab.engine.errors import UserError
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.settings.parameters import Value
 from elolab.runs import (
     SPECIFICATION_NAME,
@@ -117,7 +118,7 @@ def tune(
     *,
     objective: Callable[[dict[str, Any]], float],
     dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]],
-    game: str = "xiangqi",
+    game: str = DEFAULT_GAME,
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
     trials: int = DEFAULT_TRIALS,
@@ -134,7 +135,7 @@ def tune(
     *,
     objective: Callable[[dict[str, Any]], float] | None = None,
     dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
-    game: str = "xiangqi",
+    game: str = DEFAULT_GAME,
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
     trials: int = DEFAULT_TRIALS,

@@ -26,8 +26,6 @@ QUIET_PLIES = (99, 100, 119, 120)
 """Lengths in plies of games without a capture, chosen around the move limits that some engines apply themselves."""
 MOVES_TRIED = 100
 """Maximum number of random moves tried at a position to find one without a capture."""
-STALEMATES = {"xiangqi": "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"}
-"""A stalemate position by game; random games hardly ever reach one."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def positions_of(name: str) -> SamplePositions:
         quiet=_quiet(game.position()),
         repeated=_repeated(game.position()),
         over=next((position for position in last if position.in_check or in_check is None), None),
-        stalemate=game.position(STALEMATES[name]) if name in STALEMATES else None,
+        stalemate=game.position(game.stalemate) if game.stalemate else None,
     )
 
 

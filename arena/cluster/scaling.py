@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
 from elolab.arena.cluster.site import Site, Worker
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.language import console
 
 LEAST_SCALE, MOST_SCALE = 0.25, 4.0
@@ -19,7 +20,6 @@ NAMED_DIFFERENCE = 0.05
 """A machine is named in the terminal if its factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0
 """Processor time of the benchmark."""
-BENCHMARK_GAME = "xiangqi"
 MOST_FAILURES = 5
 """A worker is refused once its machine has been lost this many times during the benchmark."""
 REFERENCE = "reference speed"
@@ -32,7 +32,7 @@ def measured_speed() -> float:
 
     found: list[BenchSearch] = []
     while sum(search.cpu_seconds for search in found) < BENCHMARK_SECONDS:
-        found += searches_under(BENCHMARK_GAME, {})
+        found += searches_under(DEFAULT_GAME, {})
     return speed(found, variant=GIVEN) or 0.0
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elolab.arena.notation.archives import ggf
 from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_archive, is_games
-from elolab.arena.notation.archives.ggf import ggf_text
 from elolab.arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
 from elolab.arena.notation.pgn import (
     FORMATS,
@@ -56,7 +56,7 @@ def check_target(target: str, game: Game) -> None:
             f"{argument('to', target)}: moves of {game.name} have one notation only",
             f"give {argument('to', 'pgn')}, fen or epd",
         )
-    if target == "ggf" and game.name != "othello":
+    if target == "ggf" and game.name != ggf.FORMAT.game:
         raise UserError(
             f"{argument('to', 'ggf')}: holds games of Othello, not of {game.title}", f"give {argument('to', 'pgn')}"
         )
@@ -118,7 +118,7 @@ def converted(
     elif target in TRAINING:
         yield from training_data(games, game, target)
     elif target == "ggf":
-        yield from (ggf_text(portable, game) for portable in games)
+        yield from (ggf.ggf_text(portable, game) for portable in games)
     else:
         for number, portable in enumerate(games):
             text = portable_text(portable, game, portable.notation if target == "pgn" else target)

@@ -119,7 +119,7 @@ class Ply(NamedTuple):
 
 def _plain(position: Position, ply: Ply) -> str:
     move = ply.figures.move
-    if position.game.name == "xiangqi":
+    if "0" in position.game.ranks:
         move = f"{move[0]}{int(move[1]) + 1}{move[2]}{int(move[3]) + 1}"
     return f"fen {position.text}\nmove {move}\nscore {ply.figures.score}\nply {ply.number}\nresult {ply.result}\ne\n"
 

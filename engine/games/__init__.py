@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _MODULES = {"xiangqi": "elolab.engine.games.xiangqi", "othello": "elolab.engine.games.othello"}
 
 GAMES: tuple[str, ...] = tuple(_MODULES)
+DEFAULT_GAME = GAMES[0]
+"""The game that is meant where none is named."""
 
 
 @functools.cache

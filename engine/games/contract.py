@@ -468,6 +468,10 @@ class Game:
     """
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
+    stalemate: str = ""
+    """Text of a stalemate, which random games hardly ever reach; empty in games without stalemate."""
+    has_passes: bool = False
+    """Whether a side without a move passes."""
     position_option: str = "fen"
     """Name of the command-line option for a position: ``fen`` or ``board``."""
     move_notations: tuple[str, ...] = ()

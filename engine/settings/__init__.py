@@ -43,7 +43,7 @@ def register(*kinds: FileKind) -> tuple[FileKind, ...]:
 
 ENGINE_FILES = register(
     FileKind(
-        "engines", "engine preset", "players", ("xiangqi", "othello"), name="preset",
+        "engines", "engine preset", "players", ("xiangqi", "othello", "chess"), name="preset",
         schema="elolab.engine.settings.presets:PRESET",
     ),
     FileKind(

@@ -19,6 +19,7 @@ from typing import Any
 
 from elolab.arena.records import digest_of
 from elolab.engine.errors import argument
+from elolab.engine.games import game_named
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGES
 from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
 from elolab.engine.settings.limits import LimitError, Limits
@@ -36,7 +37,6 @@ from elolab.tuning.keys.claims import (
     CLAIMS,
     ENGINES,
     EXPECTED,
-    GAMES_WITH_PASSES,
     LIMIT_BY_ENGINE,
     LIMITS,
     MARGINS,
@@ -456,7 +456,7 @@ class _ClaimsReader:
             raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
         if expect in ("equivalent", "equal") and not margin:
             raise table.error("margin", f"more than 0 where expect = {expect!r}")
-        if table["suite"] == "passes" and self.game not in GAMES_WITH_PASSES:
+        if table["suite"] == "passes" and not game_named(self.game).has_passes:
             raise table.error("suite", f"another one, because {self.game} has no passes")
         if table["costs_time"] and kind not in (*STRENGTH, "nodes"):
             raise table.error("costs_time", f"false, because kind = {kind!r} compares no speed")

@@ -58,7 +58,6 @@ TIME_LIMIT = "time"
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
 """Kinds of test positions from self-play: from whole games, from last plies, or from last plies before a pass."""
-GAMES_WITH_PASSES = ("othello",)
 
 _claims, _budget, _claim, _part = (
     functools.partial(schema.declare, CATALOGUE, topic) for topic in ("claims", "claims_budget", "claim", "part")

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from elolab.cli.shared.parser import UsageError
+from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
 from elolab.engine.settings.whole_numbers import MAX_SEED, natural_number
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from elolab.engine.settings.limits import Limits
     from elolab.engine.settings.parameters import Value
 
-DEFAULT_GAME = "xiangqi"
 NONE_LEFT = "off"
 """Value of an option that turns off a numeric rule, such as the move limit."""
 

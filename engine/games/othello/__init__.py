@@ -24,6 +24,7 @@ class Othello(Game):
     empty_square = "-"
     ranks = "12345678"
     max_game_plies = position.MAX_GAME
+    has_passes = True
     score_name = "discs"
     score_unit = rules.A_DISC
     adjudication = Adjudication(resign_moves=0)  # a lead in discs may turn until the last move

@@ -22,6 +22,7 @@ class Xiangqi(Game):
     start = notation.START
     ranks = "9876543210"
     coloured_side = 0
+    stalemate = "3k5/4P4/9/9/9/9/9/9/9/4K4 b - - 0 1"
     default_suite = "xiangqi"
     odds_scale = 450.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -84,9 +85,10 @@ def test_games_of_othello_are_the_same(protocol: str) -> None:
 )
 def test_protocols_are_detected(module: object, protocol: str) -> None:
     spec = module.mock_spec(protocol)  # type: ignore[attr-defined]
-    for form in ("blank", "tabs", "crlf"):
-        command = reformatted(spec, form).command
-        assert ProtocolFinder().protocol_of(command, None, None, 10.0).name == protocol
+    commands = [reformatted(spec, form).command for form in ("blank", "tabs", "crlf")]
+    with ThreadPoolExecutor(len(commands)) as pool:  # detection mostly waits
+        found = pool.map(lambda command: ProtocolFinder().protocol_of(command, None, None, 10.0).name, commands)
+        assert list(found) == [protocol] * len(commands)
 
 
 def test_a_session_takes_words_and_no_prefixes() -> None:

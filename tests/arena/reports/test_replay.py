@@ -178,7 +178,8 @@ def test_chess_moves_are_legal_and_named_as_by_python_chess(chess_board: Path, b
         %s.map((text) => {
           const board = BOARDS.chess, state = board.parse(text), squares = [];
           for (const file of "abcdefgh") for (let rank = 1; rank < 9; rank++) squares.push(file + rank);
-          const words = squares.flatMap((from) => squares.flatMap((to) => ["", "q", "n"].map((one) => from + to + one)));
+          const pairs = squares.flatMap((from) => squares.map((to) => from + to));
+          const words = pairs.flatMap((pair) => [pair, pair + "q", pair + "n"]);
           const moves = words.filter((move) => board.legal(state, move));
           return [board.text(state), board.checked(state) || "", moves.map((move) => [
             move, board.text(board.play(state, move)), board.name(state, move, "san"),
