@@ -6,8 +6,12 @@ Scores are in centipawns, in Othello in hundredths of a disc, from the point of 
 
 MAX_PLY = 128
 """Maximum ply in the search tree, quiescence included; the root is ply 0."""
-MAX_MOVES = 128
-"""Maximum number of legal moves in a position of any game."""
+MAX_MOVES = 224
+"""Length of a list of moves: at least the number of legal moves in a position of any game (218 in chess).
+
+Less than a power of two, so that the rows of lists do not compete for the same lines of the processor's cache."""
+MOVE_BITS = 17
+"""Number of bits of a move's integer code in every game."""
 MAX_DEPTH = 100
 """Maximum depth of an iteration, in plies."""
 MATE = 30_000

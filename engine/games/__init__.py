@@ -12,7 +12,11 @@ from elolab.engine.errors import UserError
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
-_MODULES = {"xiangqi": "elolab.engine.games.xiangqi", "othello": "elolab.engine.games.othello"}
+_MODULES = {
+    "xiangqi": "elolab.engine.games.xiangqi",
+    "othello": "elolab.engine.games.othello",
+    "chess": "elolab.engine.games.chess",
+}
 
 GAMES: tuple[str, ...] = tuple(_MODULES)
 DEFAULT_GAME = GAMES[0]

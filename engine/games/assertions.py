@@ -10,7 +10,7 @@ import numpy as np
 from elolab.engine.compiled.kernel import jit, popcount
 from elolab.engine.compiled.sources import DEBUG
 from elolab.engine.games.contract import position_key
-from elolab.engine.values import MAX_MOVES, MAX_PLY
+from elolab.engine.values import MAX_MOVES, MAX_PLY, MOVE_BITS
 
 MAX_ENTRY_DEPTH = 255
 """Greatest depth that an entry of the transposition table can hold."""
@@ -50,7 +50,7 @@ def check_table_word(search, word, words_per_bucket):
 def check_entry(move, score, depth, bound, threat):
     """Check that the fields of a new transposition table entry fit into their bits."""
     if DEBUG:
-        assert 0 <= move <= 0xFFFF, "table: move in range"
+        assert 0 <= move < 1 << MOVE_BITS, "table: move in range"
         assert -MAX_SCORE <= score <= MAX_SCORE, "table: score in range"
         assert depth <= MAX_ENTRY_DEPTH, "table: depth in range"
         assert 1 <= bound <= 3, "table: bound in range"

@@ -50,7 +50,7 @@ from elolab.engine.search.ordering import (
     score_moves,
 )
 from elolab.engine.search.quiescence import quiescence, quiescence_by_table, static_value, terminal_value
-from elolab.engine.search.records import REDUCTION_DEPTHS
+from elolab.engine.search.records import REDUCTION_DEPTHS, REDUCTION_MOVES
 from elolab.engine.search.statistics import (
     NULL_REFUTED,
     NULL_TRY,
@@ -114,7 +114,7 @@ def remember_variation(search, ply, move):
 def prepare_reductions(search, parameters):
     """Fill the table of late move reductions that ``reduction`` reads; it saves two divisions per move."""
     for depth in range(REDUCTION_DEPTHS):
-        for number in range(MAX_MOVES):
+        for number in range(REDUCTION_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
             search.reductions[depth, number] = min(max((parameters.lmr_base + amount) // 100, 0), depth - 2)
 
@@ -122,7 +122,7 @@ def prepare_reductions(search, parameters):
 @jit
 def reduction(search, parameters, depth, number, order):
     """Late move reduction, in plies, of the ``number``-th move (from 0); ``order`` is its ordering score."""
-    plies = np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, MAX_MOVES - 1)])
+    plies = np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, REDUCTION_MOVES - 1)])
     if parameters.lmr_history == 0:
         return plies
     return min(max(plies - (parameters.lmr_history * bounded_history(order) + 5000) // 10000, 0), depth - 2)

@@ -23,6 +23,8 @@ CONTINUATIONS = 2
 
 REDUCTION_DEPTHS = 64
 """Number of depths in the table of late move reductions; greater depths use the last one."""
+REDUCTION_MOVES = 128
+"""Number of moves in the table of late move reductions; later moves use the last one."""
 
 NO_LIMIT = 1 << 60
 
@@ -105,7 +107,7 @@ SEARCH_DTYPE = np.dtype(
         ("best_move_stable", np.int64),  # iterations for which the best move has stayed the same
         ("previous_score", np.int64),  # of the iteration before the last, for MTD(f) and the time rules
         # Heuristics.
-        ("reductions", np.int8, (REDUCTION_DEPTHS, MAX_MOVES)),  # of late moves, by depth and number
+        ("reductions", np.int8, (REDUCTION_DEPTHS, REDUCTION_MOVES)),  # of late moves, by depth and number
         # Static evaluations of the path, at index ply + 2; a node in check has that of two plies before.
         ("static_values", np.int32, (MAX_PLY + 4,)),
         ("killers", np.int32, (MAX_PLY + 2, 2)),

@@ -1,7 +1,7 @@
 """The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
 
 The first word is the key xor the data, so that a torn or foreign entry does not match. The data are, from the lowest
-bit: move 16, score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 16. Entries of
+bit: move 17, score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 15. Entries of
 other games count as empty, so a new game does not depend on earlier ones and needs no clearing. Mate scores are stored
 relative to the node. Losses by repetition depend on the path and are not stored. The search's ``history_key`` is part
 of every key, because values depend on the earlier positions whose next occurrence would end the game; it is 0 if there
@@ -15,24 +15,26 @@ import numpy as np
 from elolab.engine.compiled.kernel import jit, load_word, prefetch, store_word
 from elolab.engine.games.assertions import check_entry, check_table_word
 from elolab.engine.settings.parameters import choice_code
-from elolab.engine.values import BAN_BOUND, MATE_BOUND
+from elolab.engine.values import BAN_BOUND, MATE_BOUND, MOVE_BITS
 
 NO_BOUND, UPPER_BOUND, LOWER_BOUND, EXACT = range(4)
 WORDS_PER_BUCKET = 4
 BYTES_PER_BUCKET = 8 * WORDS_PER_BUCKET
 CACHE_LINE = 64
 SEARCH_NUMBERS = 32
-GAME_NUMBERS = 1 << 16
+GAME_NUMBERS = 1 << 15
 
 ALWAYS = choice_code("replacement", "always")
 DEEPER = choice_code("replacement", "deeper")
 
 _SCORE_OFFSET = 32_768
-_GAME_SHIFT = 48
-_SEARCH_SHIFT = 43
-_DEPTH_SHIFT = 32
-_BOUND_SHIFT = 40
-_THREAT_SHIFT = 42
+_MOVE_MASK = (1 << MOVE_BITS) - 1
+_SCORE_SHIFT = MOVE_BITS
+_DEPTH_SHIFT = 33
+_BOUND_SHIFT = 41
+_THREAT_SHIFT = 43
+_SEARCH_SHIFT = 44
+_GAME_SHIFT = 49
 
 
 def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
@@ -88,13 +90,13 @@ def probe(search, key):
 @jit
 def entry_move(entry):
     """Best move, or move that caused the cutoff; 0 if none is known."""
-    return entry & 0xFFFF
+    return entry & _MOVE_MASK
 
 
 @jit
 def entry_score(entry, ply):
     """Score of the entry; mate scores are converted to the distance from the root, for a node at ``ply``."""
-    score = ((entry >> 16) & 0xFFFF) - _SCORE_OFFSET
+    score = ((entry >> _SCORE_SHIFT) & 0xFFFF) - _SCORE_OFFSET
     if score >= MATE_BOUND:
         return score - ply
     if score <= -MATE_BOUND:
@@ -183,7 +185,7 @@ def store(search, key, move, score, depth, bound, ply, threat):
                     return
     entry = (
         move
-        | ((score + _SCORE_OFFSET) << 16)
+        | ((score + _SCORE_OFFSET) << _SCORE_SHIFT)
         | (max(depth, 0) << _DEPTH_SHIFT)
         | (bound << _BOUND_SHIFT)
         | (threat << _THREAT_SHIFT)

@@ -26,7 +26,7 @@ from elolab.engine.games.contract import (
 from elolab.engine.games.evaluation_cache import WORDS
 from elolab.engine.rules import REASONS, RESULTS, Rules
 from elolab.engine.settings.parameters import resolve, to_record
-from elolab.engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY
+from elolab.engine.values import INFINITY, MATE_BOUND, MAX_GAME_PLIES, MAX_MOVES, MAX_PLY, MOVE_BITS
 from tests.support import tiny_game
 
 ALL_GAMES = [*(game_named(name) for name in GAMES), tiny_game.GAME]
@@ -102,7 +102,7 @@ def test_moves_are_legal_distinct_and_readable(game: Game) -> None:
         codes, moves = position.move_codes(), position.legal_moves()
         assert len(codes) == len(set(codes)) == len(set(moves)) <= MAX_MOVES
         for code, move in zip(codes, moves, strict=True):
-            assert 0 < code < 1 << 16, "the table keeps 16 bits of a move, 0 is none"
+            assert 0 < code < 1 << MOVE_BITS, "the table keeps so many bits of a move, 0 is none"
             assert position.code_of(move) == code
             assert game.format_move(code) == move
         quiet = [bool(game.kernels.is_quiet(position.state, code)) for code in codes]

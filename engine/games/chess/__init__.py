@@ -1,0 +1,44 @@
+"""Chess and Chess960: rules, evaluation, notation, and their registration with the search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from elolab.engine.games.chess import captures, evaluation, moves, notation, position, rules
+from elolab.engine.games.contract import BenchPosition, Game, register_game
+from elolab.engine.rules import Rules
+from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
+
+
+class Chess(Game):
+    """Chess's implementation of ``Game``."""
+
+    name = "chess"
+    title = "Chess"
+    side_names = ("White", "Black")
+    start = notation.START
+    default_suite = "chess"
+    side_letters = ("w", "b")
+    odds_scale = 300.0
+    max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
+    notation = notation
+    state_dtype = position.STATE_DTYPE
+    kernels = register_game("chess", captures, evaluation, moves, position, rules)
+    bench_positions = (BenchPosition(notation.START, 9),)
+
+    def apply_rules(self, state: Any, rules: Rules) -> None:
+        """Store the rules in a state, in place."""
+        state.fold = rules.fold
+        state.move_limit = rules.move_limit
+        state.insufficient = int(rules.insufficient)
+
+    def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
+        """Descriptions of the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""
+        return (
+            ("rules.repetition", {"fold": rules.fold}),
+            ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
+            ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
+        )
+
+
+GAME = Chess()

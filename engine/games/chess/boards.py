@@ -1,0 +1,147 @@
+"""Chess on bitboards: squares, masks, and the squares that pieces attack.
+
+A board is a uint64: bit 0 is a1, bit 7 h1, bit 63 h8. Sliding pieces need no large tables: on each of the four lines
+through a square, a subtraction finds the first piece in both directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from elolab.engine.compiled.kernel import add_words, jit, jit_inlined, leading_zeros
+
+WHITE, BLACK = 0, 1
+PAWN, KNIGHT, BISHOP, ROOK, QUEEN, KING = range(6)
+SQUARES = 64
+NO_SQUARE = 64
+
+ONE = np.uint64(1)
+NONE = np.uint64(0)
+_HIGHEST_BIT = np.uint64(1 << 63)
+_SQUARE_BITS = np.uint64(63)
+
+FILES = np.array([0x0101_0101_0101_0101 << file for file in range(8)], np.uint64)
+"""Squares of each file, as bits."""
+RANKS = np.array([0xFF << 8 * rank for rank in range(8)], np.uint64)
+"""Squares of each rank, as bits."""
+_NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
+_NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
+_SEVEN, _EIGHT, _NINE = np.uint64(7), np.uint64(8), np.uint64(9)
+
+BITS = np.array([1 << square for square in range(SQUARES)] + [0], np.uint64)
+"""The bit of each square; 0 for ``NO_SQUARE``."""
+
+_DIRECTIONS = ((1, 0), (0, 1), (1, 1), (-1, 1))
+"""Steps (files, ranks) along rank, file and both diagonals, in ascending order of squares."""
+_KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
+_KING_STEPS = tuple((across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) if across or up)
+
+
+def _walk(square: int, across: int, up: int, longest: int = 8) -> list[int]:
+    """The squares from ``square``, exclusive, in a direction to the border, at most ``longest`` of them."""
+    squares, file, rank = [], square % 8 + across, square // 8 + up
+    while 0 <= file < 8 and 0 <= rank < 8 and len(squares) < longest:
+        squares.append(rank * 8 + file)
+        file, rank = file + across, rank + up
+    return squares
+
+
+def _bits(squares: Iterable[int]) -> int:
+    return sum(1 << square for square in squares)
+
+
+def _steps(steps: Iterable[tuple[int, int]]) -> np.ndarray:
+    """Squares that a piece reaches from each square by single steps, as bits."""
+    return np.array([sum(_bits(_walk(square, *step, 1)) for step in steps) for square in range(SQUARES)], np.uint64)
+
+
+KNIGHT_ATTACKS = _steps(_KNIGHT_STEPS)
+"""Squares that a knight attacks from each square, as bits."""
+KING_ATTACKS = _steps(_KING_STEPS)
+"""Squares that a king attacks from each square, as bits."""
+PAWN_ATTACKS = np.array([_steps([(-1, up), (1, up)]) for up in (1, -1)], np.uint64)
+"""Squares that a pawn attacks, as bits, by its side and square."""
+
+_LOWER = np.array([[_bits(_walk(s, -a, -u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
+"""Squares before each square on its rank, file, rising and falling diagonal, as bits: shape (64, 4)."""
+_UPPER = np.array([[_bits(_walk(s, a, u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
+"""Squares after each square on its rank, file, rising and falling diagonal, as bits: shape (64, 4)."""
+
+ROOK_LINES = np.array([_LOWER[s, 0] | _LOWER[s, 1] | _UPPER[s, 0] | _UPPER[s, 1] for s in range(SQUARES)], np.uint64)
+"""Squares that a rook attacks from each square on an empty board, as bits."""
+BISHOP_LINES = np.array([_LOWER[s, 2] | _LOWER[s, 3] | _UPPER[s, 2] | _UPPER[s, 3] for s in range(SQUARES)], np.uint64)
+"""Squares that a bishop attacks from each square on an empty board, as bits."""
+
+
+def _between() -> np.ndarray:
+    table = np.zeros((SQUARES, SQUARES), np.uint64)
+    for square in range(SQUARES):
+        for step in _KING_STEPS:
+            line = _walk(square, *step)
+            for number, other in enumerate(line):
+                table[square, other] = _bits(line[:number])
+    return table
+
+
+BETWEEN = _between()
+"""Squares strictly between two squares, as bits; 0 if they are on no common line."""
+
+
+@jit_inlined
+def _line_attacks(square, direction, occupied):
+    """Squares of a line that a slider attacks: up to the first piece, inclusive, in both directions."""
+    lower = _LOWER[square, direction]
+    upper = _UPPER[square, direction]
+    # The highest piece below the square, or the lowest bit. Subtracting it from the pieces above borrows through all
+    # squares up to the first of them, and changes all squares down to it.
+    below = _HIGHEST_BIT >> np.uint64(leading_zeros((lower & occupied) | ONE))
+    above = upper & occupied
+    return (lower | upper) & (above ^ ~add_words(~above, below))
+
+
+@jit_inlined
+def rook_attacks(square, occupied):
+    """Squares that a rook on ``square`` attacks, as bits."""
+    at = np.uint64(square) & _SQUARE_BITS
+    return _line_attacks(at, np.uint64(0), occupied) | _line_attacks(at, np.uint64(1), occupied)
+
+
+@jit_inlined
+def bishop_attacks(square, occupied):
+    """Squares that a bishop on ``square`` attacks, as bits."""
+    at = np.uint64(square) & _SQUARE_BITS
+    return _line_attacks(at, np.uint64(2), occupied) | _line_attacks(at, np.uint64(3), occupied)
+
+
+@jit_inlined
+def queen_attacks(square, occupied):
+    """Squares that a queen on ``square`` attacks, as bits."""
+    return rook_attacks(square, occupied) | bishop_attacks(square, occupied)
+
+
+@jit
+def pawns_step(side, pawns):
+    """Squares directly in front of a side's pawns, as bits."""
+    return pawns << _EIGHT if side == WHITE else pawns >> _EIGHT
+
+
+@jit
+def pawns_attack_west(side, pawns):
+    """Squares that a side's pawns attack towards the a-file, as bits."""
+    pawns &= _NOT_FILE_A
+    return pawns << _SEVEN if side == WHITE else pawns >> _NINE
+
+
+@jit
+def pawns_attack_east(side, pawns):
+    """Squares that a side's pawns attack towards the h-file, as bits."""
+    pawns &= _NOT_FILE_H
+    return pawns << _NINE if side == WHITE else pawns >> _SEVEN
+
+
+@jit
+def pawns_attack(side, pawns):
+    """Squares that a side's pawns attack, as bits."""
+    return pawns_attack_west(side, pawns) | pawns_attack_east(side, pawns)

@@ -1,0 +1,281 @@
+"""Reading and writing the text of chess positions (FEN, X-FEN, Shredder-FEN) and moves (UCI), with full validation.
+
+Castling rights are written as in X-FEN: K, Q, k or q for the outermost rook, else the letter of the rook's file.
+Castling is written as the king's two steps if the king stands on the e-file and the rook in the corner, else as the
+king's move to its own rook. Both spellings are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from elolab.engine.compiled.kernel import new_record
+from elolab.engine.games.chess.boards import (
+    BITS,
+    BLACK,
+    KING,
+    KNIGHT,
+    NO_SQUARE,
+    PAWN,
+    ROOK,
+    WHITE,
+)
+from elolab.engine.games.chess.position import (
+    CASTLING,
+    EMPTY,
+    KING_TARGETS,
+    RIGHTS,
+    STATE_DTYPE,
+    attackers_of_side,
+    may_capture_in_passing,
+    occupied,
+    put,
+    refresh,
+)
+from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.games.fen import format_board, read_board, read_counter, read_fields
+
+START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+
+LETTERS = "pnbrqk"
+"""Letters of the piece types in a FEN, Black's; White's are upper case."""
+_TYPE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+_SIDE_NAMES = ("White", "Black")
+_FULL_SET = (8, 2, 2, 2, 1, 1)
+"""Number of pieces of each type of a side at the start of the game."""
+_RIGHT_LETTERS = "KQkq"
+_CORNERS = (7, 0, 63, 56)
+_USUAL_KING = (4, 60)
+
+
+def square_name(square: int) -> str:
+    """Name of a square: file a to h, rank 1 to 8."""
+    return "abcdefgh"[square % 8] + str(square // 8 + 1)
+
+
+def square_number(name: str) -> int:
+    """Number of a square, 0 for a1 to 63 for h8."""
+    return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
+
+
+# Moves
+
+
+def uci_move(code: int, chess960: bool) -> str:
+    """A move in UCI's notation; with ``chess960``, every castling is the king's move to its own rook."""
+    origin, target, kind = code & 127, code >> 7 & 127, code >> 14
+    if kind == CASTLING and not chess960:
+        right = 2 * (origin // 56) + int(target < origin)
+        if origin == _USUAL_KING[right // 2] and target == _CORNERS[right]:
+            target = int(KING_TARGETS[right])
+    return square_name(origin) + square_name(target) + (LETTERS[kind] if 0 < kind < CASTLING else "")
+
+
+def format_move(code: int) -> str:
+    """A move in UCI's notation, for instance ``e2e4``, ``e7e8q`` or ``e1g1``."""
+    return uci_move(code, False)
+
+
+def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
+    """Convert moves to the spelling of ``format_move``; raises ``MoveError``.
+
+    ``moves`` follow ``position``, which does not change. ``ranks`` has no effect in chess.
+    """
+    words = [_read_word(word) for word in moves]
+    # Only a move along a first rank may be castling in another spelling, which takes a position to tell.
+    last = max((number for number, word in enumerate(words, 1) if re.fullmatch(r".([18]).\1", word)), default=0)
+    trial = position.copy() if last else position
+    for index in range(last):
+        codes = trial.move_codes()
+        spellings = {uci_move(code, True): format_move(code) for code in codes}
+        spellings |= {format_move(code): format_move(code) for code in codes}
+        words[index] = spellings.get(words[index], words[index])
+        trial.push(words[index])
+    return words
+
+
+def _read_word(word: str) -> str:
+    match = re.fullmatch(r"([a-h][1-8])-?([a-h][1-8])=?([nbrq]?)", word.strip().lower())
+    if not match:
+        raise MoveError(f"cannot read the move {word!r}, expected squares such as e2e4, or e7e8q")
+    return "".join(match.groups())
+
+
+# Positions
+
+
+def is_chess960(state: Any) -> bool:
+    """Whether a castling right belongs to a king or rook that does not stand where it does in standard chess."""
+    return any(
+        int(state.castling) >> right & 1
+        and (int(state.castling_rook[right]), int(state.king[right // 2])) != (_CORNERS[right], _USUAL_KING[right // 2])
+        for right in range(RIGHTS)
+    )
+
+
+def parse_position(text: str) -> Any:
+    """Create a state from a FEN; only the board and the side to move are required.
+
+    Castling rights may be in the letters of X-FEN or Shredder-FEN. Raises ``PositionError`` for an impossible position,
+    with the name of the square, and for words after the last field.
+    """
+    if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
+        raise PositionError(f"FEN {text!r}: expected a chess position (this looks like an Othello board)")
+    fields = read_fields(text)
+    board = read_board(text, 8, 8, 1, LETTERS)
+    if fields[1] not in ("w", "b"):
+        raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w or b")
+    if moves := [field for field in fields[2:4] if re.fullmatch("[a-h][1-8][a-h][1-8][nbrq]?", field)]:
+        raise PositionError(f"FEN {text!r}: {moves[0]!r} is a move, expected castling rights behind the side to move")
+    _check_pieces(text, board)
+    state = new_record(STATE_DTYPE)
+    state.board[:] = EMPTY
+    state.castling_rook[:] = NO_SQUARE
+    state.en_passant = NO_SQUARE
+    state.side = side = BLACK if fields[1] == "b" else WHITE
+    for square, letter in board.items():
+        put(state, LETTERS.index(letter.lower()) + 8 * letter.islower(), square)
+    named = fields[: fields.index("moves")] if "moves" in fields else fields
+    _read_castling(text, state, named[2] if len(named) > 2 else "-")
+    refresh(state)
+    _check_kings(text, state)
+    _read_en_passant(text, state, named[3] if len(named) > 3 else "-")
+    refresh(state)
+    state.quiet = read_counter(text, named, 4, "plies since the last capture or pawn's move", 0)
+    state.first_ply = 2 * (read_counter(text, named, 5, "move number", 1) - 1) + side
+    return state
+
+
+def _check_pieces(text: str, board: dict[int, str]) -> None:
+    for square, letter in sorted(board.items()):
+        if letter in "Pp" and square // 8 in (0, 7):
+            raise PositionError(f"FEN {text!r}: a pawn cannot stand on {square_name(square)}")
+    for side, name in enumerate(_SIDE_NAMES):
+        letters = LETTERS if side else LETTERS.upper()
+        held = [sum(piece == letter for piece in board.values()) for letter in letters]
+        if held[KING] != 1:
+            raise PositionError(f"FEN {text!r}: {name} has {held[KING] or 'no'} king{'s' * (held[KING] > 1)}")
+        promoted = sum(max(0, held[kind] - _FULL_SET[kind]) for kind in range(KNIGHT, KING))
+        if held[PAWN] > 8:
+            raise PositionError(f"FEN {text!r}: {name} has {held[PAWN]} pawns, at most 8")
+        if held[PAWN] + promoted > 8:
+            raise PositionError(
+                f"FEN {text!r}: {name} has {held[PAWN]} pawns and {promoted} promoted pieces, at most 8 together"
+            )
+
+
+def _check_kings(text: str, state: Any) -> None:
+    white, black = (int(square) for square in state.king)
+    if max(abs(white % 8 - black % 8), abs(white // 8 - black // 8)) == 1:
+        names = f"{square_name(white)} and {square_name(black)}"
+        raise PositionError(f"FEN {text!r}: the kings stand side by side on {names}")
+    side = int(state.side)
+    king = int(state.king[1 - side])
+    if attackers_of_side(state, side, king, np.uint64(occupied(state))):
+        name = _SIDE_NAMES[1 - side]
+        raise PositionError(f"FEN {text!r}: {name}, who is not to move, is in check (king on {square_name(king)})")
+    checks = int(state.checkers).bit_count()
+    if checks > 2:
+        raise PositionError(f"FEN {text!r}: {checks} pieces give check to {_SIDE_NAMES[side]}, at most 2")
+
+
+def _read_castling(text: str, state: Any, field: str) -> None:
+    if field == "-":
+        return
+    for letter in field:
+        if letter.lower() not in "kqabcdefgh":
+            raise PositionError(f"FEN {text!r}: castling rights are {field!r}, expected letters such as KQkq, or -")
+        side = WHITE if letter.isupper() else BLACK
+        name = _SIDE_NAMES[side]
+        home = 56 * side
+        king = int(state.king[side])
+        if king // 8 != home // 8:
+            raise PositionError(
+                f"FEN {text!r}: castling right {letter!r}, but {name}'s king stands on {square_name(king)}, not on "
+                f"rank {home // 8 + 1}"
+            )
+        rook = _castling_rook(state, side, letter.lower())
+        if rook is None:
+            raise PositionError(
+                f"FEN {text!r}: castling right {letter!r}, but {name} has no rook for it on rank {home // 8 + 1}"
+            )
+        right = 2 * side + int(rook < king)
+        if int(state.castling) >> right & 1:
+            raise PositionError(f"FEN {text!r}: castling rights {field!r} name two rooks on the same side of a king")
+        state.castling_rook[right] = rook
+        state.castling |= 1 << right
+
+
+def _castling_rook(state: Any, side: int, letter: str) -> int | None:
+    """Square of the rook that the lower-case letter of a castling right means; ``None`` if there is none."""
+    king, home = int(state.king[side]), 56 * side
+    if letter == "k":
+        squares = range(home + 7, king, -1)
+    elif letter == "q":
+        squares = range(home, king)
+    else:
+        squares = range(home + "abcdefgh".index(letter), home + "abcdefgh".index(letter) + 1)
+    return next((square for square in squares if int(state.board[square]) == ROOK + 8 * side), None)
+
+
+def _read_en_passant(text: str, state: Any, field: str) -> None:
+    """Set the state's en passant square from a FEN's field, if a capture on it is legal."""
+    if field == "-":
+        return
+    side = int(state.side)
+    if not re.fullmatch(f"[a-h]{'36'[side == WHITE]}", field):
+        expected = f"a square on rank {'36'[side == WHITE]}"
+        raise PositionError(f"FEN {text!r}: en passant square is {field!r}, expected {expected}, or -")
+    square = square_number(field)
+    step = 8 if side == WHITE else -8
+    pawn = PAWN + 8 * (1 - side)
+    if int(state.board[square - step]) != pawn or any(int(state.board[at]) != EMPTY for at in (square, square + step)):
+        raise PositionError(f"FEN {text!r}: no pawn can have passed {field}, the en passant square, with its last move")
+    others = np.uint64(occupied(state)) ^ BITS[square - step]
+    if may_capture_in_passing(state, side, square, others):
+        state.en_passant = square
+
+
+def format_position(state: Any) -> str:
+    """Canonical FEN: castling rights of X-FEN, en passant only if it is legal; move numbers begin with 1."""
+    board = state.board.tolist()
+
+    def letter_on(square: int) -> str:
+        code = board[square]
+        if code == EMPTY:
+            return ""
+        return LETTERS[code & 7] if code & 8 else LETTERS[code].upper()
+
+    side = "b" if state.side else "w"
+    passing = int(state.en_passant)
+    number = 1 + (int(state.first_ply) + int(state.ply)) // 2
+    return (
+        f"{format_board(letter_on, 8, 8)} {side} {_format_castling(state)} "
+        f"{'-' if passing == NO_SQUARE else square_name(passing)} {int(state.quiet)} {number}"
+    )
+
+
+def _format_castling(state: Any) -> str:
+    letters = ""
+    for right in range(RIGHTS):
+        if int(state.castling) >> right & 1:
+            letter = _RIGHT_LETTERS[right]
+            rook = int(state.castling_rook[right])
+            if _castling_rook(state, right // 2, letter.lower()) != rook:
+                letter = "abcdefgh"[rook % 8] if right // 2 else "ABCDEFGH"[rook % 8]
+            letters += letter
+    return letters or "-"
+
+
+def draw(state: Any) -> str:
+    """Draw the board as text for a terminal, with White at the bottom; White's pieces are upper case."""
+    letters = [LETTERS[code & 7] if code != EMPTY else "." for code in state.board.tolist()]
+    shown = [
+        letter.upper() if not code & 8 else letter for letter, code in zip(letters, state.board.tolist(), strict=True)
+    ]
+    rows = [f"{rank + 1}  {' '.join(shown[8 * rank : 8 * rank + 8])}" for rank in range(7, -1, -1)]
+    return "\n".join([*rows, "   a b c d e f g h"])

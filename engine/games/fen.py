@@ -1,0 +1,78 @@
+"""Fields of a FEN that the games share: the board by ranks, and the counters at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from elolab.engine.games.contract import PositionError
+from elolab.engine.settings.whole_numbers import natural_number
+
+FIELDS = 6
+"""Number of fields of a FEN: board, side to move, two of the game's own, plies without progress, move number."""
+
+
+def read_fields(text: str) -> list[str]:
+    """The fields of a FEN, of which the last four may be missing; raises ``PositionError``."""
+    fields = text.split()
+    if len(fields) < 2:
+        raise PositionError(f"FEN {text!r}: expected a board and a side to move")
+    # Protocols append moves to a FEN, which may lack its last fields.
+    end = min(fields.index("moves") if "moves" in fields else FIELDS, FIELDS)
+    if surplus := fields[end:]:
+        raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
+    return fields
+
+
+def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str) -> dict[int, str]:
+    """Letters of the pieces by square, from the first field of the FEN ``text``; raises ``PositionError``.
+
+    Squares count from 0, first along the first rank, whose number is ``first_rank``. ``letters`` are the lower-case
+    letters of pieces.
+    """
+    rows = text.split()[0].split("/")
+    top = first_rank + ranks - 1
+    if len(rows) != ranks:
+        raise PositionError(f"FEN {text!r}: {len(rows)} ranks, expected {ranks} (rank {top} first)")
+    board: dict[int, str] = {}
+    for index, row in enumerate(rows):
+        rank, file = ranks - 1 - index, 0
+        for letter in row:
+            if letter.isascii() and letter.isdigit():
+                file += int(letter)
+                continue
+            if letter.lower() not in letters:
+                raise PositionError(f"FEN {text!r}: unknown piece {letter!r} in rank {rank + first_rank}")
+            if file < files:
+                board[rank * files + file] = letter
+            file += 1
+        if file != files:
+            raise PositionError(f"FEN {text!r}: rank {rank + first_rank} has {file} files, expected {files}")
+    return board
+
+
+def format_board(letter_on: Callable[[int], str], ranks: int, files: int) -> str:
+    """The board field of a FEN; ``letter_on`` gives the letter on a square, or an empty string."""
+    rows = []
+    for rank in range(ranks - 1, -1, -1):
+        row, empty = "", 0
+        for file in range(files):
+            if letter := letter_on(rank * files + file):
+                row += (str(empty) if empty else "") + letter
+                empty = 0
+            else:
+                empty += 1
+        rows.append(row + (str(empty) if empty else ""))
+    return "/".join(rows)
+
+
+def read_counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
+    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``.
+
+    ``index`` is the counter's place among ``fields``. An error quotes ``text``, the FEN, and ``name``, the counter.
+    """
+    if len(fields) <= index or fields[index] == "-":
+        return least
+    number = natural_number(fields[index])
+    if number is None or number > 9999:
+        raise PositionError(f"FEN {text!r}: {name} is {fields[index]!r}, expected a number from {least} to 9999")
+    return max(least, number)

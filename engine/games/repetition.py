@@ -1,0 +1,59 @@
+"""Repetitions of a position in a game whose states hold the keys of earlier positions.
+
+A state has ``key``, ``ply``, ``undo_key`` (keys by ply), ``reversible`` (plies since the last move that no later
+position can precede) and ``fold`` (the occurrence at which a repetition is judged).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elolab.engine.compiled.kernel import jit
+
+
+@jit
+def earlier_occurrence(state, wanted):
+    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards from 1; -1 if there is none."""
+    last = np.int64(state.ply)
+    first = max(last - np.int64(state.reversible), 0)
+    seen = 0
+    ply = last - 4
+    while ply >= first:
+        if state.undo_key[ply] == state.key:
+            seen += 1
+            if seen == wanted:
+                return ply
+        ply -= 2
+    return -1
+
+
+@jit
+def _key_at(state, ply):
+    """Hash of the position at a ply, from 0 to ``state.ply``, which is the current position."""
+    return state.key if ply == state.ply else state.undo_key[ply]
+
+
+@jit
+def repetition_key_of(state):
+    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none.
+
+    The values of positions depend on this set, so entries of the transposition table are valid only for one set. Each
+    position contributes once. It contributes the product of its hash's halves, because plain hashes along a cycle would
+    cancel out.
+    """
+    key = np.uint64(0)
+    last = np.int64(state.ply)
+    first = max(last - np.int64(state.reversible), 0)
+    if state.fold <= 1 or last - first < 4:
+        return key
+    for ply in range(first + 4, last + 1):
+        found = _key_at(state, ply)
+        seen = 1
+        earlier = ply - 4
+        while earlier >= first:
+            if state.undo_key[earlier] == found:
+                seen += 1
+            earlier -= 2
+        if seen == state.fold - 1:
+            key ^= (found >> np.uint64(32)) * (found & np.uint64(0xFFFFFFFF))
+    return key
