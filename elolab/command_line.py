@@ -158,8 +158,8 @@ def help_text() -> str:
         "usage: elolab COMMAND [arguments]",
         "",
         "Tournaments between engines and between settings of the built-in engine for",
-        "Xiangqi and Othello, with everything needed to say which is stronger, and how",
-        "certain that is.",
+        "chess, Xiangqi and Othello, with everything needed to say which is stronger,",
+        "and how certain that is.",
     ]
     width = max(len(command.name) for command in COMMANDS)
     group = ""

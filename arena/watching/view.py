@@ -243,7 +243,7 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
     game, place, count = choice.game(state)
     if game is None:
         return []
-    words, coloured = game_words(game["game"], say.language), game_named(game["game"]).coloured_side
+    words, contract = game_words(game["game"], say.language), game_named(game["game"])
     moves, scores = game["moves"], game["scores"]
     position = choice.retraced.position(game)
     lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"], place=place + 1, count=count), "")]]
@@ -253,14 +253,15 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
         score = with_minus(format_score(own[-1])) if own else ""
         label = padded(words.side_names[side], 6)
         room = BOARD_COLUMNS - columns_of(label) - 9
-        lines.append([(label, RED if side == coloured else ""),
+        lines.append([(label, RED if side == contract.coloured_side else ""),
                       (f" {padded(cut(name, room), room)} {score:>7}", "")])  # fmt: skip
     last = moves[-1] if moves else "-"
     time = duration_text(game["seconds"])
     lines += [[(_own(say)("terminal.move", move_number=len(moves), move=last, time=time), "")], []]
     if position is None:
         return lines
-    return lines + board_lines(game["game"], position, words.pieces if say.language == "zh" else {})
+    has_characters = say.language == "zh" and "chinese" in contract.move_notations
+    return lines + board_lines(game["game"], position, words.pieces if has_characters else {})
 
 
 def _first_side(game: dict[str, Any]) -> int:

@@ -17,6 +17,8 @@ class Chess(Game):
     title = "Chess"
     side_names = ("White", "Black")
     start = notation.START
+    ranks = "87654321"
+    stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
     default_suite = "chess"
     side_letters = ("w", "b")
     odds_scale = 300.0

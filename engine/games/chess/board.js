@@ -4,7 +4,7 @@ BOARDS.chess = {
   chart: { ...PAWNS, lines: ["var(--white-disc)", "var(--black-disc)"], ground: "var(--wood-dark)", grid: "var(--wood-line)", axis: "var(--wood)", cursor: "var(--mark)" },
   files: "abcdefgh", ranks: "87654321", step: 66, margin: 57, ground: "var(--wood-line)", labels: { fill: "var(--wood)", x: 12, y: 569 },
   colours: [["#fffdf6", "#22262c", "#22262c"], ["#2b3038", "#0d0f12", "#f3ead6"]], edges: ["var(--muted)", "var(--muted)"],
-  notations: ["san", "figurine", "uci"], pgnNotation: "san",
+  notations: ["san", "figurine", "lan", "uci"], pgnNotation: "san",
   figurines: { K: "♔", Q: "♕", R: "♖", B: "♗", N: "♘" },
 
   parse(text) {
@@ -125,7 +125,7 @@ BOARDS.chess = {
     return origins.flatMap(([from, piece]) => squares.map((to) => from + to + (/p/i.test(piece) && /[18]/.test(to[1]) ? "q" : "")).filter((move) => this.legal(state, move)));
   },
 
-  // Standard algebraic notation, or the move as UCI has it.
+  // As engine/games/chess/move_names.py writes it.
   name(state, move, notation) {
     if (notation === "uci") return move;
     const [from, to] = [move.slice(0, 2), move.slice(2, 4)], piece = state.cells.get(from).toUpperCase(), castling = this.castling(state, move);
@@ -133,6 +133,7 @@ BOARDS.chess = {
     const sign = !this.checked(after) ? "" : this.movesOf(after, "KQRBNP").length ? "+" : "#";
     if (castling) return (castling.king[0] === "g" ? "O-O" : "O-O-O") + sign;
     const called = (letter) => notation === "figurine" ? this.figurines[letter] : letter;
+    if (notation === "lan") return (piece === "P" ? "" : piece) + from + (isCapture ? "x" : "-") + to + (move[4] ? "=" + move[4].toUpperCase() : "") + sign;
     if (piece === "P") return (isCapture ? from[0] + "x" : "") + to + (move[4] ? "=" + called(move[4].toUpperCase()) : "") + sign;
     const others = this.movesOf(state, piece).filter((other) => other.slice(2) === to && other.slice(0, 2) !== from && !this.castling(state, other));
     const shares = (place) => others.some((other) => other[place] === from[place]);
