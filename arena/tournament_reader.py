@@ -19,7 +19,7 @@ from elolab.arena.sequential import MIN_GAP, SequentialSettings
 from elolab.arena.tournament_spec import CATALOGUE, RUN, TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.games import GAMES, game_named
-from elolab.engine.rules import Adjudication
+from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
@@ -65,6 +65,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinde
         TournamentSpec,
         name=folder_name(table, PurePath(where).stem),
         openings=beside_or_here(openings, where),
+        rules=read_rules(table, game),
         adjudication=read_adjudication(table, game),
         source=where,
         players=players,
@@ -131,6 +132,13 @@ def default_part(game: str, openings: str) -> str:
 def default_suite(game: str) -> str:
     """The name of the opening suite that ships for a game."""
     return game
+
+
+def read_rules(table: Table, game: str) -> Rules:
+    """Read the table ``[rules]``, with the game's standard rules for missing keys."""
+    section = table.table("rules")
+    standard = asdict(game_named(game).standard_rules)
+    return Rules(**{name: section.get(name, value) for name, value in standard.items()})
 
 
 def read_adjudication(table: Table, game: str) -> Adjudication:

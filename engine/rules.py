@@ -45,7 +45,7 @@ REASONS = (
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian", "chinese")
-FOLDS = (3, 4)
+FOLDS = (3, 4, 5)
 MAX_SCORE = 30_000
 MAX_SOLVED_EMPTIES = 24
 """Maximum of ``Adjudication.solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` nodes hardly ever
@@ -72,19 +72,21 @@ ADJUDICATION_DTYPE = np.dtype(
 class Rules:
     """Options of a game's rules, which both the arbiter and the engine apply."""
 
-    repetition: str = schema.choice(REPETITION_RULES, default="asian", example="draw")
-    """How a repetition is judged: ``asian`` or ``chinese``, ``check-only`` or ``draw``.
+    repetition: str = schema.choice(REPETITION_RULES, default=schema.COMPUTED, value="asian", example="draw")
+    """How a repetition is judged: ``asian`` or ``chinese``, ``check-only`` or ``draw``. In chess it is always a draw.
 
     Under all but ``draw``, a side that alone gave check on every move loses. Else, under ``asian``, a side that alone
     chased one piece on every move loses; under ``chinese``, a side that alone attacked on every move, by checks,
     threats of mate or chases."""
     fold: int = schema.choice(FOLDS, default=3, example=4)
-    """Occurrences of a position, with the same side to move, at which a repetition is judged: 3 or 4."""
-    move_limit: int = schema.whole(0, MAX_PLIES, default=120, example=100, unit="plies")
-    """Plies without a capture after which the game is drawn; 0 switches the rule off. Each side's checks beyond the
-    tenth do not count."""
+    """Occurrences of a position, with the same side to move, at which a repetition is judged: 3, 4 or 5."""
+    move_limit: int = schema.whole(0, MAX_PLIES, default=schema.COMPUTED, value=120, example=100, unit="plies")
+    """Plies without a capture, in chess without a pawn's move either, after which the game is drawn.
+
+    0 switches the rule off. In Xiangqi each side's checks beyond the tenth do not count. In chess the default is 100,
+    the rule of 50 moves; 150 is that of 75 moves."""
     insufficient: bool = schema.switch(default=True)
-    """Whether the game is drawn once no side has a rook, horse, cannon or pawn."""
+    """Whether the game is drawn once no side has a rook, horse, cannon or pawn, in chess once no side can mate."""
 
     def to_record(self) -> Any:
         """The rules as a numpy record of ``RULES_DTYPE``."""

@@ -12,7 +12,7 @@ from elolab.arena.play.estimates import depends_on_speed
 from elolab.arena.player_spec import MAX_NAME_LENGTH, read_limits
 from elolab.arena.players.registry import check_player
 from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
-from elolab.arena.tournament_reader import folder_name, read_adjudication
+from elolab.arena.tournament_reader import folder_name, read_adjudication, read_rules
 from elolab.arena.tournament_spec import RUN, RunSpec
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
@@ -170,6 +170,7 @@ def read_conditions(table: Table, default_name: str) -> Conditions:
         base=tuple(values.items()),
         limits=limits,
         openings=beside_or_here(table.get("openings", game), table.where),
+        rules=read_rules(table, game),
         adjudication=read_adjudication(table, game),
         source=table.where,
         external=external,

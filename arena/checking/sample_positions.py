@@ -9,11 +9,10 @@ from __future__ import annotations
 import functools
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import Game, Position
-from elolab.engine.rules import Rules
 
 GAMES = 20
 """Number of random games searched."""
@@ -100,7 +99,7 @@ def _random_game(game: Game, seed: int) -> list[Position]:
         if not moves:
             break
         position.push(chance.choice(moves))
-        if position.legal_moves() and position.judge(Rules()) is not None:
+        if position.legal_moves() and position.judge(position.game.standard_rules) is not None:
             break
         positions.append(position.copy())
     return positions
@@ -112,11 +111,12 @@ def _quiet(start: Position) -> tuple[Position, ...]:
     No repetition has ended the game. Empty if the game does not allow that many plies without a capture.
     """
     chance, position, found = random.Random(0), start.copy(), []
+    unlimited = replace(start.game.standard_rules, move_limit=0)
     while position.ply < QUIET_PLIES[-1]:
         for _ in range(MOVES_TRIED):
             after = position.copy()
             after.push(chance.choice(position.legal_moves()))
-            if _pieces(after) == _pieces(position) and after.judge(Rules(move_limit=0)) is None:
+            if _pieces(after) == _pieces(position) and after.judge(unlimited) is None:
                 break
         else:
             return ()

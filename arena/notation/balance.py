@@ -237,7 +237,6 @@ class RandomPlay:
 
     def position(self, number: int) -> Position | None:
         """Candidate ``number`` as a position without history, its counters reset; ``None`` if its game is over."""
-        from elolab.engine.rules import Rules
 
         position = self._game.position()
         for ply in range(self._plies):
@@ -246,7 +245,7 @@ class RandomPlay:
                 return None
             place = int.from_bytes(hashlib.sha256(f"{self._seed}:{number}:{ply}".encode()).digest(), "big")
             position.push(moves[place % len(moves)])
-        if position.judge(Rules()) is not None:
+        if position.judge(position.game.standard_rules) is not None:
             return None
         return self._game.position(_fresh_text(position))
 

@@ -330,14 +330,13 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
 
     So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
     """
-    from elolab.engine.rules import Rules
 
     try:
         position = game.position(text)
         written = position.text
         for move in moves:
             position.push(move)
-        ending = position.judge(Rules())
+        ending = position.judge(position.game.standard_rules)
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
     if ending is not None and moves:

@@ -62,7 +62,7 @@ def _use_engine(name: str) -> None:
     from elolab.engine.engine import Engine, Line, StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.play import CompiledGames, PlayerSettings
-    from elolab.engine.rules import Adjudication, Rules
+    from elolab.engine.rules import Adjudication
     from elolab.engine.search.clock import start_clock
     from elolab.engine.search.quiescence import terminal_value
     from elolab.engine.search.records import SEARCH_DTYPE
@@ -81,7 +81,7 @@ def _use_engine(name: str) -> None:
     start_clock(new_record(SEARCH_DTYPE))
     player_settings = PlayerSettings(resolve({}, game=name), Limits(nodes=10))
     CompiledGames(name).play(
-        game.start, (), player_settings, player_settings, Rules(), Adjudication(maximum_plies=2), StopFlag()
+        game.start, (), player_settings, player_settings, game.standard_rules, Adjudication(maximum_plies=2), StopFlag()
     )
 
 
@@ -89,7 +89,7 @@ def _use_rules(name: str) -> None:
     """Compile perft, the arbiter, adjudication and queries of a position, by using them once."""
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
-    from elolab.engine.rules import Adjudication, Rules
+    from elolab.engine.rules import Adjudication
 
     game = game_named(name)
     position, kernels = game.position(), game.kernels
@@ -99,9 +99,9 @@ def _use_rules(name: str) -> None:
         kernel(position.state)
     kernels.is_pass(position.state, position.move_codes()[0])
     position.push(position.legal_moves()[0])
-    position.judge(Rules())
+    position.judge(game.standard_rules)
     kernels.unmake(position.copy().state)
-    arbiter = Arbiter(position, Rules(), Adjudication())
+    arbiter = Arbiter(position, game.standard_rules, Adjudication())
     arbiter.play(position.legal_moves()[0], None)
 
 

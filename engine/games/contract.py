@@ -466,6 +466,8 @@ class Game:
 
     Fitted to games by ``benchmarks/win_probability.py``.
     """
+    standard_rules: Rules = Rules()
+    """Rules of the game where no others are given."""
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
     stalemate: str = ""
@@ -507,9 +509,9 @@ class Game:
         return found
 
     def parse_state(self, text: str) -> Any:
-        """Create a state record from a position text, under the default rules; raises ``PositionError``."""
+        """Create a state record from a position text, under the standard rules; raises ``PositionError``."""
         state = self.notation.parse_position(text)
-        self.apply_rules(state, Rules())
+        self.apply_rules(state, self.standard_rules)
         return state
 
     def format_state(self, state: Any) -> str:

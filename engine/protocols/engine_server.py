@@ -122,7 +122,7 @@ class EngineServer(ABC):
         self.position: Position | None = None
         self.defers_input = False
         """True in batch mode: input waits for the end of a running search that ends by itself."""
-        self.rules = rules or Rules()
+        self.rules = rules or self.game.standard_rules
         """Rules of the game that the searches and the protocol's claims follow."""
         self.output = output
         self._inbox = Inbox()

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.notation.openings import Suite
 from elolab.arena.records import Opening, digest_of
-from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.ablation.position_searches import PositionSearches
 
@@ -91,9 +90,9 @@ def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list
     """The positions of an engine's game against itself from an opening, without the final one."""
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
-    engine.game.apply_rules(position.state, Rules())
+    engine.game.apply_rules(position.state, engine.game.standard_rules)
     texts: list[str] = []
-    while position.judge(Rules()) is None and len(texts) < max_plies:
+    while position.judge(engine.game.standard_rules) is None and len(texts) < max_plies:
         texts.append(position.text)
         move = engine.search(position, Limits(nodes=NODES_A_MOVE)).move
         assert move is not None

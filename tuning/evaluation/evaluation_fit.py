@@ -31,7 +31,6 @@ from elolab.arena.run import Purpose, Run, RunOptions, engines_of
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
-from elolab.engine.rules import Rules
 from elolab.engine.settings.configuration import find_config
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, resolve
@@ -379,7 +378,7 @@ def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tu
     """
     conditions = Conditions(
         name=KIND, game=spec.game, base_name=spec.start, base=(), limits=spec.limits, openings=game.default_suite,
-        seed=spec.seed, rules=Rules(), adjudication=game.adjudication, source="fit-evaluation",
+        seed=spec.seed, rules=game.standard_rules, adjudication=game.adjudication, source="fit-evaluation",
     )  # fmt: skip
     return conditions.of_games, *read_openings(conditions, "validation", spec.match_pairs, "--match-pairs")
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
-from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.rules import Adjudication
 
 if TYPE_CHECKING:
     from elolab.arena.play.store import Store
@@ -66,7 +66,7 @@ class SelfPlay:
     def job(self, game: Game, index: int) -> GameJob:
         """The job that plays game ``index`` (from 0)."""
         pairing = Pairing(index, index, 0, 0, index, self.iteration, self.series)
-        conditions = GameConditions(self.game, Rules(), self.adjudication, self.seed)
+        conditions = GameConditions(self.game, game.standard_rules, self.adjudication, self.seed)
         return conditions.job(pairing, self.player, self.player, self.opening(game, index))
 
 

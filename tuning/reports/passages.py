@@ -67,9 +67,9 @@ def condition_facts(conditions: Conditions, engine: str, message: Catalogue) -> 
     from elolab.engine.games import game_named
 
     title = game_words(conditions.game, message.language).title
-    rules = _changed(conditions.rules, Rules()) or message("fact.standard_rules")
-    standard = game_named(conditions.game).adjudication
-    adjudication = _changed(conditions.adjudication, standard) or message("fact.standard_adjudication")
+    game = game_named(conditions.game)
+    rules = _changed(conditions.rules, game.standard_rules) or message("fact.standard_rules")
+    adjudication = _changed(conditions.adjudication, game.adjudication) or message("fact.standard_adjudication")
     return (
         (message("fact.game"), message("fact.game_name", title=title, name=conditions.game)),
         (message("fact.openings"), conditions.openings),

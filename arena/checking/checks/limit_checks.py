@@ -5,7 +5,6 @@ from __future__ import annotations
 from elolab.arena.checking.examination import Examination
 from elolab.arena.checking.findings import Failed, Remark, SearchAnswer, Skipped, remark
 from elolab.arena.players.player import PlayerClock
-from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
@@ -107,7 +106,7 @@ def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, flo
     position = examination.positions.ordinary[0].copy()
     left_ns = [limits.clock_ms * 1_000_000] * 2
     slowest, least = 0.0, limits.clock_ms
-    while position.ply < most and position.judge(Rules()) is None:
+    while position.ply < most and position.judge(position.game.standard_rules) is None:
         side = position.side_to_move
         # The opponent of who moves second has made a move more.
         to_go = [limits.moves_per_control and limits.moves_per_control - (position.ply + side) // 2 for side in (0, 1)]

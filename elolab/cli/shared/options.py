@@ -170,43 +170,47 @@ def _game_with_option(option: str) -> str | None:
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
     """Add ``--repetition``, ``--fold``, ``--move-limit`` and ``--insufficient``, which ``rules_of`` reads."""
-    from elolab.engine.rules import REPETITION_RULES, Rules
+    from elolab.engine.rules import FOLDS, REPETITION_RULES, Rules
 
     standard = Rules()
     group = parser.add_argument_group("rules")
     group.add_argument(
         "--repetition",
         choices=REPETITION_RULES,
-        default=standard.repetition,
-        help=f"how repetitions are judged (default {standard.repetition})",
+        help=f"how repetitions are judged (default {standard.repetition}); in chess always as a draw",
     )
     group.add_argument(
         "--fold",
         type=int,
-        choices=(3, 4),
-        default=standard.fold,
+        choices=FOLDS,
         help=f"occurrence of a position at which a repetition is judged (default {standard.fold})",
     )
     group.add_argument(
         "--move-limit",
         type=_plies_or_off,
-        default=standard.move_limit,
         metavar="PLIES",
-        help=f"plies without a capture that draw the game, or {NONE_LEFT} (default {standard.move_limit})",
+        help=f"plies without a capture (in chess without a pawn's move too) that draw the game, or {NONE_LEFT} "
+        f"(default {standard.move_limit}, in chess 100)",
     )
     group.add_argument(
         "--insufficient",
         choices=("on", "off"),
-        default="on" if standard.insufficient else "off",
         help="whether the game is drawn when no piece that can attack is left (default on)",
     )
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
-    """The rules that the arguments of ``add_rules`` describe."""
-    from elolab.engine.rules import Rules
+    """The rules that the arguments of ``add_rules`` describe; those of the game where they do not say."""
+    from dataclasses import replace
 
-    return Rules(arguments.repetition, arguments.fold, arguments.move_limit, arguments.insufficient == "on")
+    from elolab.engine.games import game_named
+
+    given: dict[str, Any] = {
+        name: value for name in ("repetition", "fold", "move_limit") if (value := getattr(arguments, name)) is not None
+    }
+    if arguments.insufficient is not None:
+        given["insufficient"] = arguments.insufficient == "on"
+    return replace(game_named(getattr(arguments, "game", None) or DEFAULT_GAME).standard_rules, **given)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:

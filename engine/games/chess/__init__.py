@@ -21,6 +21,9 @@ class Chess(Game):
     stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
     default_suite = "chess"
     side_letters = ("w", "b")
+    ranks = "87654321"
+    stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
+    standard_rules = Rules(repetition="draw", move_limit=100)
     odds_scale = 300.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     notation = notation
