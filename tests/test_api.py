@@ -222,7 +222,7 @@ def test_a_sequential_test_ends_when_it_is_decided() -> None:
         ({"a": {"null_mov": False}}, "null_mov"),
         ({"a": {"null_move": 7}}, "null_move = 7"),
         ({"a": {"protocol": "uci", "command": ["no-such-program"]}}, "cannot be started"),
-        ({"game": "chess"}, "chess"),
+        ({"game": "shogi"}, "shogi"),
         ({"limit": "nodes"}, "limit 'nodes'"),
         ({"pairs": 0}, "pairs = 0"),
         ({"sprt": {"elo2": 1}}, "elo2"),
@@ -484,7 +484,7 @@ def test_a_function_is_told_the_settings_of_its_base() -> None:
         ({"dimensions": ["null_dept"]}, "null_dept"),
         ({"dimensions": {"null_depth": {"low": 4, "high": 2}}}, "low = 4 and high = 2"),
         ({"sampler": "duel"}, "sampler = 'duel'"),
-        ({"game": "chess"}, "chess"),
+        ({"game": "shogi"}, "shogi"),
         ({"objective": lambda settings: math.nan}, "the objective is nan"),
         ({"objective": lambda settings: "3"}, "the objective is '3'"),
         ({"objective": lambda settings: None}, "the objective is None"),
@@ -618,7 +618,7 @@ def test_threads_search_one_after_another(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "wrong",
     [
-        lambda: elolab.Engine("chess"),
+        lambda: elolab.Engine("shogi"),
         lambda: elolab.Engine(settings={"nothing": 1}),
         lambda: elolab.Engine(settings="nothing"),
         lambda: elolab.Engine().search("nonsense"),

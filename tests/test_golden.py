@@ -35,7 +35,7 @@ ERRORS = (
     "match default defualt",
     "match default material --limit nodes=0",
     "match default material --limit node=100",
-    "match default material --game chess",
+    "match default material --game shogi",
     "match default material --pairs x",
     "match default material --openings nowhere.epd",
     "match default material --out plain.txt",

@@ -12,7 +12,7 @@ FIELDS = 6
 
 
 def read_fields(text: str) -> list[str]:
-    """The fields of a FEN, of which the last four may be missing; raises ``PositionError``."""
+    """The fields of a FEN; the last four may be missing. Raises ``PositionError``."""
     fields = text.split()
     if len(fields) < 2:
         raise PositionError(f"FEN {text!r}: expected a board and a side to move")
