@@ -2,7 +2,7 @@
 
     python benchmarks/limits_simulation.py [--runs N] [--budget GAMES]
 
-The optimum of a landscape (``tuning_landscapes.py``) moves with the logarithm of the nodes a move, in every dimension
+The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm of the nodes a move, in every dimension
 by another amount, and differences shrink. A game costs as much processor time as it has nodes; every way of tuning has
 the same budget of processor time, and a tenth of it for a playoff at the target. What is compared: all games at the
 shortest limit, which are many; all at the target, which are few; and shares of the time at several limits, from which
@@ -16,9 +16,14 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
-from tuning_landscapes import FAMILIES, Games, Landscape, best_of
+
+sys.path.insert(0, str(Path(__file__).parent / "tuning"))
+
+from landscapes import FAMILIES, Games, Hills, Landscape
+from methods import best_of
 
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
@@ -61,7 +66,7 @@ PLANS = (
 )
 
 
-class MovingLandscape(Landscape):
+class MovingLandscape(Hills):
     """A landscape whose optimum is that of its family at the target, and moves with the nodes."""
 
     def __init__(self, seed: int, movement: float, family: str = "plain-5") -> None:
@@ -79,7 +84,7 @@ class MovingLandscape(Landscape):
         log_limit = math.log(nodes / TARGET)
         self._known.clear()
         self._optimum = self._there + log_limit * self._movement
-        elo = Landscape.elo(self, values) * math.exp(-SHRINKAGE * log_limit)
+        elo = super().elo(values) * math.exp(-SHRINKAGE * log_limit)
         self._known.clear()
         self._optimum = self._there
         return elo
@@ -89,6 +94,7 @@ class LandscapeAtLimit(Landscape):
     """A moving landscape as games at one limit see it."""
 
     def __init__(self, moving: MovingLandscape, nodes: int) -> None:
+        super().__init__()
         self._moving, self._nodes, self.space = moving, nodes, moving.space
 
     def elo(self, values: Values) -> float:

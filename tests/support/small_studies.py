@@ -69,7 +69,7 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     del settings["trials" if sampler == "duel" else "round_pairs"]
     if sampler not in MODELLING_SAMPLERS:
         del settings["startup_trials"]
-    validation = changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})
+    validation = {"kind": "sprt", **changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})}
     lines = [f"{key} = {json.dumps(value)}" for key, value in {**settings, **changes}.items()]
     # A base so weak that even so few games show a gain: otherwise it would be recommended itself.
     lines += [f"budget = {{ games = {games} }}" if games else "", WEAK_BASE]

@@ -19,14 +19,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import pairwise
 from statistics import NormalDist
-
-import numpy as np
 
 from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, TYPICAL_DEVIATION, Reach, first_pairs
 from elolab.arena.statistics.elo import NATURAL_TO_ELO, Pentanomial, elo_of_score, score_of_elo
 from elolab.arena.statistics.intervals import deviations_from, score_bounds
+from elolab.tuning.group_sequential import crossing_bounds, quantile, upper_tail
 
 BETTER, WORSE, EQUIVALENT, UNDECIDED = "better", "worse", "equivalent", "undecided"
 DIFFERENT = (BETTER, WORSE)
@@ -39,11 +37,6 @@ FUTILITY_POWER = 0.05
 """Minimum predictive power: an undecided question with less is stopped for futility. In simulations, runs with this
 value played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and
 reached 99.1 %."""
-MAX_VALUE = 8.0
-"""Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
-GRID_POINTS = 601
-"""Number of grid points for the density of the sum of observations. With it, bounds are accurate to a few ten
-thousandths."""
 ADDITIONAL_SQUARE = 1 / 2
 """Constant added to the sum of squared deviations, as if one more pair were won and one lost. It keeps the standard
 error positive if all pairs have the same outcome, which happens between nearly equal settings."""
@@ -78,59 +71,17 @@ def spent(fraction: float, error: float) -> float:
     Fleming)."""
     if fraction >= 1:
         return error
-    return 2 * _upper_tail(_quantile(error / 2) / math.sqrt(fraction))
+    return 2 * upper_tail(quantile(error / 2) / math.sqrt(fraction))
 
 
 @lru_cache(maxsize=4096)
 def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...]:
     """Bounds for each analysis, in standard errors, with a total one-sided error of ``error``.
 
-    Under the null value, the probability of crossing any bound is ``error``. The density of the sum of observations, on
-    paths that crossed no bound, is integrated from analysis to analysis on a grid.
+    Under the null value, the probability of crossing any bound is ``error``.
     """
     fractions = [analysis / analyses[-1] for analysis in analyses]
-    bounds = [min(_quantile(spent(fractions[0], error)), MAX_VALUE)]
-    used = _upper_tail(bounds[0])
-    sums = np.linspace(-MAX_VALUE, bounds[0], GRID_POINTS) * math.sqrt(fractions[0])
-    density = np.exp(-(sums**2) / (2 * fractions[0])) / math.sqrt(2 * math.pi * fractions[0])
-    for before, now in pairwise(fractions):
-        deviation = math.sqrt(now - before)
-        weights = density * _trapezoid(sums)
-        increment = max(spent(now, error) - used, 0.0)
-
-        def passing(value: float, now: float = now, weights: np.ndarray = weights, sums: np.ndarray = sums,
-                    deviation: float = deviation) -> float:  # fmt: skip
-            return float((weights * _upper_tails((value * math.sqrt(now) - sums) / deviation)).sum())
-
-        low, high = 0.0, MAX_VALUE
-        for _ in range(40):
-            middle = (low + high) / 2
-            low, high = (middle, high) if passing(middle) > increment else (low, middle)
-        bounds.append(high)
-        used += passing(high)
-        following = np.linspace(-MAX_VALUE, high, GRID_POINTS) * math.sqrt(now)
-        steps = (following[:, None] - sums[None, :]) / deviation
-        density = (np.exp(-(steps**2) / 2) / (deviation * math.sqrt(2 * math.pi))) @ weights
-        sums = following
-    return tuple(bounds)
-
-
-def _trapezoid(points: np.ndarray) -> np.ndarray:
-    weights = np.full(len(points), points[1] - points[0])
-    weights[[0, -1]] /= 2
-    return weights
-
-
-def _quantile(tail: float) -> float:
-    """The standard normal deviate with upper tail probability ``tail``."""
-    return -_NORMAL.inv_cdf(max(tail, 1e-300))
-
-
-def _upper_tail(value: float) -> float:
-    return math.erfc(value / math.sqrt(2)) / 2
-
-
-_upper_tails = np.vectorize(_upper_tail, otypes=[float])
+    return crossing_bounds(fractions, [spent(fraction, error) for fraction in fractions])
 
 
 # Estimates
@@ -363,7 +314,7 @@ def predictive_power(question: Question, levels: tuple[float, float], rule: Verd
         return 1.0 if done < 1 else 0.0
 
     def chance(now: float, level: float) -> float:
-        return _upper_tail((question.last_bound(level) * math.sqrt(done) - now) / math.sqrt(1 - done))
+        return upper_tail((question.last_bound(level) * math.sqrt(done) - now) / math.sqrt(1 - done))
 
     estimate, (for_difference, for_equivalence) = question.estimate, levels
     total = chance(question.above, for_difference) + chance(-question.above, for_difference)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
@@ -40,7 +41,8 @@ from elolab.tuning.reports.tuning_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
-from elolab.tuning.study.study_spec import NON_REGRESSION
+from elolab.tuning.study.study_spec import GAIN, NON_REGRESSION
+from elolab.tuning.study.validation.gain_test import GainState
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -183,6 +185,8 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
     sentences = [message(f"study.{outcome}", found=found)]
     for number, verdict in enumerate(result.verdicts):
         length = length_of(verdict.kind, number)
+        if verdict.kind == GAIN:
+            length = f"elolab validate {shlex.quote(str(result.directory))} --maximum-pairs {{pairs}}"
         sentences.append(needed_sentence(verdict, message, length, PurePath(spec.conditions.source).name))
     return in_one(filter(None, sentences), message)
 
@@ -193,15 +197,27 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
     It is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` for the
     number. ``where`` is the file with the key, or empty for an option.
     """
-    if verdict.test is None or verdict.unfinished_of is not None:
+    if verdict.test is None or verdict.unfinished_of is not None or verdict.passed:
         return ""
-    needed = expected_pairs(verdict.test, verdict.counts.pairs)
+    needed = pairs_needed(verdict)
+    if isinstance(verdict.test, GainState):
+        if needed is None:
+            return message("study.no_gain_seen")
+        more, shown = 2 * (needed - verdict.counts.pairs), length.format(pairs=needed)
+        return message("study.needed_to_confirm", more=more, remedy=shown)
     if needed is None:
         return ""
     key = "needed_to_accept" if verdict.test.log_likelihood_ratio > 0 else "needed_to_reject"
     given = length.format(pairs=needed)
     remedy = message("study.length_in_file", length=given, file=where) if where else given
     return message(f"study.{key}", needed=needed, remedy=remedy)
+
+
+def pairs_needed(verdict: Verdict) -> int | None:
+    """Total number of game pairs that an undecided test probably needs; ``None`` if it is unknown or decided."""
+    if isinstance(verdict.test, GainState):
+        return verdict.test.pairs_needed
+    return None if verdict.test is None else expected_pairs(verdict.test, verdict.counts.pairs)
 
 
 def _left_sentence(found: Decision, message: Catalogue) -> str:
@@ -243,7 +259,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
         return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
         return message("study.fixed_length")
-    question = "no_regression" if verdict.kind == NON_REGRESSION else "gain"
+    question = {NON_REGRESSION: "no_regression", GAIN: "confirmation"}.get(verdict.kind, "gain")
     return message(f"study.{question}_{verdict.test.verdict.split()[0]}")
 
 
@@ -334,7 +350,10 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
     for verdict, outcome in zip(result.verdicts + result.further, outcomes, strict=True):
         test = verdict.test
         ratio = bounds = ""
-        if test is not None:
+        if isinstance(test, GainState):
+            ratio = message("validation.deviations", deviations=signed(test.deviations, 2))
+            bounds = message("validation.from_bound", bound=f"{test.bound:.2f}")
+        elif test is not None:
             ratio, lower, upper = (
                 signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
             )
@@ -349,14 +368,17 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
     names = ("limit", "elo", "interval", "los", "pairs", "pentanomial", "log_likelihood_ratio", "bounds", "outcome")
     heads = tuple(message(f"validation.{name}") for name in names)
     validation = result.spec.validation
-    rule = message(
-        "validation.rule",
-        lower=given_text(validation.elo_lower),
-        upper=given_text(validation.elo_upper),
-        model=message(f"elo_model.{validation.model}"),
-        alpha=validation.alpha,
-        beta=validation.beta,
-    )
+    if validation.is_in_budget:
+        rule = message("validation.rule_of_gain", percent=f"{100 * validation.alpha:g}")
+    else:
+        rule = message(
+            "validation.rule",
+            lower=given_text(validation.elo_lower),
+            upper=given_text(validation.elo_upper),
+            model=message(f"elo_model.{validation.model}"),
+            alpha=validation.alpha,
+            beta=validation.beta,
+        )
     notes = [Note(rule)]
     if validation.slow == NON_REGRESSION:
         lower, upper = map(given_text, validation.hypotheses(NON_REGRESSION))
@@ -501,7 +523,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "pentanomial": list(verdict.counts.counts),
         "pairs": verdict.counts.pairs,
         "test": test,
-        "expected_pairs": None if verdict.test is None else expected_pairs(verdict.test, verdict.counts.pairs),
+        "expected_pairs": pairs_needed(verdict),
         "speed": None if verdict.speed is None else asdict(verdict.speed),
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,

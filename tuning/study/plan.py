@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,18 +16,34 @@ from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.run import Purpose, RunError, plain
-from elolab.arena.sequential import Reach, reach_of_test
-from elolab.engine.language import console
+from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, Reach, reach_of_test
+from elolab.engine.language import Catalogue, console
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.engine_check import EngineCheck
 from elolab.tuning.matches import read_openings
 from elolab.tuning.study.console_words import validation_name
-from elolab.tuning.study.rounds.budgets import estimated_games, periods_of
-from elolab.tuning.study.study_spec import LENGTHS, NON_REGRESSION, TuningSpec, min_games
+from elolab.tuning.study.rounds.budgets import (
+    PLAYOFF_METADATA,
+    estimated_games,
+    periods_of,
+    search_games,
+    validation_pairs,
+)
+from elolab.tuning.study.study_spec import (
+    GAIN,
+    LENGTHS,
+    MAX_SEARCH,
+    MIN_SEARCH,
+    NON_REGRESSION,
+    TuningSpec,
+    min_games,
+)
+from elolab.tuning.study.validation.gain_test import POWERS, confirming_pairs
 from elolab.tuning.study.validation.validation_games import (
     VALIDATED_METADATA,
     VALIDATION,
     PlannedValidation,
+    horizon_of,
     planned_validations,
     validation_series,
 )
@@ -44,6 +61,25 @@ def games_before_validation(store: Store) -> int:
 
 def _stored_by_series(store: Store) -> Mapping[str, int]:
     return Counter(outcome.pairing.series for outcome in store.outcomes())
+
+
+@dataclass(frozen=True)
+class GainReach(Reach):
+    """The power of a test of the kind ``gain``."""
+
+    gains: tuple[tuple[float, float], ...] = ()
+    """Probabilities, each with the true gain in Elo that is confirmed with it."""
+
+    def text(self, say: Catalogue) -> str:
+        """One sentence about the power; ``say`` gives the language."""
+        say = Catalogue("elolab.tuning", say.language)
+        gains = say("dry_run.comma").join(
+            say("reach.gain", elo=math.ceil(elo), percent=f"{100 * power:.0f}") for power, elo in self.gains
+        )
+        text = say("reach.gains", pairs=self.pairs, gains=gains)
+        if self.is_likely:
+            return text
+        return text + say("reach.more", target=f"{self.target_elo:.0f}", pairs=self.target_pairs)
 
 
 @dataclass(frozen=True)
@@ -65,13 +101,24 @@ class TuningPlan:
         spec, say = self.spec, console("elolab.tuning")
         stored = _stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
+        searched = search_games(spec, games) if not spec.validation.is_in_budget or _playoff(store) is None else own
         limits = spec.limit_shares.game_seconds
         unknown = () if stored else spec.conditions.unknown_speed(spec.limit_shares.limits)
-        study = GameStage(say("stage.study"), max(games, own), limits, own, spec.budget.seconds, unknown)
+        study = GameStage(say("stage.study"), max(searched, own), limits, own, spec.budget.seconds, unknown)
         return (study, *(
             self._stage_of(planned, number, stored, store)
-            for number, planned in enumerate(planned_validations(spec.validation, games, len(self.reserved)))
+            for number, planned in enumerate(self.planned_validations(games, store))
         ))  # fmt: skip
+
+    def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
+        """The validations of the run's last recommendation, or of the first one before the run begins."""
+        validation, openings = self.spec.validation, len(self.reserved)
+        if not validation.is_in_budget:
+            return planned_validations(validation, games, openings)
+        pairs = horizon = min(openings, validation_pairs(self.spec, games, _playoff(store)))
+        if store is not None:
+            horizon = horizon_of(store, len(store.metadata(VALIDATED_METADATA) or []) - 1, validation.limits, pairs)
+        return planned_validations(validation, games, openings, (pairs, horizon))
 
     def _stage_of(
         self, planned: PlannedValidation, number: int, stored: Mapping[str, int], store: Store | None
@@ -81,7 +128,11 @@ class TuningPlan:
         seconds = estimated_game_seconds([planned.limits])
         unknown = () if stored else self.spec.conditions.unknown_speed([planned.limits])
         most = max(2 * planned.pairs, games)
-        reach = reach_of_validation(self, replace(planned, pairs=most // 2), length_of(planned.kind, number))
+        planned = replace(planned, pairs=most // 2)
+        if planned.kind == GAIN and _playoff(store) is None:  # the search may leave more
+            pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
+            planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
+        reach = reach_of_validation(self, planned, length_of(planned.kind, number))
         return GameStage(validation_name(number), most, seconds, games, unknown_speed=unknown, reach=reach)
 
 
@@ -98,9 +149,29 @@ def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: st
     """
     if planned.kind == "fixed":
         return ()
+    if planned.kind == GAIN:
+        return (gain_reach(plan, planned),)
     kind, easier = ("no_regression", "slow_elo_upper") if planned.kind == NON_REGRESSION else ("gain", "elo_upper")
     test, where = plan.spec.validation.test(planned.kind), plan.spec.conditions.source
     return (reach_of_test(test, planned.pairs, kind, where, length, easier, len(plan.reserved)),)
+
+
+def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
+    """The gains that a test of the kind ``gain`` confirms with its maximum pairs."""
+    validation, openings = plan.spec.validation, len(plan.reserved)
+    test = validation.gain_test(planned.horizon)
+    gains = tuple((power, test.confirmed_gain(power, planned.pairs)) for power in POWERS)
+    elo = dict(gains)[POWER]
+    target = confirming_pairs(PLAUSIBLE_ELO, POWER, error=validation.alpha)
+    return GainReach(
+        GAIN, planned.pairs, 1, elo, PLAUSIBLE_ELO, target, plan.spec.conditions.source, "{pairs}", "budget", openings,
+        gains,
+    )  # fmt: skip
+
+
+def _playoff(store: Store | None) -> Sequence[int] | None:
+    """The run's record of its playoff (``BudgetSchedule.record_playoff``); ``None`` before it."""
+    return None if store is None else store.metadata(PLAYOFF_METADATA)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:

@@ -25,12 +25,14 @@ from elolab.tuning.external_engine import BUILD, CATALOGUE, ExternalEngine
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, normalised, target_alone
 from elolab.tuning.study.space import DIMENSIONS, Space, read_options, read_space
+from elolab.tuning.study.validation.gain_test import GainTest
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
 SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
 """Samplers that start with ``startup_trials`` random trials before they use a model."""
-NON_REGRESSION = "non_regression"
+GAIN, SPRT, NON_REGRESSION = "gain", "sprt", "non_regression"
+FIRST_KINDS = (GAIN, SPRT)
 SLOW_KINDS = (NON_REGRESSION, "fixed", "sprt", "off")
 
 MAX_GAMES = 100_000_000
@@ -57,16 +59,20 @@ At a thousand nodes per move, a round takes a few seconds to play and tens of mi
 """
 MIN_ROUNDS = 20
 """Minimum number of rounds by default; with small budgets, rounds are shorter instead."""
+MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
+"""Smallest and largest share of a budget that covers everything for the rounds and the playoff."""
+TRIALS_SEARCH = 0.6
+"""That share for samplers other than ``duel``, whose trials have a fixed number."""
 MIN_PAIRS = 20
 """Minimum number of game pairs of a budget; the result of a smaller study would be random."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """The budget of the rounds and the playoff, without validations.
+    """The budget of a study, in games or in seconds; the other field is ``None``.
 
-    It is in games or in seconds; the other field is ``None``.
-    ``Validation.pairs`` derives the validation's length from it.
+    With a validation of the kind ``gain`` it covers the rounds, the playoff and the validation. Otherwise it covers the
+    rounds and the playoff, and ``Validation.pairs`` derives the validation's length from it.
     """
 
     games: int | None
@@ -81,6 +87,8 @@ class Budget:
 class Validation:
     """The settings of a study's validations: matches on reserved openings that confirm or reject a gain."""
 
+    kind: str = schema.choice(FIRST_KINDS, default=COMPUTED, example=SPRT)
+    """Kind of the first match: ``gain`` is part of the budget; ``sprt`` comes on top of it."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
     limits: Limits
     """Search limits of the first match, a sequential test."""
@@ -145,8 +153,17 @@ class Validation:
             return self.slow_elo_lower, self.slow_elo_upper
         return self.elo_lower, self.elo_upper
 
+    @property
+    def is_in_budget(self) -> bool:
+        """Whether the budget covers the first match."""
+        return self.kind == GAIN
+
+    def gain_test(self, pairs: int) -> GainTest:
+        """The test of a gain that is planned for ``pairs`` game pairs."""
+        return GainTest(pairs, self.alpha)
+
     def test(self, kind: str) -> SequentialSettings:
-        """The settings of a kind of sequential test: hypotheses, error probabilities and interim analyses."""
+        """The settings of a sequential probability ratio test: hypotheses, error probabilities, interim analyses."""
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
@@ -155,6 +172,8 @@ class Validation:
         names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
         if self.slow == NON_REGRESSION:  # data from before this test existed lack these
             names += ["slow_elo_lower", "slow_elo_upper", "slow_maximum_pairs"]
+        if self.is_in_budget:  # data from before this kind existed lack it
+            names.append("kind")
         return data | {name: getattr(self, name) for name in names}
 
 
@@ -220,6 +239,13 @@ class TuningSpec:
         return self.conditions.external
 
     @property
+    def search_share(self) -> float:
+        """Largest share of the budget for the rounds and the playoff; 1 if the budget does not cover the validation."""
+        if not self.validation.is_in_budget:
+            return 1.0
+        return MAX_SEARCH if self.sampler == "duel" else TRIALS_SEARCH
+
+    @property
     def base_name(self) -> str:
         """Name of the base, the opponent of trials and recommendations."""
         return self.conditions.base_name
@@ -279,10 +305,12 @@ def load_tuning(path: Path) -> TuningSpec:
 def tuning_from_text(text: str, where: str) -> TuningSpec:
     """Read a specification from its plain data as JSON (``TuningSpec.text``).
 
-    Older versions of elolab recorded no kind of second match; for their data it has a fixed length.
+    Older versions of elolab recorded no kind of match. In their data the first one is a sequential probability ratio
+    test. In still older data, which lack ``slow`` too, the second one has a fixed length.
     """
     data = json.loads(text)
     validation = data.setdefault("validation", {})
+    validation.setdefault("kind", SPRT)
     if validation.get("limit", data.get("limit")) != OWN_LEVEL:
         validation.setdefault("slow", "fixed")
     return _tuning_from(data, where)
@@ -324,7 +352,8 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
         limit_shares=_limit_shares(table, conditions),
     )
     _check_budget(spec)
-    recorded = {**data, "validation": {**data.get("validation", {}), "slow": spec.validation.slow}}
+    kinds = {"kind": spec.validation.kind, "slow": spec.validation.slow}
+    recorded = {**data, "validation": {**data.get("validation", {}), **kinds}}
     return replace(spec, text=json.dumps(recorded, default=str))
 
 
@@ -393,7 +422,7 @@ def min_games(spec: TuningSpec) -> int:
         pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
     else:
         pairs = max(MIN_PAIRS, spec.trials)
-    return 2 * (int(pairs / (1 - SHARE)) + 1)
+    return math.ceil(2 * (int(pairs / (1 - SHARE)) + 1) / spec.search_share)
 
 
 def _check_budget(spec: TuningSpec) -> None:
@@ -409,6 +438,8 @@ def _check_budget(spec: TuningSpec) -> None:
         )
 
 
+SPRT_KEYS = ("elo_lower", "elo_upper", "model", "beta", "maximum_pairs", "slow_maximum_pairs", "slow_pairs")
+"""Keys of ``[validation]`` with which the first match is by default a sequential probability ratio test."""
 OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
@@ -419,7 +450,11 @@ OWNERS = {
 def _validation(table: Table, conditions: Conditions) -> Validation:
     own = table.table("validation")
     limits = read_limits(own, conditions.limits, own_level=conditions.own_level)
-    slow = own.get("slow", _kind_of_slow_match(own, limits))
+    sprt_key = next((key for key in SPRT_KEYS if key in own), None)
+    kind = own.get("kind", GAIN if sprt_key is None else SPRT)
+    if kind == GAIN and sprt_key is not None and not sprt_key.startswith("slow"):
+        raise own.error(sprt_key, f"no such key with kind = {GAIN!r}; it belongs to kind = {SPRT!r}")
+    slow = own.get("slow", _kind_of_slow_match(own, limits, kind))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, because no limit is slower than limit = {OWN_LEVEL!r}")
     on_processor = slow == NON_REGRESSION and conditions.external is None
@@ -427,8 +462,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
     for one in (limits, slow_limits):
         conditions.check_limits(one, own.where)
     found = own.read(
-        Validation, limits=limits, slow=slow, slow_limits=slow_limits, preset=_preset_name(own, conditions.name)
-    )
+        Validation, kind=kind, limits=limits, slow=slow, slow_limits=slow_limits,
+        preset=_preset_name(own, conditions.name),
+    )  # fmt: skip
     if found.elo_upper - found.elo_lower < MIN_GAP:
         raise own.error("elo_upper", f"a number above elo_lower = {found.elo_lower:g}, by {MIN_GAP:g} or more")
     if found.slow_elo_upper - found.slow_elo_lower < MIN_GAP:
@@ -443,14 +479,17 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
     return found
 
 
-def _kind_of_slow_match(table: Table, limits: Limits) -> str:
-    """Default kind of the second match.
+def _kind_of_slow_match(table: Table, limits: Limits, kind: str) -> str:
+    """Default kind of the second match after a first one of this ``kind``.
 
-    It is ``off`` without a search limit, ``fixed`` if the file gives ``slow_pairs``, otherwise ``non_regression``.
+    It is ``off`` without a search limit, ``fixed`` if the file gives ``slow_pairs``, and ``off`` if the budget covers
+    the first match, because a second one would cost several times as much. Otherwise it is ``non_regression``.
     """
     if limits == Limits():
         return "off"
-    return "fixed" if "slow_pairs" in table else NON_REGRESSION
+    if "slow_pairs" in table:
+        return "fixed"
+    return "off" if kind == GAIN and not any(key in table for key in OWNERS) else NON_REGRESSION
 
 
 def _preset_name(table: Table, default: str) -> str:

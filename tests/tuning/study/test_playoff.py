@@ -27,14 +27,12 @@ def decided(believed: float, deviation: float, pairs: int, score: float, best: A
     ("believed", "deviation", "pairs", "score"), [(40.0, 30.0, 25, 0.6), (120.0, 60.0, 8, 0.5), (5.0, 8.0, 400, 0.55)]
 )
 def test_the_games_update_the_models_belief(believed: float, deviation: float, pairs: int, score: float) -> None:
-    """A normal prior of the Elo; the mean score is normal around the expected one, linearised at the belief."""
+    """A normal prior of the Elo; pairs / 0.4 single games without draws have the same variance as the pairs."""
     found = decided(believed, deviation, pairs, score)
-    elo = np.linspace(believed - 12 * deviation, believed + 12 * deviation, 200_001)
-    at_belief = 1 / (1 + 10 ** (-believed / 400))
-    steepness = at_belief * (1 - at_belief) * math.log(10) / 400
-    noise = math.sqrt(0.4 * at_belief * (1 - at_belief) / pairs)
-    weights = stats.norm.pdf(elo, believed, deviation)
-    weights *= stats.norm.pdf(score, at_belief + steepness * (elo - believed), noise)
+    elo = np.linspace(believed - 8 * deviation, believed + 8 * deviation, 200_001)
+    wins, losses = pairs / 0.4 * score, pairs / 0.4 * (1 - score)
+    expected = 1 / (1 + 10 ** (-elo / 400))
+    weights = stats.norm.pdf(elo, believed, deviation) * stats.beta.pdf(expected, wins + 1, losses + 1)
     mean = float((weights * elo).sum() / weights.sum())
     spread = math.sqrt((weights * (elo - mean) ** 2).sum() / weights.sum())
     assert (found.gain, found.deviation) == pytest.approx((mean, spread), rel=1e-6)
@@ -42,8 +40,14 @@ def test_the_games_update_the_models_belief(believed: float, deviation: float, p
     assert found.interval() == pytest.approx(stats.norm.interval(0.9, mean, spread), rel=1e-6)
 
 
-def test_a_gain_that_may_as_well_be_luck_does_not_move_the_base() -> None:
-    assert [decided(believed, 20.0, 0, 0.5).values for believed in (-30.0, 9.9, 10.1)] == [BASE, BASE, BEST]
+def test_games_correct_a_belief_that_is_far_from_them() -> None:
+    """Thirteen nearly even pairs against a model that has lost its way leave nothing of 630 Elo."""
+    found = decided(-630.0, 300.0, 13, 0.54)
+    assert abs(found.left[0] if found.left else found.gain) < 60
+
+
+def test_the_set_with_the_smaller_expected_loss_is_recommended() -> None:
+    assert [decided(believed, 20.0, 0, 0.5).values for believed in (-30.0, -0.1, 0.1)] == [BASE, BASE, BEST]
     lost = decided(40.0, 30.0, 100, 0.4)
     assert (lost.values, lost.is_base, lost.gain, lost.deviation, lost.believed) == (BASE, True, 0, 0, 40)
     assert decided(0.0, 0.0, 0, 0.5, BASE).is_base

@@ -174,7 +174,7 @@ def test_the_shipped_studies_can_be_read(path: Path) -> None:
         ),
         ({"budget": {}}, ["budget = {}", "{ games = N }"]),
         ({"budget": {"games": 10, "minutes": 1}}, ["budget", "one of"]),
-        ({"budget": {"games": 10}}, ["games = 10", "1 dimensions of the sampler 'duel' need at least 46"]),
+        ({"budget": {"games": 10}}, ["games = 10", "1 dimensions of the sampler 'duel' need at least 55"]),
         ({"sampler": "tpe", "trials": 90}, ["games = 100", "90 trials of the sampler 'tpe' need at least"]),
         ({"base": "x" * 5000}, ["base", "no engine preset"]),
         ({"base": str(ROOT)}, ["base", f"{ROOT}: a folder; give the engine preset in it"]),

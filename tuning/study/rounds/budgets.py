@@ -10,10 +10,19 @@ from typing import Any
 
 from elolab.arena.play.store import Store
 from elolab.arena.run import Run, plain
+from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.pairs_of_settings import Round, game_pairs_per_settings_pair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
-from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, MIN_ROUNDS, TuningSpec, min_games
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.study_spec import (
+    DEFAULT_ROUND_PAIRS,
+    MIN_ROUNDS,
+    MIN_SEARCH,
+    TuningSpec,
+    min_games,
+)
+from elolab.tuning.study.validation.gain_test import confirming_pairs
 
 PLAYOFF_SERIES = "playoff"
 """Name of the series with the first playoff's games; the names for later playoffs have a number appended."""
@@ -23,7 +32,14 @@ SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
 """Name of the metadata with the number of finished rounds, including rounds that needed no new games."""
 PLAYOFF_METADATA = "tuning playoff"
-"""Name of the metadata with the number of rounds before the playoff, and the playoff's game pairs."""
+"""Name of the metadata with the number of rounds before the playoff, and the playoff's game pairs.
+
+If the budget covers the validation, the third number is that of the game pairs left for it.
+"""
+CONFIRMING_POWER = 0.95
+"""Probability with which the games kept for the validation should confirm the expected gain."""
+CAUTION = 2.0
+"""Standard deviations by which the expected gain is lowered before the validation's games are computed from it."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +66,34 @@ class BudgetPeriod:
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
+def search_games(spec: TuningSpec, games: int) -> int:
+    """Largest number of games of the rounds and the playoff under a budget of ``games`` games."""
+    return 2 * round(games / 2 * spec.search_share) if spec.validation.is_in_budget else games
+
+
+def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None) -> int:
+    """Number of game pairs that a budget of ``games`` games leaves for the validation, if it covers it.
+
+    ``playoff`` is what ``BudgetSchedule.record_playoff`` has recorded; ``None`` before.
+    """
+    return games // 2 - search_games(spec, games) // 2 if playoff is None or len(playoff) < 3 else playoff[2]
+
+
+def is_time_to_confirm(model: ResponseModel, best: Values, played: int, following: int, total: int) -> bool:
+    """Whether a search should end, so that the games left probably confirm the gain that the model expects.
+
+    ``played`` is the number of game pairs so far, ``following`` that of the next round, ``total`` that of the budget.
+    The search goes on while enough pairs are left after another round and its share of the playoff. A gain that needs
+    more than there are gets as many as possible.
+    """
+    base = model.space.default_values
+    if best == base or played < MIN_SEARCH * (1 - SHARE) * total:
+        return False
+    gain, deviation = model.difference(best, base)
+    left = total - (played + following) / (1 - SHARE)
+    return left < confirming_pairs(gain - CAUTION * deviation, CONFIRMING_POWER)
+
+
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
     """Number of game pairs before the playoff under a budget of ``games`` games; ``share`` is the playoff's share."""
     return games // 2 - int(games // 2 * share)
@@ -71,6 +115,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
     With samplers other than ``duel``, new trials are as long as earlier ones; only the number of trials changes.
     """
+    games = search_games(spec, games)
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
     if spec.sampler != "duel":
         each = before[0].pairs if before else trial_pairs(spec, pairs)
@@ -179,13 +224,13 @@ class BudgetSchedule:
         """Whether the budget is used up before round ``number``."""
         if number >= len(self.rounds):
             return True
-        budget = self._spec.budget.seconds
+        budget, in_budget = self._spec.budget.seconds, self._spec.validation.is_in_budget
+        playoff = self._store.metadata(PLAYOFF_METADATA)
+        if playoff is not None and (in_budget or budget is not None) and number:
+            return number >= int(playoff[0])
         if budget is None or not number:
             return False
-        playoff = self._store.metadata(PLAYOFF_METADATA)
-        if playoff is not None:
-            return number >= int(playoff[0])
-        return self._spent() >= budget * (1 - SHARE) and not self.has_games_from(number)
+        return self._spent() >= budget * self._spec.search_share * (1 - SHARE) and not self.has_games_from(number)
 
     def has_games_from(self, number: int) -> bool:
         """Whether the store has games of round ``number`` or later ones, or of the playoff."""
@@ -209,12 +254,15 @@ class BudgetSchedule:
         return missing + self._games.missing_games(before, pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
-        """Number of game pairs of the playoff; for a budget in time, a share of the first ``finished`` rounds."""
+        """Number of game pairs of the playoff.
+
+        If the number of rounds is not fixed, it is a share of the first ``finished`` rounds.
+        """
         recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
             return int(recorded[1])
         games = self._spec.budget.games
-        if games is not None:
+        if games is not None and not self._spec.validation.is_in_budget:
             room = games // 2 - sum(one.pairs for one in self.rounds)  # may be small if the budget has changed
             return max(0, min(room, games // 2 - self._pairs_before_playoff(games)))
         rounds = list(self.rounds)[: finished or None]
@@ -223,12 +271,29 @@ class BudgetSchedule:
 
     def record_playoff(self, finished: int) -> int:
         """Record that the playoff comes after ``finished`` rounds; returns the number of its game pairs."""
-        pairs = self.playoff_pairs(finished)
-        self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs]})
-        return pairs
+        if self._store.metadata(PLAYOFF_METADATA) is None:
+            pairs = self.playoff_pairs(finished)
+            left = [self._pairs_left(finished, pairs)] if self._spec.validation.is_in_budget else []
+            self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs, *left]})
+        return self.playoff_pairs(finished)
+
+    def is_time_to_confirm(self, model: ResponseModel | None, best: Values | None, number: int) -> bool:
+        """Whether the validation should have all games left, although round ``number`` could be played."""
+        if model is None or best is None or not self._spec.validation.is_in_budget or self._spec.sampler != "duel":
+            return False
+        following = self.rounds[number]
+        return is_time_to_confirm(model, best, following.first_pair, following.pairs, self.periods[-1].games // 2)
+
+    def _pairs_left(self, finished: int, playoff: int) -> int:
+        """Number of game pairs that the budget leaves after ``finished`` rounds and a playoff."""
+        played, budget = sum(one.pairs for one in self.rounds[:finished]), self._spec.budget.seconds
+        total = self.periods[-1].games // 2
+        if budget is not None and self._spent():
+            total = round(played * budget / self._spent())
+        return max(1, total - played - playoff)
 
     def _pairs_before_playoff(self, games: int) -> int:
-        return pairs_before_playoff(games, self._spec.limit_shares.playoff_share(SHARE))
+        return pairs_before_playoff(search_games(self._spec, games), self._spec.limit_shares.playoff_share(SHARE))
 
     def _spent(self) -> float:
         """Seconds for which this and earlier runs of the study have played."""

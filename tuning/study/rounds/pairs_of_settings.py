@@ -16,7 +16,7 @@ selects the best of the others. So games go to the choices that may still be the
 
 The settings pairs depend only on the specification, the random seed, the model and their number. The draws come from
 SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
-(``benchmarks/tuning_landscapes.py``).
+(``benchmarks/tuning``).
 """
 
 from __future__ import annotations

@@ -136,6 +136,9 @@ class RoundStream:
         if self._spec.stop_below and not self.state.is_left_to_gain(self._spec.stop_below):
             self.is_stopped_early = True
             return False
+        first = len(self.state.results) + len(self._under_way)
+        if self._schedule.is_time_to_confirm(self.state.model, self.state.best, first):
+            return False
         has_games = number is not None and not self._trials.is_shared and self._schedule.has_games_from(number)
         if self._run.stop.is_set() and not has_games:
             self._is_stopped = True

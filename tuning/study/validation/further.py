@@ -25,12 +25,13 @@ from elolab.tuning.study.plan import (
     purpose_of,
     reach_of_validation,
 )
-from elolab.tuning.study.study_spec import TuningSpec, tuning_from_text
+from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, tuning_from_text
 from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
     RecommendedGames,
     games_to_validate,
+    own_plans,
     pairs_of_match,
     play_validation,
     recommendation_number,
@@ -41,6 +42,7 @@ from elolab.tuning.study.validation.validation_games import (
     PlannedValidation,
     Verdict,
     conclusion_of,
+    horizon_of,
     validation_series,
 )
 
@@ -125,7 +127,7 @@ def validate_again(
         None,
     )  # fmt: skip
     preset = None
-    if verdict.kind == "sprt" and verdict.passed and failed is None:
+    if verdict.kind in FIRST_KINDS and verdict.passed and failed is None:
         preset = write_preset(engine, spec, directory, named, verdict)
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
@@ -181,8 +183,8 @@ def further_validation(
 ) -> PlannedValidation:  # fmt: skip
     """Limits, kind and length of a further validation of the run's recommendation number ``recommendation``.
 
-    It is a sequential test, or a match of fixed length if ``pairs`` is given. Raises ``RunError`` if there are too few
-    openings.
+    It is a sequential test of the kind of the study's own, or a match of fixed length if ``pairs`` is given. Raises
+    ``RunError`` if there are too few openings.
     """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):
@@ -198,5 +200,13 @@ def further_validation(
             f"{limits}, but the validation half of the suite {spec.conditions.openings!r} has {left} of them",
             f"give fewer pairs or another {argument('limit')}",
         )
-    longest = pairs or maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
-    return PlannedValidation(limits, "sprt" if pairs is None else "fixed", min(longest, len(plan.reserved)))
+    if pairs is not None:
+        return PlannedValidation(limits, "fixed", pairs)
+    openings, (own, *_) = len(plan.reserved), own_plans(plan, store, recommendation)
+    if own.kind != GAIN:
+        longest = maximum_pairs or spec.validation.pairs(games_to_validate(spec, store))
+        return PlannedValidation(limits, "sprt", min(longest, openings))
+    longest = min(maximum_pairs or own.pairs, openings)
+    horizon = horizon_of(store, recommendation, limits, longest)
+    test = spec.validation.gain_test(horizon)
+    return PlannedValidation(limits, GAIN, (test.analyses(longest) or (longest,))[-1], horizon)

@@ -16,15 +16,18 @@ from elolab.tuning.ablation.speed import speed_row, spent_in
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import TuningPlan
-from elolab.tuning.study.rounds.budgets import periods_of
-from elolab.tuning.study.study_spec import TuningSpec, min_games
+from elolab.tuning.study.rounds.budgets import PLAYOFF_METADATA, periods_of, validation_pairs
+from elolab.tuning.study.study_spec import GAIN, TuningSpec, min_games
 from elolab.tuning.study.validation.validation_games import (
+    HORIZONS_METADATA,
     MAX_OWN_VALIDATIONS,
     VALIDATED_METADATA,
     InterimAnalyses,
     PlannedValidation,
     ValidationGames,
     Verdict,
+    horizon_of,
+    name_of_test,
     planned_validations,
     validation_series,
 )
@@ -48,7 +51,8 @@ class RecommendedGames:
 
     def own(self) -> list[ValidationGames]:
         """The games of the study's own validations."""
-        return [self._games(number, planned) for number, planned in enumerate(own_plans(self._plan, self._run.store))]
+        plans = own_plans(self._plan, self._run.store, self.recommendation)
+        return [self._games(number, planned) for number, planned in enumerate(plans)]
 
     def requested(self, number: int, planned: PlannedValidation) -> ValidationGames:
         """The games of a further validation; ``number`` is its number in the run."""
@@ -59,12 +63,25 @@ class RecommendedGames:
 
     def _games(self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None) -> ValidationGames:
         series = validation_series(number, self.recommendation)
+        if planned.kind == GAIN:
+            _record_horizon(self._run.store, self.recommendation, planned)
         return ValidationGames(self._plan.spec, self._table, self._plan.reserved, self._values, planned, series, chosen)
 
 
-def own_plans(plan: TuningPlan, store: Store) -> list[PlannedValidation]:
-    """Limits, kind and length of the study's own validations, in order."""
-    return planned_validations(plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved))
+def own_plans(plan: TuningPlan, store: Store, recommendation: int) -> list[PlannedValidation]:
+    """Limits, kind and length of the validations that the study plays of its ``recommendation``, in order."""
+    validation, games, openings = plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved)
+    if not validation.is_in_budget:
+        return planned_validations(validation, games, openings)
+    pairs = validation_pairs(plan.spec, games, store.metadata(PLAYOFF_METADATA))
+    horizon = horizon_of(store, recommendation, validation.limits, min(pairs, openings))
+    return planned_validations(validation, games, openings, (pairs, horizon))
+
+
+def _record_horizon(store: Store, recommendation: int, planned: PlannedValidation) -> None:
+    """Record for how many game pairs a test of a gain is planned, before its first game."""
+    known = store.metadata(HORIZONS_METADATA) or {}
+    store.record_metadata({HORIZONS_METADATA: {name_of_test(recommendation, planned.limits): planned.horizon, **known}})
 
 
 def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> list[Verdict]:
@@ -73,7 +90,8 @@ def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]
     Returns the verdicts; the last one may be unfinished.
     """
     verdicts: list[Verdict] = []
-    for number, games in enumerate(RecommendedGames(plan, run, values).own()):
+    recommended = RecommendedGames(plan, run, values)
+    for number, games in enumerate(recommended.own()):
         verdict = play_validation(run, games, validation_name(number))
         if verdict is not None:
             verdicts.append(verdict)
@@ -88,6 +106,9 @@ def further_verdicts(plan: TuningPlan, run: Run, values: Mapping[str, Value]) ->
     recommended, lengths = RecommendedGames(plan, run, values), store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
         planned = PlannedValidation(Limits.parse(limits), kind, lengths.get(str(number), 1))
+        if kind == GAIN:
+            horizon = horizon_of(store, recommended.recommendation, planned.limits, planned.pairs)
+            planned = replace(planned, horizon=horizon)
         games = recommended.requested(number, planned)
         verdict = stored_verdict(games, store)
         if verdict is not None:
@@ -105,7 +126,8 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
     pairs: dict[str, set[int]] = {}
     for outcome in store.outcomes():
         pairs.setdefault(outcome.pairing.series, set()).add(outcome.pairing.pair)
-    kinds = {number: [str(one.limits), one.kind] for number, one in enumerate(own_plans(plan, store))}
+    own = own_plans(plan, store, recommendation)
+    kinds = {number: [str(one.limits), one.kind] for number, one in enumerate(own)}
     kinds.update(enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS))
     begun: set[int] = set()
     tested: set[int] = set()
@@ -175,9 +197,10 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
     progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
     words = console("elolab.tuning")("progress.validation", limit=planned.limits)
-    test = None if planned.kind == "fixed" else games.spec.validation.test(planned.kind)
+    has_ratio = planned.kind not in ("fixed", GAIN)
+    test = games.spec.validation.test(planned.kind) if has_ratio else None
     scores = MatchScores(lambda score: None if test is None else test.test(score.counts))
-    progress.begin(2 * games.most_pairs, words, is_bound=test is not None, stage=name, score=scores)
+    progress.begin(2 * games.most_pairs, words, is_bound=planned.kind != "fixed", stage=name, score=scores)
     analyses = InterimAnalyses(games, decided.get(games.series))
 
     def parts() -> Iterator[list[Match] | None]:

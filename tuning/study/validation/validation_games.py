@@ -5,7 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
+from elolab.arena.play.store import Store
 from elolab.arena.provenance.status import Conclusion
 from elolab.arena.statistics.elo import (
     Estimate,
@@ -17,12 +19,17 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import SpeedRow
 from elolab.tuning.matches import Match, MatchTable
-from elolab.tuning.study.study_spec import INTERIM_PAIRS, TuningSpec, Validation
+from elolab.tuning.study.study_spec import GAIN, INTERIM_PAIRS, TuningSpec, Validation
+from elolab.tuning.study.validation.gain_test import GainState
 
 MAX_OWN_VALIDATIONS = 2
 """Maximum number of validations that a study plays by itself; ``elolab validate`` numbers further ones from it."""
 VALIDATED_METADATA = "tuning validated"
 """Name of the metadata with the run's validated recommendations, in order; a larger budget may add one."""
+HORIZONS_METADATA = "tuning horizons"
+"""Name of the metadata with the number of game pairs for which each test of a gain was planned, by recommendation and
+limit.
+"""
 VALIDATION = "validation"
 """Prefix of the names of the series of validation games."""
 
@@ -34,11 +41,14 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """Kind of the match: a sequential test ``sprt`` or ``non_regression``, or ``fixed`` for a fixed length."""
-    test: SequentialTest | None
+    """Kind of the match: a sequential test ``gain``, ``sprt`` or ``non_regression``, or ``fixed`` for a fixed length.
+    """
+    test: SequentialTest | GainState | None
     """State of the sequential test after these games; ``None`` for a match of fixed length."""
     after_test: SequentialEstimate | None = None
-    """Elo estimate corrected for the stopping rule of the sequential test; ``None`` for a match of fixed length."""
+    """Elo and an interval that allow for the stopping rule of the sequential test; ``None`` for a match of fixed
+    length.
+    """
     unfinished_of: int | None = None
     """Maximum game pairs of a match that was stopped before its end; ``None`` for a finished match."""
     speed: SpeedRow | None = field(default=None, compare=False)
@@ -94,19 +104,49 @@ class PlannedValidation:
     kind: str
     pairs: int
     """Number of game pairs; for a sequential test, the maximum."""
+    horizon: int = 0
+    """Number of game pairs for which a test of the kind ``gain`` is planned; 0 for other kinds."""
+
+    def looks(self, validation: Validation, pairs: int) -> tuple[int, ...]:
+        """Numbers of game pairs after which a match of at most ``pairs`` game pairs is analysed."""
+        if self.kind == GAIN:
+            return validation.gain_test(self.horizon).analyses(pairs)
+        step = max(pairs, 1) if self.kind == "fixed" else INTERIM_PAIRS
+        return tuple(min(look, pairs) for look in range(step, pairs + step, step))
 
 
-def planned_validations(validation: Validation, games: int, openings: int) -> list[PlannedValidation]:
+def planned_validations(
+    validation: Validation, games: int, openings: int, in_budget: tuple[int, int] = (1, 1)
+) -> list[PlannedValidation]:
     """The validations that a study's recommendation must pass, in order; ``games`` is the tuning's length in games.
 
     ``openings`` is the number of reserved openings; no validation has more game pairs, because each pair has its own
-    opening.
+    opening. ``in_budget`` belongs to a first match that the budget covers: its maximum number of game pairs, and the
+    number for which it is planned.
     """
-    planned = [PlannedValidation(validation.limits, "sprt", min(openings, validation.pairs(games)))]
+    if validation.is_in_budget:
+        most, horizon = (max(1, min(openings, number)) for number in in_budget)
+        pairs = validation.gain_test(horizon).analyses(max(most, horizon))[-1]
+        planned = [PlannedValidation(validation.limits, GAIN, pairs, horizon)]
+    else:
+        planned = [PlannedValidation(validation.limits, "sprt", min(openings, validation.pairs(games)))]
     if validation.slow != "off":
         pairs = min(openings, validation.pairs_of_slow_match(games))
         planned.append(PlannedValidation(validation.slow_limits, validation.slow, pairs))
     return planned
+
+
+def horizon_of(store: Store, recommendation: int, limits: Limits, pairs: int) -> int:
+    """Number of game pairs for which the test of a gain of a recommendation at these limits is planned.
+
+    It is ``pairs`` if no such test has begun, and otherwise stays what it was.
+    """
+    return int((store.metadata(HORIZONS_METADATA) or {}).get(name_of_test(recommendation, limits), pairs))
+
+
+def name_of_test(recommendation: int, limits: Limits) -> str:
+    """Name of the test of a gain of a recommendation at these limits, in ``HORIZONS_METADATA``."""
+    return f"{recommendation + 1} at {limits}"
 
 
 @dataclass(frozen=True)
@@ -175,7 +215,7 @@ class ValidationGames:
 
 
 class InterimAnalyses:
-    """The progress of a validation: a sequential test is analysed after every ``INTERIM_PAIRS`` pairs.
+    """The progress of a validation: a sequential test is analysed after the pairs that ``looks`` gives.
 
     Each part of the match is analysed in order, when its games and all earlier ones have ended. Up to ``overlap`` later
     parts may have begun before the deciding analysis. They are played to their end, so that the games do not depend on
@@ -191,8 +231,8 @@ class InterimAnalyses:
         self.games = games
         self._longest = games.most_pairs
         end = self._longest if decided_after is None else min(self._longest, decided_after)
-        step = end if games.planned.kind == "fixed" else INTERIM_PAIRS
-        self._parts = [games.match(range(start, min(start + step, end))) for start in range(0, end, step)]
+        looks = games.planned.looks(games.spec.validation, end)
+        self._parts = [games.match(range(start, look)) for start, look in pairwise((0, *looks))]
         self._taken = 0
         self._counts = Pentanomial((0, 0, 0, 0, 0))
         self._verdict: Verdict | None = None
@@ -239,7 +279,7 @@ def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomia
     """The verdict of a validation, given the counts of its game pairs."""
     if planned.kind == "fixed":
         return Verdict(counts, planned.limits, planned.kind, None)
-    test = validation.test(planned.kind)
+    test = validation.gain_test(planned.horizon) if planned.kind == GAIN else validation.test(planned.kind)
     return Verdict(counts, planned.limits, planned.kind, test.test(counts), test.estimate(counts))
 
 

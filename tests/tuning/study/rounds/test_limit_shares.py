@@ -30,7 +30,10 @@ from elolab.tuning.study.tuning_run import tune
 from tests.support.small_studies import CountingStop
 
 SHORT, MIDDLE, LONG = (Limits(nodes=nodes) for nodes in (1250, 5000, 20_000))
-STUDY = {"game": "xiangqi", "limit": "nodes=20000", "budget": {"games": 8000}, "parameters": ["null_depth"]}
+STUDY = {
+    "game": "xiangqi", "limit": "nodes=20000", "budget": {"games": 8000}, "parameters": ["null_depth"],
+    "validation": {"kind": "sprt"},
+}  # fmt: skip
 SPACE = Space((Dimension("x", 0, 1000), Dimension("y", 0, 1000)), (("x", 500), ("y", 500)), external=True)
 
 

@@ -34,7 +34,7 @@ STUDY = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": 8000}, "p
 
 
 def study(**validation: Any) -> TuningSpec:
-    return tuning_from_mapping(STUDY | {"validation": validation}, "small.toml")
+    return tuning_from_mapping(STUDY | {"validation": {"kind": "sprt"} | validation}, "small.toml")
 
 
 def verdict_of(spec: TuningSpec, *counts: int) -> Verdict:

@@ -1,0 +1,317 @@
+"""The landscapes of the benchmark: simulated parameters whose true Elo is known, and games between their sets.
+
+A landscape of the first kind has its maximum of 0 Elo at a known place, a given mean over the ranges and a given
+default. Importances are log-normal, interactions mild, slopes skew, tails saturate. Every third dimension is a coarse
+whole number. From five dimensions on, one is a switch of three choices and one does not matter.
+
+- ``plain-N``: nothing else; N dimensions
+- ``near-5``: the default is 8 Elo below the optimum; ``best-5``: it is the optimum
+- ``wide-5``: ranges far too wide; ``corner-5``: the optimum at an end of every range; ``switches-5``: four switches
+- ``trap-5``: the default lies on the slope of a second, lower summit; ``summits-5``: of either of the two
+- ``cliff-5``: a wall; ``rippled-5``: ripples
+- ``rotated-5``: an ellipsoid with a condition number of 100, rotated at random: interactions as strong as they can be
+- ``fishtest-N``: the bowl that authors of fishtest publish for SPSA (github.com/vdbergh/spsa_simul, ``spsa_init``): two
+  Elo a parameter from the middle of a range to its end, where the default is, and 61 % draws
+
+Games follow Davidson's model with 40 % draws between equals, and an opening whose bias both games of a pair share:
+the standard deviation of a pair's score is 0.27. The games of ``fishtest-N`` have no bias.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from elolab.arena.statistics.elo import NATURAL_TO_ELO
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.space import Dimension, Space
+
+FINE = 1000
+"""Number of steps in a dimension that is practically continuous."""
+CHOICES = ("a", "b", "c")
+SECOND_WAY = 0.45
+"""Distance of two summits in every dimension, as a fraction of the range."""
+CONDITION = 100.0
+"""Largest curvature of a rotated ellipsoid over its smallest."""
+ELO_PER_PARAMETER = 2.0
+"""Elo from the middle of a parameter's range to its end, on the landscape of fishtest's authors."""
+
+Array = NDArray[np.float64]
+Values = tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class GameModel:
+    """Davidson's model of games, with openings that favour one colour."""
+
+    draws: float
+    """Share of draws between equals."""
+    opening_deviation: float
+    """Standard deviation of an opening's bias, in natural units of log strength."""
+
+    @property
+    def draw_parameter(self) -> float:
+        """Davidson's nu; nu / (2 + nu) of the games between equals are drawn."""
+        return 2 * self.draws / (1 - self.draws)
+
+
+PAIRED = GameModel(0.4, 0.55)
+"""Pairs of equals have a standard deviation of 0.27."""
+FISHTEST = GameModel(0.61, 0.0)
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a kind of landscape is like."""
+
+    dimensions: int
+    mean: float = -150.0
+    """Elo over the ranges."""
+    default: float = -60.0
+    ripple: float = 0.0
+    """Elo of ripples in every dimension."""
+    cliff: float = 0.0
+    """Elo lost beyond a wall in one dimension, a sixth of the range from the optimum."""
+    corner: bool = False
+    """Whether the optimum lies at an end of every range."""
+    second: float = 0.0
+    """Elo by which a second summit is lower, ``SECOND_WAY`` of every range away; the default is on the way down from
+    either of the two. 0 for a single summit."""
+    best_default: bool = False
+    """Whether the default is the optimum."""
+    trapped: bool = False
+    """Whether the default always lies on the slope of the second summit."""
+    switches: int = -1
+    """Dimensions of choices; -1 for one from five dimensions on."""
+    rotated: bool = False
+    """Whether the shape is a rotated ellipsoid instead of mild interactions."""
+
+
+FAMILIES = {
+    "plain-2": Family(2),
+    "plain-5": Family(5),
+    "plain-10": Family(10),
+    "plain-20": Family(20),
+    "near-5": Family(5, default=-8.0),
+    "trap-5": Family(5, second=20.0, trapped=True),
+    "wide-5": Family(5, mean=-350.0, default=-150.0),
+    "corner-5": Family(5, corner=True),
+    "cliff-5": Family(5, cliff=100.0),
+    "summits-5": Family(5, second=12.0),
+    "rippled-5": Family(5, ripple=4.0),
+    "best-5": Family(5, best_default=True),
+    "switches-5": Family(5, switches=4),
+    "rotated-5": Family(5, rotated=True, switches=0),
+}
+
+
+class Landscape:
+    """A space to search, and the true Elo of every set in it."""
+
+    space: Space
+    games = PAIRED
+
+    def __init__(self) -> None:
+        self._known: dict[Values, float] = {}
+
+    def elo(self, values: Values) -> float:
+        """True Elo of a set; the optimum has 0."""
+        if values not in self._known:
+            self.compute([values])
+        return self._known[values]
+
+    def compute(self, sets: Sequence[Values]) -> None:
+        """Compute the Elo of sets at once, which is much faster than one by one."""
+        raise NotImplementedError
+
+
+class Bowl(Landscape):
+    """A quadratic bowl with its optimum in the middle of every range and the default at an end of each."""
+
+    games = FISHTEST
+
+    def __init__(self, dimensions: int, seed: int) -> None:
+        super().__init__()
+        ends = np.random.default_rng([seed, dimensions, 78]).integers(0, 2, dimensions)
+        numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(dimensions))
+        base = tuple((one.name, int(end) * FINE) for one, end in zip(numbers, ends, strict=True))
+        self.space = Space(numbers, base, external=True)
+
+    def compute(self, sets: Sequence[Values]) -> None:
+        """Compute the Elo of sets."""
+        apart = np.array(sets, float) / FINE - 0.5
+        self._known.update(zip(sets, (-ELO_PER_PARAMETER * (apart / 0.5) ** 2).sum(axis=1).tolist(), strict=True))
+
+
+class Hills(Landscape):
+    """A landscape of a family."""
+
+    def __init__(self, family: Family, seed: int) -> None:
+        super().__init__()
+        generator = np.random.default_rng([seed, family.dimensions, 77])
+        switches = family.switches if family.switches >= 0 else int(family.dimensions >= 5)
+        self._family = family
+        self._numbers = family.dimensions - switches
+        self._saturation = -2.5 * family.mean
+        while not self._draw(generator, switches):
+            pass
+
+    def _draw(self, generator: np.random.Generator, switches: int) -> bool:
+        """Draw everything; False if the default cannot be placed."""
+        count = self._numbers
+        importance = np.exp(generator.normal(0, 1, count))
+        if self._family.dimensions >= 5:
+            importance[generator.integers(count)] = 0
+        self._steps = np.full(count, FINE)
+        self._steps[2::3] = generator.integers(5, 21, len(self._steps[2::3]))
+        places = generator.integers(0, 2, count) if self._family.corner else generator.uniform(0.2, 0.8, count)
+        self._optimum = np.round(places * self._steps) / self._steps
+        self._second = np.where(self._optimum < 0.5, self._optimum + SECOND_WAY, self._optimum - SECOND_WAY)
+        self._skew = generator.normal(0, 0.15, count)
+        self._phase = generator.uniform(20, 40, count)
+        mixed = np.triu(generator.normal(0, 0.15, (count, count)), 1)
+        mixed = mixed + mixed.T + np.eye(count)
+        if self._family.rotated:
+            axes = np.linalg.qr(generator.normal(size=(count, count)))[0]
+            mixed = axes @ np.diag(np.geomspace(1, CONDITION, count)) @ axes.T
+            importance = np.ones(count)
+        if np.linalg.eigvalsh(mixed).min() < 0.2:
+            return False
+        shape = np.sqrt(np.outer(importance, importance)) * mixed
+        effects = np.exp(generator.normal(0, 1, (switches, 1))) * generator.uniform(0, 1, (switches, len(CHOICES))) ** 2
+        for row in effects:
+            row[generator.integers(len(CHOICES))] = 0
+        self._wall = int(generator.integers(count))
+        self._scale(generator, shape, effects)
+        return self._place_default(generator, switches)
+
+    def _scale(self, generator: np.random.Generator, shape: Array, effects: Array) -> None:
+        """Find the scale at which the mean over the ranges is the family's."""
+        points = np.round(generator.random((4000, self._numbers)) * self._steps) / self._steps
+        choices = generator.integers(len(CHOICES), size=(4000, len(effects)))
+        low, high = 1.0, 1e6
+        for _ in range(60):
+            middle = math.sqrt(low * high)
+            self._shape, self._effects = shape * middle, effects * middle
+            if self._elo(points, choices).mean() > self._family.mean:
+                low = middle
+            else:
+                high = middle
+
+    def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
+        """A point at the default's Elo on the way from a summit to a random point, or the optimum itself."""
+        if self._family.best_default:
+            self.space = self._space(self._optimum, self._effects.argmin(axis=1))
+            return True
+        wanted = self._family.default
+        is_second = self._family.second > 0 and (self._family.trapped or generator.random() < 0.5)
+        summit = self._second if is_second else self._optimum
+        for _ in range(200):
+            far, choices = generator.random(self._numbers), generator.integers(len(CHOICES), size=switches)
+            if self._elo(far[None], choices[None])[0] > wanted:
+                continue
+            low, high = 0.0, 1.0
+            for _ in range(50):
+                middle = (low + high) / 2
+                point = np.round((summit + middle * (far - summit)) * self._steps) / self._steps
+                found = self._elo(point[None], choices[None])[0]
+                low, high = (middle, high) if found > wanted else (low, middle)
+            if abs(found - wanted) < 5:
+                self.space = self._space(point, choices)
+                return True
+        return False
+
+    def _space(self, default: Array, choices: NDArray[np.int64]) -> Space:
+        numbers = [Dimension(f"number{place}", 0, int(steps)) for place, steps in enumerate(self._steps)]
+        switches = [Dimension(f"switch{place}", choices=CHOICES) for place in range(len(choices))]
+        base: list[tuple[str, Value]] = [
+            (one.name, round(value * one.high)) for one, value in zip(numbers, default, strict=True)
+        ]
+        base += [(one.name, CHOICES[choice]) for one, choice in zip(switches, choices, strict=True)]
+        return Space((*numbers, *switches), tuple(base), external=True)
+
+    def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
+        """True Elo, shape (points,), of coordinates (points, numbers) and places of choices (points, switches)."""
+        apart = points - self._optimum
+        loss = self._loss(apart)
+        if self._family.second:
+            loss = np.minimum(loss, self._loss(points - self._second) + self._family.second)
+        loss = loss + self._effects[np.arange(choices.shape[1]), choices].sum(axis=1)
+        elo = -self._saturation * np.tanh(loss / self._saturation)
+        elo = elo - self._family.ripple * (1 - np.cos(self._phase * apart)).sum(axis=1) / 2
+        return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
+
+    def _loss(self, apart: Array) -> Array:
+        """Elo lost on the way down from a summit, before saturation, shape (points,)."""
+        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
+        return np.asarray(np.einsum("ni,ij,nj->n", bent, self._shape, bent), float)
+
+    def compute(self, sets: Sequence[Values]) -> None:
+        """Compute the Elo of sets at once, which is much faster than one by one."""
+        points = np.array([values[: self._numbers] for values in sets], float) / self._steps
+        choices = np.array([[CHOICES.index(str(value)) for value in values[self._numbers :]] for values in sets], int)
+        self._known.update(zip(sets, self._elo(points, choices).tolist(), strict=True))
+
+
+class Games:
+    """Matches on a landscape, which are counted."""
+
+    def __init__(self, landscape: Landscape, seed: int) -> None:
+        self._landscape = landscape
+        self._random = random.Random(seed)
+        self.pairs = 0
+        """Number of pairs played."""
+
+    def play(self, first: Values, second: Values, pairs: int) -> float:
+        """Mean score of the first set in so many pairs."""
+        counts = self.count(first, second, pairs)
+        return sum(place * count for place, count in enumerate(counts)) / 4 / pairs
+
+    def count(self, first: Values, second: Values, pairs: int) -> tuple[int, int, int, int, int]:
+        """The pairs by their outcome, from two losses of the first set to two wins."""
+        model = self._landscape.games
+        draw = model.draw_parameter
+        strength = log_strength(self._landscape.elo(first) - self._landscape.elo(second), model)
+        counts = [0, 0, 0, 0, 0]
+        for _ in range(pairs):
+            bias, points = self._random.gauss(0, model.opening_deviation), 0
+            for signed_bias in (bias, -bias):
+                root = math.exp((strength + signed_bias) / 2)
+                total = root + 1 / root + draw
+                drawn = self._random.random() * total
+                points += 2 if drawn < root else 1 if drawn < root + draw else 0
+            counts[points] += 1
+        self.pairs += pairs
+        return counts[0], counts[1], counts[2], counts[3], counts[4]
+
+
+@cache
+def strengths(model: GameModel) -> tuple[Array, Array]:
+    """Davidson's logarithms of the ratio of two strengths, and the Elo that a match measures over all openings."""
+    logarithms = np.linspace(-16.0, 16.0, 6401)
+    places, weights = np.polynomial.hermite_e.hermegauss(40)
+    roots = np.exp((logarithms[:, None] + model.opening_deviation * places) / 2)
+    scores = (roots + model.draw_parameter / 2) / (roots + 1 / roots + model.draw_parameter) @ (weights / weights.sum())
+    return logarithms, np.log(scores / (1 - scores)) * NATURAL_TO_ELO
+
+
+def log_strength(elo: float, model: GameModel) -> float:
+    """Davidson's logarithm of the ratio of strengths at which a match has the expected score of logistic Elo."""
+    logarithms, measured = strengths(model)
+    return float(np.interp(elo, measured, logarithms))
+
+
+LANDSCAPES = (*FAMILIES, "fishtest-1", "fishtest-4", "fishtest-6")
+
+
+def landscape_of(name: str, seed: int) -> Landscape:
+    """The landscape of this name with a random seed."""
+    if name in FAMILIES:
+        return Hills(FAMILIES[name], seed)
+    return Bowl(int(name.removeprefix("fishtest-")), seed)

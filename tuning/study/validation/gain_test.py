@@ -1,0 +1,187 @@
+"""The test of a gain within a budget: group-sequential, with an error of at most 5 % whatever the gain and the length.
+
+The test is planned for a number of game pairs, its *horizon*. Up to there it may spend four fifths of its error, by a
+power of the share of pairs played (Lan and DeMets 1983). The last fifth is kept for pairs beyond the horizon, so that
+an undecided test may go on. By simulation such a test confirms more gains within a budget than a sequential probability
+ratio test or a mixture of likelihood ratios, whose bounds do not know the horizon (``benchmarks/tuning``).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+from elolab.arena.sequential import MOST_PAIRS, TYPICAL_DEVIATION, first_pairs
+from elolab.arena.statistics.elo import Pentanomial, SequentialEstimate, elo_of_score, score_of_elo
+from elolab.arena.statistics.intervals import deviations_from, score_bounds
+from elolab.tuning.group_sequential import crossing_bounds, crossing_probability
+
+LOOKS = 20
+"""Number of analyses up to the horizon."""
+MIN_BATCH = 5
+"""Minimum number of game pairs between two analyses."""
+LATER_BATCHES = 5
+"""Beyond the horizon, analyses are this many times as far apart."""
+HORIZON_SHARE = 0.8
+"""Share of the error that is spent up to the horizon."""
+EXPONENT = 3
+"""Power of the share of pairs with which the error is spent: the higher, the fewer tests end early, and the more gains
+are confirmed at the horizon."""
+POWERS = (0.5, 0.8, 0.95)
+"""Probabilities for which a plan states the gain."""
+MAX_ELO = 1000.0
+
+_NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class GainState:
+    """The state of a test after a number of game pairs."""
+
+    deviations: float
+    """Standard errors by which the score lies above one half."""
+    bound: float
+    """Standard errors that confirm a gain at this analysis."""
+    pairs_needed: int | None
+    """Total number of game pairs within which a gain of the observed size is confirmed with 80 % probability.
+
+    ``None`` without an observed gain, and once a gain is confirmed.
+    """
+
+    @property
+    def verdict(self) -> str:
+        """``upper accepted`` if a gain is confirmed, otherwise ``undecided``."""
+        return "upper accepted" if self.deviations >= self.bound else "undecided"
+
+
+@dataclass(frozen=True)
+class GainTest:
+    """A test that is planned for ``pairs`` game pairs."""
+
+    pairs: int
+    error: float = 0.05
+    """Probability of confirming a gain although there is none, at any length of the test."""
+
+    @property
+    def batch_pairs(self) -> int:
+        """Number of game pairs between two analyses up to the horizon."""
+        return min(self.pairs, max(MIN_BATCH, math.ceil(self.pairs / LOOKS)))
+
+    @property
+    def horizon(self) -> int:
+        """Number of game pairs at the last planned analysis, at most ``pairs``."""
+        return self.pairs // self.batch_pairs * self.batch_pairs
+
+    def next_analysis(self, pairs: int) -> int:
+        """The smallest number of game pairs from ``pairs`` on after which the test is analysed."""
+        if pairs <= self.horizon:
+            return max(1, math.ceil(pairs / self.batch_pairs)) * self.batch_pairs
+        step = LATER_BATCHES * self.batch_pairs
+        return self.horizon + math.ceil((pairs - self.horizon) / step) * step
+
+    def analyses(self, pairs: int) -> tuple[int, ...]:
+        """Numbers of game pairs, at most ``pairs``, after which the test is analysed."""
+        planned = range(self.batch_pairs, min(pairs, self.horizon) + 1, self.batch_pairs)
+        step = LATER_BATCHES * self.batch_pairs
+        return (*planned, *range(self.horizon + step, pairs + 1, step))
+
+    def test(self, counts: Pentanomial) -> GainState:
+        """The state of the test; ``counts`` are game pairs from the recommendation's view."""
+        deviations, bound = deviations_from(counts.counts, 0.5), self.bound(counts.pairs)
+        return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
+
+    def bound(self, pairs: int) -> float:
+        """Standard errors that confirm a gain after this number of game pairs; infinite between two analyses."""
+        return _bounds(self, self.analyses(pairs))[-1] if pairs and pairs == self.next_analysis(pairs) else math.inf
+
+    def spent(self, pairs: int) -> float:
+        """The part of ``error`` that is spent after a number of game pairs."""
+        share = pairs / self.horizon
+        if share <= 1:
+            return self.error * HORIZON_SHARE * share**EXPONENT
+        return self.error * (HORIZON_SHARE + (1 - HORIZON_SHARE) * (1 - 1 / share))
+
+    def estimate(self, counts: Pentanomial) -> SequentialEstimate:
+        """The observed Elo, with an interval that is valid although the match may have been ended early.
+
+        It is a repeated confidence interval (Jennison and Turnbull 1989): at any analysis it lies above 0 exactly if
+        the test confirms a gain, and both its ends together err with at most twice ``error``. Between two analyses it
+        has the width of the next one. The likelihood of superiority is that of a match of fixed length.
+        """
+        if not counts.pairs:
+            return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
+        low, high = score_bounds(counts.counts, self.bound(self.next_analysis(counts.pairs)))
+        found = counts.estimate()
+        return SequentialEstimate(found.elo, elo_of_score(low), elo_of_score(high), found.los)
+
+    # --- What the test can show ---------------------------------------------------------------------------------
+
+    def probability(self, elo: float, pairs: int | None = None) -> float:
+        """Probability that a true gain of ``elo`` is confirmed within ``pairs`` game pairs, by default the horizon."""
+        return _power(self, self.horizon if pairs is None else pairs, round(elo, 3))
+
+    def confirmed_gain(self, power: float, pairs: int | None = None) -> float:
+        """The smallest true gain, in Elo, that is confirmed with the probability ``power``."""
+        low, high = 0.0, MAX_ELO
+        while high - low > 0.1:
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.probability(middle, pairs) >= power else (middle, high)
+        return high
+
+    def pairs_needed(self, counts: Pentanomial, power: float = 0.8) -> int | None:
+        """Total number of game pairs within which the test probably confirms a gain of the observed size.
+
+        ``power`` is the probability, with the pairs played so far given. ``None`` without an observed gain.
+        """
+        played, excess = counts.pairs, counts.score - 0.5 if counts.pairs else 0.0
+        if excess <= 0:
+            return None
+        deviations = deviations_from(counts.counts, 0.5)
+        deviation = excess * math.sqrt(played) / deviations if deviations > 0 else TYPICAL_DEVIATION
+
+        def suffices(more: int) -> bool:
+            pairs = self.next_analysis(played + more)
+            mean = (pairs * excess) / deviation
+            wanted = _last_bound(self, pairs) * math.sqrt(pairs)
+            return mean - _NORMAL.inv_cdf(power) * math.sqrt(max(pairs - played, 1)) >= wanted
+
+        return self.next_analysis(played + first_pairs(suffices))
+
+
+def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:
+    """Number of game pairs for which a test must be planned to confirm a true gain with this probability.
+
+    ``deviation`` is the standard deviation of a pair's mean score. Without a gain the number is ``MOST_PAIRS``.
+    """
+    excess = score_of_elo(elo) - 0.5
+    if excess <= 0:
+        return MOST_PAIRS
+    last = _last_bound(GainTest(LOOKS * MIN_BATCH, error), LOOKS * MIN_BATCH)
+    wanted = (last + _NORMAL.inv_cdf(power)) * deviation / excess
+    return min(MOST_PAIRS, max(MIN_BATCH, math.ceil(wanted**2)))
+
+
+@lru_cache(maxsize=256)
+def _bounds(test: GainTest, analyses: tuple[int, ...]) -> tuple[float, ...]:
+    return crossing_bounds([number / test.horizon for number in analyses], [test.spent(one) for one in analyses])
+
+
+def _last_bound(test: GainTest, pairs: int) -> float:
+    """The bound after ``pairs`` pairs; for very long tests, the limit of the bounds."""
+    longest = test.horizon + LATER_BATCHES * test.batch_pairs * LOOKS * 2
+    return _bounds(test, test.analyses(test.next_analysis(min(pairs, longest))))[-1]
+
+
+@lru_cache(maxsize=4096)
+def _power(test: GainTest, pairs: int, elo: float) -> float:
+    analyses = test.analyses(pairs)
+    if not analyses:
+        return 0.0
+    score = score_of_elo(elo)
+    # A pair's variance shrinks with p (1 - p), the more one-sided the match.
+    deviation = TYPICAL_DEVIATION * 2 * math.sqrt(score * (1 - score))
+    drift = (score - 0.5) / deviation * math.sqrt(test.horizon)
+    information = [number / test.horizon for number in analyses]
+    return crossing_probability(information, _bounds(test, analyses), drift)
