@@ -1,7 +1,7 @@
 """Repetitions of a position in a game whose states hold the keys of earlier positions.
 
-A state has ``key``, ``ply``, ``undo_key`` (keys by ply), ``reversible`` (plies since the last move that no later
-position can precede) and ``fold`` (the occurrence at which a repetition is judged).
+A state has ``key``, ``ply`` and ``undo_key``, the keys by ply. ``reversible`` is the number of plies since the last
+move that cannot be undone. ``fold`` is the occurrence at which a repetition is judged.
 """
 
 from __future__ import annotations

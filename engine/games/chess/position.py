@@ -1,6 +1,6 @@
 """The compiled state of a chess position: layout, hashing, making and unmaking moves.
 
-A move is origin + (target << 7) + (kind << 14). Its kind is 0, the type of the new piece of a promotion, or
+A move is ``origin | target << 7 | kind << 14``. Its kind is 0, the type of the new piece of a promotion, or
 ``CASTLING``, with the king's square as origin and the rook's as target. Rooks that castle may stand on any file, as in
 Chess960.
 """
