@@ -127,7 +127,7 @@ class PlayerSpec:
     @functools.cached_property
     def canonical_content(self) -> str:
         """``content`` as canonical JSON."""
-        return _canonical(self.content())
+        return canonical_json(self.content())
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Opening:
     @functools.cached_property
     def canonical_content(self) -> str:
         """Everything that decides a game from this opening, as canonical JSON."""
-        return _canonical([self.position, self.moves])
+        return canonical_json([self.position, self.moves])
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,20 +412,21 @@ def points_of(result: str) -> float | None:
 
 def digest_of(data: Any) -> str:
     """SHA-256 of the canonical JSON of plain data, shortened to 128 bits (32 hexadecimal digits)."""
-    return _digest(_canonical(data))
+    return _digest(canonical_json(data))
 
 
-_canonical = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+canonical_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+"""Function that formats plain data as canonical JSON: equal data give equal texts."""
 
 
 @functools.lru_cache(maxsize=16)
 def _canonical_rules(rules: Rules) -> str:
-    return _canonical(asdict(rules))
+    return canonical_json(asdict(rules))
 
 
 @functools.lru_cache(maxsize=16)
 def _canonical_adjudication(adjudication: Adjudication) -> str:
-    return _canonical(adjudication.content())
+    return canonical_json(adjudication.content())
 
 
 def _digest(text: str) -> str:

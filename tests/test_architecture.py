@@ -32,6 +32,8 @@ MAY_IMPORT = {
         "jinja2",
         "markupsafe",
         "asyncssh",
+        "backports",
+        "compression",
         "distributed",
         "starlette",
         "uvicorn",

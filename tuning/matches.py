@@ -194,4 +194,6 @@ def read_openings(
             f"{conditions.openings!r} has {len(half)}; play fewer pairs or give a larger suite "
             "(elolab openings generate)"
         )
-    return suite, half.order(conditions.seed)[:pairs]
+    order = half.order(conditions.seed)[:pairs]
+    suite.check(order)
+    return suite, order

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
-from elolab.arena.notation.openings import OpeningError, placement_of
+from elolab.arena.notation.openings import OpeningError, identity_of
 from elolab.arena.records import Opening
 from elolab.engine.errors import UserError, argument
 
@@ -326,8 +326,8 @@ def balance(
             dropped[ILLEGAL] += 1
             continue
         text = contract.position(entry.position, entry.moves).text if entry.moves else entry.position
-        placement = placement_of(text)
-        board = " ".join(text.split()[:2])
+        placement = identity_of(text)
+        board = " ".join(text.split()[:4])
         if placement in texts:
             dropped[DUPLICATE if texts[placement] == board else MIRRORED] += 1
             continue
@@ -370,7 +370,7 @@ def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | Non
     """Keep a candidate, or count the reason for dropping it.
 
     ``candidate`` is ``None`` if its game is over. ``seen`` has the board and side to move of each kept opening, by
-    ``placement_of``.
+    ``identity_of``.
     """
     if candidate is None:
         selection.dropped[OVER] += 1
@@ -378,8 +378,8 @@ def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | Non
     if not accepts(candidate):
         selection.dropped[OUTSIDE] += 1
         return
-    placement = placement_of(candidate.reached)
-    board = " ".join(candidate.reached.split()[:2])
+    placement = identity_of(candidate.reached)
+    board = " ".join(candidate.reached.split()[:4])
     if placement in seen:
         selection.dropped[DUPLICATE if seen[placement] == board else MIRRORED] += 1
         return

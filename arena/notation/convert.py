@@ -13,7 +13,7 @@ from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_archive, is_games
 from elolab.arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
 from elolab.arena.notation.pgn import (
-    FORMATS,
+    NOTATIONS,
     PortableGame,
     PortableGameError,
     decode_text,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TRAINING = ("plain", "jsonl")
 """Formats that hold training data alone; EPD does on request."""
-TARGETS = (*FORMATS, "fen", "epd", "pgn", "ggf", *TRAINING)
+TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
 """Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
 the input, GGF, and training data.
 """
@@ -51,10 +51,10 @@ def convert(text: str, where: str, game: str, target: str, ranks: str = "0", pli
 def check_target(target: str, game: Game) -> None:
     """Raise ``UserError`` if games or positions of ``game`` cannot be written in the target form."""
     assert target in TARGETS, target
-    if target in FORMATS and target not in game.move_notations:
+    if target in NOTATIONS and target not in game.move_notations:
+        held = f"are written as {', '.join(game.move_notations)}" if game.move_notations else "have one notation only"
         raise UserError(
-            f"{argument('to', target)}: moves of {game.name} have one notation only",
-            f"give {argument('to', 'pgn')}, fen or epd",
+            f"{argument('to', target)}: moves of {game.name} {held}", f"give {argument('to', 'pgn')}, fen or epd"
         )
     if target == "ggf" and game.name != ggf.FORMAT.game:
         raise UserError(
@@ -90,12 +90,15 @@ def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None)
         return
     else:
         try:
-            text = decode_text(source.data, source.where)
+            text = decode_text(source.data, source.where, reading.game.encodings, source.first_line)
         except PortableGameError as error:
             yield error
             return
         is_list = holds_positions(text, reading.game)
-        found = read_positions(text, source.where, reading.game) if is_list else entries(source, reading)
+        if is_list:
+            found = read_positions(text, source.where, reading.game, source.first_line)
+        else:
+            found = entries(source, reading)
     for entry in found:
         yield entry if plies is None or isinstance(entry, PortableGameError) else shortened(entry, plies)
 
@@ -125,9 +128,12 @@ def converted(
             yield f"\n{text}" if number else text
 
 
-def read_positions(text: str, where: str, game: Game) -> Iterator[Entry]:
-    """Read FEN or EPD lines as games without moves; an invalid line yields an error with the number of the line."""
-    for number, line in enumerate(text.splitlines(), start=1):
+def read_positions(text: str, where: str, game: Game, first_line: int = 1) -> Iterator[Entry]:
+    """Read FEN or EPD lines as games without moves; an invalid line yields an error with the number of the line.
+
+    ``first_line`` is the number of the text's first line.
+    """
+    for number, line in enumerate(text.splitlines(), start=first_line):
         position, name = split_line(line)
         if not position:
             continue
@@ -166,7 +172,7 @@ def _position_lines(
     seen: set[tuple[str, ...]] = set()
     for portable in games:
         text = game.position(portable.start, [entry.move for entry in portable.moves]).text
-        board_and_side = tuple(text.split()[:2])
+        board_and_side = tuple(text.split()[:4])
         if target == "fen":
             yield f"{text}\n"
         elif board_and_side in seen:

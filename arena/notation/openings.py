@@ -1,6 +1,9 @@
 """Opening suites: reading and checking them, their two halves and order.
 
-A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``).
+A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``,
+``.bz2``, ``.zst``). They are read in parts, and ``OpeningTable`` keeps the openings on disk, so that millions of them
+fit into memory. Of a list of positions the first ``CHECKED_LINES`` are checked when it is read, the others when they
+are used.
 
 A line of EPD is a position and operations after it, such as ``id "name";``. In Xiangqi the position is a FEN, with or
 without its two counters. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and other operations are
@@ -19,34 +22,37 @@ library. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``
 from __future__ import annotations
 
 import functools
-import gzip
 import hashlib
 import math
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from elolab.arena.files import replace_file
 from elolab.arena.notation.archives.archive import ArchiveFile, Reading
-from elolab.arena.notation.archives.archive_files import sources
+from elolab.arena.notation.archives.archive_files import COMPRESSED, packed, sources
 from elolab.arena.notation.archives.formats import entries, format_of, is_foreign, is_games
+from elolab.arena.notation.opening_table import OpeningTable
 from elolab.arena.notation.pgn import decode_text
-from elolab.arena.records import Opening, digest_of
+from elolab.arena.records import Opening, canonical_json
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
 from elolab.engine.settings.epd import MOVES, position_and_operations
 
 if TYPE_CHECKING:
-    from elolab.engine.games.contract import Game
+    from elolab.engine.games.contract import Game, Position
 
 PARTS = ("tournament", "validation", "all")
-SUITE_ENDINGS = (".epd", ".epd.gz", ".fen", ".fen.gz")
+SUITE_ENDINGS = tuple(ending + packing for ending in (".epd", ".fen") for packing in COMPRESSED)
 """File name endings of position lists."""
+CHECKED_LINES = 20_000
+"""Number of positions of a list that are checked when the list is read."""
 MAX_MOVE = 16
 """Longest text of a move, in characters."""
 
@@ -60,24 +66,37 @@ class Suite:
     """Openings in the order of their file, all distinct."""
 
     name: str
-    openings: tuple[Opening, ...]
+    openings: Sequence[Opening]
 
     @functools.cached_property
     def digest(self) -> str:
         """Digest of the positions and moves in order; names and comments do not count."""
-        return digest_of([[opening.position, list(opening.moves)] for opening in self.openings])
+        found = hashlib.sha256(b"[")
+        for number, opening in enumerate(self._unchecked()):
+            found.update(b"," * (number > 0) + canonical_json([opening.position, list(opening.moves)]).encode())
+        found.update(b"]")
+        return found.hexdigest()[:32]
 
     def part(self, part: str) -> SuitePart:
         """A part of the suite: the half ``tournament`` or ``validation``, or ``all``."""
-        return SuitePart(self, part, self._parts[part])
+        return SuitePart(self, part, range(len(self.openings)) if part == "all" else self._halves[part])
+
+    def check(self, indices: Iterable[int]) -> None:
+        """Check openings by their indices; raises ``OpeningError`` for one that is illegal."""
+        if len(self.openings) > CHECKED_LINES:
+            for index in indices:
+                self.openings[index]
 
     @functools.cached_property
-    def _parts(self) -> dict[str, tuple[int, ...]]:
-        """The indices of each part's openings, by the name of the part."""
-        every = tuple(range(len(self.openings)))
-        reserved = frozenset(index for index in every if is_reserved_for_validation(self.openings[index]))
-        free = tuple(index for index in every if index not in reserved)
-        return dict(zip(PARTS, (free, tuple(sorted(reserved)), every), strict=True))
+    def _halves(self) -> dict[str, Sequence[int]]:
+        """The indices of each half's openings, by the name of the half."""
+        tournament, validation = array("q"), array("q")
+        for index, opening in enumerate(self._unchecked()):
+            (validation if is_reserved_for_validation(opening) else tournament).append(index)
+        return {"tournament": tournament, "validation": validation}
+
+    def _unchecked(self) -> Iterator[Opening]:
+        return self.openings.unchecked() if isinstance(self.openings, OpeningTable) else iter(self.openings)
 
 
 @dataclass(frozen=True)
@@ -86,7 +105,7 @@ class SuitePart:
 
     suite: Suite
     name: str
-    indices: tuple[int, ...]
+    indices: Sequence[int]
     """Indices of the part's openings in ``suite.openings``, ascending."""
 
     def __len__(self) -> int:
@@ -97,7 +116,7 @@ class SuitePart:
 
         ``arrangement`` is ``random`` (by ``seed``) or ``sequential``; ``start`` is the offset of pair 0.
         """
-        indices = self.indices
+        indices = tuple(self.indices)
         if arrangement == "random":
             indices = tuple(sorted(indices, key=lambda index: _shuffling_key(seed, index)))
         if not indices:
@@ -133,6 +152,16 @@ def placement_of(position: str) -> str:
     return " ".join([min(board, mirrored), *fields[1:2]])
 
 
+def identity_of(position: str) -> str:
+    """Text that is equal for positions that are one opening: ``placement_of``, or the first four fields of a position
+    with castling rights or an en passant square, whose mirror image is another opening.
+    """
+    fields = position.split()
+    if all(field == "-" for field in fields[2:4]):
+        return placement_of(position)
+    return " ".join(fields[:4])
+
+
 @functools.cache
 def _images(size: int) -> list[bytes]:
     """The eight rotations and reflections of a square board.
@@ -152,16 +181,28 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     repeated line.
     """
     path = find_suite(name_or_path)
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise OpeningError(f"{path}: cannot be read: {error.strerror}") from None
+    # Of a folder the time says nothing about its files.
+    read = _suite_of.__wrapped__ if path.is_dir() else _suite_of
+    return read(path, game, check_all, plies, (status.st_mtime_ns, status.st_size))
+
+
+@functools.lru_cache(maxsize=4)
+def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: tuple[int, int]) -> Suite:
+    """Read a suite, a file only once as long as its ``state``, its time and its size, stays the same."""
     found = sources(path)
-    if not path.is_dir():
-        first = next(found, None)
-        if isinstance(first, ArchiveFile) and first.is_chosen and not is_games(first):
-            text = decode_text(first.data, str(path))
-            if _is_suite(first, text, game):
-                shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
-                return parse_suite(text, str(path), game, check=check_all or not shipped)
-        found = chain([] if first is None else [first], found)
-    return _suite_of_games(_entries_of_all(found, game, plies), path, game)
+    first = next(found, None)
+    every = chain([] if first is None else [first], found)
+    if isinstance(first, ArchiveFile) and first.is_chosen and not path.is_dir() and not is_games(first):
+        contract = _position_checker(game)
+        if _is_suite(first, decode_text(first.data, first.where, contract.encodings), contract):
+            is_shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
+            lines = chain.from_iterable(_lines_of(source, contract) for source in every)
+            return _suite_of_lines(lines, str(path), contract, check=check_all or not is_shipped)
+    return _suite_of_games(_entries_of_all(every, game, plies), path)
 
 
 def find_suite(name_or_path: str) -> Path:
@@ -184,35 +225,44 @@ def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Open
 
     Openings without a name have an empty one. Files of other kinds in a folder or zip file are skipped.
     """
-    return _entries_of_all(sources(path), game, plies)
+    return (
+        entry if isinstance(entry, UserError) else entry[0] for entry in _entries_of_all(sources(path), game, plies)
+    )
+
+
+_Reached = tuple[Opening, str]
+"""An opening, and the text of the position that it leads to."""
 
 
 def _entries_of_all(
     found: Iterable[ArchiveFile | UserError], game: str, plies: int | None
-) -> Iterator[Opening | UserError]:
+) -> Iterator[_Reached | UserError]:
+    contract = _position_checker(game)
     for source in found:
         if isinstance(source, UserError):
             yield source
         elif is_foreign(source, game):
             continue
         elif is_games(source):
-            yield from _games(source, game, plies)
+            yield from _games(source, contract, plies)
         elif source.is_chosen or source.where.lower().endswith(SUITE_ENDINGS):
             try:
-                text = decode_text(source.data, source.where)
+                text = decode_text(source.data, source.where, contract.encodings, source.first_line)
             except UserError as error:
                 yield error
                 continue
-            if _is_suite(source, text, game):
-                yield from (entry for _, entry in _lines(text, source.where, _position_checker(game)))
+            if _is_suite(source, text, contract):
+                for line in _lines_of(source, contract):
+                    opening = line if isinstance(line, UserError) else _checked_line(contract, line)
+                    yield opening if isinstance(opening, UserError) else (opening, opening.position)
             else:
-                yield from _games(source, game, plies)
+                yield from _games(source, contract, plies)
 
 
-def _is_suite(source: ArchiveFile, text: str, game: str) -> bool:
+def _is_suite(source: ArchiveFile, text: str, game: Game) -> bool:
     """Whether a text that is no archive lists positions rather than bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
-    return is_named_so or not text.strip() or holds_positions(text, _position_checker(game))
+    return is_named_so or not text.strip() or holds_positions(text, game)
 
 
 def holds_positions(text: str, game: Game) -> bool:
@@ -227,78 +277,133 @@ def holds_positions(text: str, game: Game) -> bool:
     return board.count("/") >= 7
 
 
-@functools.lru_cache(maxsize=4)
 def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
     """Parse the text of a suite; ``where`` names it in errors. Raises ``OpeningError`` for an invalid line."""
-    stem = re.sub(r"(\.epd)?(\.gz)?$", "", Path(where).name)
-    openings: list[Opening] = []
-    seen: dict[str, int] = {}
-    for number, entry in _lines(text, where, _position_checker(game) if check else None):
-        if isinstance(entry, UserError):
-            raise entry
-        distinct = " ".join(entry.position.split()[:2])
-        if distinct in seen:
-            raise OpeningError(f"{where}: line {number}: the position of line {seen[distinct]} again; remove one")
-        seen[distinct] = number
-        openings.append(entry if entry.name else Opening(entry.position, (), f"{stem} {len(openings) + 1}"))
-    if not openings:
-        raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
-    return Suite(stem, tuple(openings))
-
-
-def _lines(text: str, where: str, checker: Game | None) -> Iterator[tuple[int, Opening | UserError]]:
-    """Yield the number and the opening, or the error, of each EPD line that is not empty."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        position, name = split_line(line)
-        if not position:
-            continue
-        try:
-            if mistake := moves_mistake(position):
-                raise OpeningError(f"{where}: line {number}: {mistake}")
-            if checker is not None:
-                position = _checked(checker, position, f"{where}: line {number}")
-            yield number, Opening(position, (), name)
-        except OpeningError as error:
-            yield number, error
-
-
-def _suite_of_games(found: Iterable[Opening | UserError], path: Path, game: str) -> Suite:
-    """Collect the openings of games; of equal or mirrored positions only the first is kept."""
-    stem = re.sub(r"(\.\w+)?(\.gz|\.bz2)?$", "", path.name)
     contract = _position_checker(game)
-    openings: dict[str, Opening] = {}
+    return _suite_of_lines(_lines_of(ArchiveFile(where, text.encode()), contract), where, contract, check=check)
+
+
+class _Line(NamedTuple):
+    """A line of a list of positions."""
+
+    where: str
+    """The file and the number of the line, for errors."""
+    position: str
+    name: str
+
+
+def _lines_of(source: ArchiveFile | UserError, game: Game) -> Iterator[_Line | UserError]:
+    """Yield each line of EPD that is not empty, its position not yet checked."""
+    if isinstance(source, UserError):
+        yield source
+        return
+    text = decode_text(source.data, source.where, game.encodings, source.first_line)
+    for number, line in enumerate(text.splitlines(), start=source.first_line):
+        position, name = split_line(line)
+        if position:
+            yield _Line(f"{source.where}: line {number}", position, name)
+
+
+def _checked_line(game: Game, line: _Line) -> Opening | OpeningError:
+    try:
+        if mistake := moves_mistake(line.position):
+            raise OpeningError(f"{line.where}: {mistake}")
+        return Opening(_checked(game, line.position, line.where), (), line.name)
+    except OpeningError as error:
+        return error
+
+
+def _demanded(opening: Opening | OpeningError) -> Opening:
+    if isinstance(opening, OpeningError):
+        raise opening
+    return opening
+
+
+def _suite_of_lines(lines: Iterable[_Line | UserError], where: str, game: Game, *, check: bool) -> Suite:
+    """Collect the openings of a list of positions."""
+    stem = _stem(where)
+    numbers = array("q")
+    seen: dict[int, int] = {}
+
+    def use(index: int, opening: Opening) -> Opening:
+        if index < CHECKED_LINES:
+            return opening
+        line = _Line(f"{where}: line {numbers[index]}", opening.position, opening.name)
+        return _demanded(_checked_line(game, line))
+
+    table = OpeningTable(use if check else None)
+    for line in lines:
+        if isinstance(line, UserError):
+            raise line
+        number = int(line.where.rpartition(" ")[2])
+        is_checked = check and len(table) < CHECKED_LINES
+        opening = _demanded(_checked_line(game, line)) if is_checked else Opening(line.position, (), line.name)
+        earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
+        if earlier != number:
+            raise OpeningError(f"{line.where}: the position of line {earlier} again; remove one")
+        numbers.append(number)
+        table.append(opening if opening.name else Opening(opening.position, (), f"{stem} {len(table) + 1}"))
+    if not table:
+        raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
+    return Suite(stem, table.finish())
+
+
+def _digest_of(text: str) -> int:
+    """A number of 64 bits that is different for different texts."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
+
+
+def _stem(name: str) -> str:
+    """The name of a suite: that of its file without the endings."""
+    return re.sub(r"(\.\w+)?(\.gz|\.bz2|\.zst)?$", "", Path(name).name)
+
+
+def _suite_of_games(found: Iterable[_Reached | UserError], path: Path) -> Suite:
+    """Collect the openings of games; of equal or mirrored positions only the first is kept."""
+    stem = _stem(path.name)
+    table, seen = OpeningTable(), set[int]()
     for number, entry in enumerate(found, start=1):
         if isinstance(entry, UserError):
             raise entry
-        reached = placement_of(contract.position(entry.position, entry.moves).text)
-        named = entry if entry.name else Opening(entry.position, entry.moves, f"{stem} {number}")
-        openings.setdefault(reached, named)
-    if not openings:
+        opening, reached = entry
+        identity = _digest_of(identity_of(reached))
+        if identity not in seen:
+            seen.add(identity)
+            table.append(opening if opening.name else Opening(opening.position, opening.moves, f"{stem} {number}"))
+    if not table:
         raise OpeningError(f"{path}: no games in it that elolab can read")
-    return Suite(stem, tuple(openings.values()))
+    return Suite(stem, table.finish())
 
 
-def _games(source: ArchiveFile, game: str, plies: int | None) -> list[Opening | UserError]:
+def _games(source: ArchiveFile, game: Game, plies: int | None) -> Iterator[_Reached | UserError]:
     """Read a file's games as openings; ranks are counted from 0 or from 1, whichever makes more games legal."""
+    if "0" not in game.ranks:
+        yield from _games_in(source, game, plies, "0")
+        return
     found = list(_games_in(source, game, plies, "0"))
     wrong = sum(isinstance(entry, UserError) for entry in found)
-    if wrong and _position_checker(game).move_notations:
+    if wrong:
         others = list(_games_in(source, game, plies, "1"))
         if sum(isinstance(entry, UserError) for entry in others) < wrong:
-            return others
-    return found
+            found = others
+    yield from found
 
 
-def _games_in(source: ArchiveFile, game: str, plies: int | None, ranks: str) -> Iterator[Opening | UserError]:
-    contract = _position_checker(game)
-    for number, portable in enumerate(entries(source, Reading(contract, ranks, plies)), start=1):
+def _games_in(source: ArchiveFile, game: Game, plies: int | None, ranks: str) -> Iterator[_Reached | UserError]:
+    for number, portable in enumerate(entries(source, Reading(game, ranks, plies)), start=source.first_game):
         if isinstance(portable, UserError):
             yield portable
             continue
         moves = tuple(entry.move for entry in portable.moves[:plies])
         try:
-            start = _checked(contract, portable.start, f"{source.where}: game {number}", moves)
-            yield Opening(start, moves, portable.name(contract))
+            start, where = portable.start, f"{source.where}: game {number}"
+            end = portable.end if len(moves) == len(portable.moves) else None
+            if end is None:
+                start = _checked(game, start, where, moves)
+                end = game.position(start, moves)
+            else:
+                _check_open(end, start, where, len(moves))
+            yield Opening(start, moves, portable.name(game)), end.text
         except OpeningError as error:
             yield error
 
@@ -330,20 +435,24 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
 
     So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
     """
-
     try:
         position = game.position(text)
         written = position.text
         for move in moves:
             position.push(move)
-        ending = position.judge(position.game.standard_rules)
     except UserError as error:
         raise OpeningError(f"{where}: {error}") from None
-    if ending is not None and moves:
-        raise OpeningError(f"{where}: over at ply {len(moves)} ({ending.reason}); take fewer with opening_plies")
-    if ending is not None:
-        raise OpeningError(f"{where}: {text!r}: the game is over there ({ending.reason}); remove the line")
+    _check_open(position, text, where, len(moves))
     return written
+
+
+def _check_open(position: Position, start: str, where: str, plies: int) -> None:
+    """Raise ``OpeningError`` if the game is over at a position, ``plies`` after the position ``start``."""
+    ending = position.judge(position.game.standard_rules)
+    if ending is not None and plies:
+        raise OpeningError(f"{where}: over at ply {plies} ({ending.reason}); take fewer with opening_plies")
+    if ending is not None:
+        raise OpeningError(f"{where}: {start!r}: the game is over there ({ending.reason}); remove the line")
 
 
 def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
@@ -360,5 +469,6 @@ def epd_line(position: str, name: str = "", **operations: object) -> str:
 
 
 def write_suite(path: Path, text: str) -> None:
-    """Write a suite's file, compressed if its name ends in ``.gz``; equal texts give identical files."""
-    replace_file(path, gzip.compress(text.encode(), mtime=0) if path.name.endswith(".gz") else text)
+    """Write a suite's file, compressed as its name says (``.gz``, ``.bz2``, ``.zst``); equal texts give equal files."""
+    data = packed(text.encode(), path.name)
+    replace_file(path, text if data is None else data)

@@ -1,14 +1,17 @@
-"""Games in PGN as Xiangqi programs read and write it.
+"""Games in PGN as programs read and write it.
 
-A game is a list of tags and its moves in one notation, which ``Format`` names: ``ICCS`` (coordinates), ``WXF`` or
-``Chinese`` (the default where the tag is missing; simplified or traditional). Games in SAN are read and written as
-ICCS. A comment may follow a move; engines' comments hold figures: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the
+A game is a list of tags and its moves in one notation. In Xiangqi the tag ``Format`` names it: ``ICCS`` (coordinates),
+``WXF`` or ``Chinese`` (the default where the tag is missing; simplified or traditional); games in SAN are read and
+written as ICCS. Chess has standard PGN in SAN; the tag ``Variant`` marks Chess960.
+
+A comment may follow a move; engines' comments hold figures: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the
 mover's side, depth, seconds, nodes. ``ponder hit`` may follow, and parts with the names that fastchess gives them.
 ``tl=9.57s`` is the time left on the mover's clock. ``latency=0.001s`` is the time charged beyond what the engine says
-that it used. ``pv="h2e2 h9g7"`` is the principal variation as the engine gave it.
+that it used. ``pv="h2e2 h9g7"`` is the principal variation as the engine gave it. Commands as of lichess are read too:
+``[%eval 0.31,12]`` from the first mover's side, ``[%clk 0:00:09.57]``, ``[%emt 0:00:00.43]``.
 
-Files are UTF-8 or, as most Chinese collections, GBK or Big5; ``decode_text`` detects it. Text between a result and the
-next game (usually advertisements) is skipped unless it contains moves.
+Files are UTF-8 or in an older encoding of the game's collections (GBK, Big5, Latin-1), which ``decode_text`` detects.
+Text between a result and the next game (usually advertisements) is skipped unless it contains moves.
 """
 
 from __future__ import annotations
@@ -21,7 +24,6 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from elolab.arena.notation.game_moves import WrongMoveError, is_algebraic_game, read_moves
 from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.engine.errors import UserError, argument
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 LINE_WIDTH = 80
 ENCODINGS = ("utf-8", "gbk")
 FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "Chinese"}
-"""Value of the tag ``Format`` for each notation."""
+"""Value of the tag ``Format`` for each notation of Xiangqi."""
+NOTATIONS = (*FORMATS, "san", "figurine", "lan", "uci")
+"""The move notations of all games."""
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
@@ -75,6 +79,8 @@ class PortableMove(NamedTuple):
     move: str
     """The move in the game's protocol notation, such as ``h2e2``."""
     comment: str = ""
+    side: int = 0
+    """Side that makes a move with the comment ``[%eval]``: 0 for the first mover's, 1 for the other; else 0."""
 
     @property
     def figures(self) -> MoveRecord | None:
@@ -83,12 +89,14 @@ class PortableMove(NamedTuple):
         PGN keeps only part of the score of a mate or a repetition. Such a score is read as a value that prints as the
         same text.
         """
-        return parse_figures(self.move, self.comment)
+        return parse_figures(self.move, self.comment, self.side)
 
     @property
     def time_left_ms(self) -> float | None:
         """Milliseconds left on the mover's clock after the move; ``None`` if the comment does not say."""
         match = _TIME_LEFT.search(self.comment)
+        if match is None and "[%" in self.comment:
+            return _times_of_commands(self.comment).get("clk")
         return None if match is None else float(match[1]) * 1000
 
 
@@ -106,8 +114,10 @@ class PortableGame:
     """Comment before the first move."""
     closing_comment: str = ""
     """Comment before the result; the comment of the last move is separate."""
-    notation: str = "iccs"
-    """Notation of the moves in the file; one of ``FORMATS``."""
+    notation: str = ""
+    """Notation of the moves in the file, one of the game's ``move_notations``; empty for the usual one."""
+    end: Position | None = field(default=None, compare=False, repr=False)
+    """The position after the last move, if it is known."""
 
     def tag(self, name: str) -> str:
         """The value of a tag, ignoring case; empty if it is missing."""
@@ -161,7 +171,7 @@ def game_text(
     record: GameRecord,
     event: str,
     game: Game,
-    notation: str = "iccs",
+    notation: str = "",
     *,
     counts: bool = True,
     players: Mapping[str, PlayedAs] = _UNKNOWN,
@@ -291,8 +301,12 @@ def round_of(record: GameRecord) -> str:
     return f"{record.pairing.round + 1}.{record.pairing.pair + 1}"
 
 
-def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") -> str:
-    """Format a game as PGN in the given notation; raises ``UserError`` if it cannot express an illegal move."""
+def portable_text(portable: PortableGame, game: Game, notation: str = "") -> str:
+    """Format a game as PGN in the given notation, by default the game's usual one.
+
+    Raises ``UserError`` if the notation cannot express an illegal move.
+    """
+    notation = notation or next(iter(game.move_notations), "")
     tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
     return f"{tags}\n{_wrapped(_movetext(portable, game, notation))}\n"
 
@@ -300,13 +314,13 @@ def portable_text(portable: PortableGame, game: Game, notation: str = "iccs") ->
 def _written_tags(portable: PortableGame, game: Game, notation: str) -> list[tuple[str, str]]:
     own = {name.lower() for name in _OWN_TAGS}
     tags = {name: value for name, value in portable.tags if name.lower() not in own}
-    tags |= {"Game": game.title, "Result": portable.result}
-    if game.move_notations:
+    tags |= {**game.pgn_tags(portable.start), "Result": portable.result}
+    if notation in FORMATS:
         tags["Format"] = FORMATS[notation]
     if portable.start != game.start:
         tags |= {"SetUp": "1", "FEN": portable.start}
     sides = game.side_names
-    first = ("Game", "Event", "Site", "Date", "Round", *sides, "Result", "SetUp", "FEN", "Opening", "ECCO")
+    first = ("Game", "Event", "Site", "Date", "Round", *sides, "Result", "Variant", "SetUp", "FEN", "Opening", "ECCO")
     between = [name for name in tags if name not in (*first, *_LAST_TAGS)]
     return [(name, tags[name]) for name in (*first, *between, *_LAST_TAGS) if name in tags]
 
@@ -319,7 +333,9 @@ def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
     """The game's moves, move numbers, comments and result as a list of words, to be wrapped into lines."""
     mover = game.side_to_move(portable.start)
     words = _comment_words(portable.comment)
-    names = move_names(game, portable.start, [entry.move for entry in portable.moves], notation)
+    names = [entry.move for entry in portable.moves]
+    if game.move_names is not None:
+        names = game.move_names.format_moves(game.position(portable.start), names, notation)
     for ply, (name, entry) in enumerate(zip(names, portable.moves, strict=True), start=mover):
         if ply % 2 == 0:
             words.append(f"{ply // 2 + 1}.")
@@ -329,31 +345,6 @@ def _movetext(portable: PortableGame, game: Game, notation: str) -> list[str]:
         words += _comment_words(entry.comment)
     words += _comment_words(portable.closing_comment)
     return [*words, portable.result]
-
-
-def move_names(game: Game, start: str, moves: Sequence[str], notation: str) -> list[str]:
-    """The moves from a position as PGN writes them; Chinese moves have full-width digits, so all characters align.
-
-    Raises ``UserError`` if a move is not legal, except in coordinates, which are not checked.
-    """
-    if not game.move_notations:
-        return list(moves)
-    from elolab.engine.games.xiangqi.move_names import format_coordinates, format_move_name
-
-    if notation == "iccs":
-        return [format_coordinates(move) for move in moves]
-    position = game.position(start)
-    names = []
-    for move in moves:
-        names.append(format_move_name(position, move, notation))
-        position.push(move)
-    if notation == "wxf":
-        return names
-    # Older programs read a Chinese move as four characters of two bytes each.
-    return [name.translate(_FULL_WIDTH_DIGITS) for name in names]
-
-
-_FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
 
 
 def _comment_words(comment: str) -> list[str]:
@@ -393,28 +384,62 @@ def _format_clock(entry: MoveRecord, left_ms: float | None) -> str:
 
 
 _TIME_LEFT = re.compile(r"[\s,;]tl=(\d{1,15}(?:\.\d+)?)s(?![^\s,;])")
+_NODES = re.compile(r"[\s,;]n=(\d{1,19})(?![^\s,;])")
 _LATENCY = re.compile(r"[\s,;]latency=(-?\d{1,15}(?:\.\d+)?)s(?![^\s,;])")
 _VARIATION = re.compile(r'[\s,;]pv="([^"]*)"')
 _FIGURES = re.compile(
-    r"(?:(?P<score>[+-](?:\d{1,9}\.\d+|M\d{1,9}|R))?(?:/(?P<depth>\d{1,9}))?\s+)?"
+    r"(?:(?P<score>\d{1,9}\.\d+|[+-](?:\d{1,9}\.\d+|M\d{1,9}|R))?(?:/(?P<depth>\d{1,9}))?\s+)?"
     r"(?P<seconds>\d{1,15}(?:\.\d+)?)s(?:\s+(?P<nodes>\d{1,19})n)?(?![^\s,;])"
 )
 
 
-def parse_figures(move: str, comment: str) -> MoveRecord | None:
+_EVALUATION = re.compile(
+    r"\[%eval\s+(?:(?P<mate>#-?\d{1,9})|(?P<score>[+-]?\d{1,9}(?:\.\d+)?))(?:,(?P<depth>\d{1,9}))?\s*\]"
+)
+_TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)\s*\]")
+
+
+def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
     """Read score, depth, time and nodes at the beginning of a move's comment, and variation and latency after them;
     ``None`` if there are no figures.
+
+    The commands ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` count as figures too. The score of ``[%eval]`` is the first
+    mover's; ``side`` is that of the move.
     """
     match = _FIGURES.match(comment)
     if match is None:
-        return None
+        return _figures_of_commands(move, comment, side) if "[%" in comment else None
     depth, nodes = (None if match[name] is None else int(match[name]) for name in ("depth", "nodes"))
     time_ms = float(match["seconds"]) * 1000
-    variation, latency = (pattern.search(comment, match.end()) for pattern in (_VARIATION, _LATENCY))
+    variation, latency, named = (pattern.search(comment, match.end()) for pattern in (_VARIATION, _LATENCY, _NODES))
     return MoveRecord(
-        move, _score_of(match["score"]), depth, nodes, time_ms, "" if variation is None else variation[1],
-        None if latency is None else time_ms - 1000 * float(latency[1]),
+        move, _score_of(match["score"]), depth, int(named[1]) if named and nodes is None else nodes, time_ms,
+        "" if variation is None else variation[1], None if latency is None else time_ms - 1000 * float(latency[1]),
     )  # fmt: skip
+
+
+def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | None:
+    """The figures in the commands of a comment, as lichess and ChessBase write them."""
+    match = _EVALUATION.search(comment)
+    time_ms = _times_of_commands(comment).get("emt")
+    if match is None:
+        return None if time_ms is None else MoveRecord(move, None, None, None, time_ms)
+    if match["mate"]:
+        moves = int(match["mate"][1:])
+        text = f"{'-' if (moves < 0) != (side == 1) else '+'}M{abs(moves)}"
+        score = _score_of(text)
+    else:
+        score = round(float(match["score"]) * 100) * (-1 if side else 1)
+    depth = None if match["depth"] is None else int(match["depth"])
+    return MoveRecord(move, score, depth, None, time_ms or 0.0)
+
+
+def _times_of_commands(comment: str) -> dict[str, float]:
+    """Milliseconds by command: ``clk`` is the time left, ``emt`` the time of the move."""
+    return {
+        name: 1000 * (3600 * int(hours or 0) + 60 * int(minutes) + float(seconds))
+        for name, hours, minutes, seconds in _TIME.findall(comment)
+    }
 
 
 def _score_of(text: str | None) -> int | None:
@@ -422,7 +447,7 @@ def _score_of(text: str | None) -> int | None:
 
     if text is None:
         return None
-    sign, size = (1 if text[0] == "+" else -1), text[1:]
+    sign, size = (-1 if text[0] == "-" else 1), text.lstrip("+-")
     if size == "R":
         return sign * BAN
     if size[0] == "M":
@@ -455,21 +480,29 @@ def _wrapped(words: list[str]) -> str:
 # Reading
 
 
-def decode_text(data: bytes, where: str) -> str:
-    """Decode a file's text: UTF-8, GBK (with its extension GB18030) or Big5.
+CHINESE = ("gb18030", "big5hkscs")
+"""Encodings of Chinese texts, in addition to UTF-8."""
+
+
+def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, first_line: int = 1) -> str:
+    """Decode a file's text: UTF-8, or else one of ``encodings``.
 
     Most bytes are valid in both GBK and Big5; Big5 is chosen if it yields more of the characters frequent in games. A
-    truncated character or a few damaged bytes become U+FFFD, so that only the game around them is lost. Raises
-    ``PortableGameError``.
+    truncated character or a few damaged bytes become U+FFFD, so that only the game around them is lost. ``first_line``
+    is the number of the first line, for errors. Raises ``PortableGameError``.
     """
-    texts = _decoded(data, "utf-8-sig") or [*_decoded(data, "gb18030"), *_decoded(data, "big5hkscs")]
-    texts = texts or _mended(data)
+    texts = _decoded(data, "utf-8-sig")
+    if not texts and CHINESE[0] not in encodings:
+        texts = _mended(data, ("utf-8-sig",))  # where every byte is a character, what looks like UTF-8 is UTF-8
+    texts = texts or [text for encoding in encodings for text in _decoded(data, encoding)]
+    texts = texts or _mended(data, ("utf-8-sig", *encodings))
     if not texts:
         try:
-            data.decode("gb18030")
+            data.decode(encodings[0])
         except UnicodeDecodeError as error:
-            line, place = data.count(b"\n", 0, error.start) + 1, error.start
-        said = f"neither UTF-8 nor GBK text (byte {place}); convert the file first"
+            line, place = data.count(b"\n", 0, error.start) + first_line, error.start
+        names = {"gb18030": "GBK"}.get(encodings[0], encodings[0])
+        said = f"neither UTF-8 nor {names} text (byte {place}); convert the file first"
         raise PortableGameError(f"{where}: line {line}: {said}")
     likeliest = max(texts, key=_likelihood) if len(texts) > 1 else texts[0]
     return likeliest.replace("\r\n", "\n").replace("\r", "\n")
@@ -483,9 +516,9 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
         return []
 
 
-def _mended(data: bytes) -> list[str]:
+def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
     """The decoding with the fewest invalid characters, in a list; empty if even that one has too many."""
-    texts = [data.decode(encoding, "replace") for encoding in ("utf-8-sig", "gb18030", "big5hkscs")]
+    texts = [data.decode(encoding, "replace") for encoding in encodings]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)
     others = sum(not character.isascii() for character in text) - damaged
@@ -530,16 +563,20 @@ def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[P
         yield portable
 
 
-def try_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame | PortableGameError]:
+def try_games(
+    text: str, where: str, game: str, ranks: str = "0", *, plies: int | None = None, first_line: int = 1,
+    first_game: int = 1
+) -> Iterator[PortableGame | PortableGameError]:  # fmt: skip
     """Like ``read_games``, but yields an error in place of a game that cannot be read.
 
-    Raises ``PortableGameError`` if it cannot separate the games.
+    ``plies`` limits the moves that are read of each game. ``first_line`` and ``first_game`` are numbers in the file, if
+    the text is a later part of it. Raises ``PortableGameError`` if it cannot separate the games.
     """
     from elolab.engine.games import game_named
 
     contract = game_named(game)
     ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
-    for draft in _GameSplitter(text, where).drafts():
+    for draft in _GameSplitter(text, where, contract, plies, first_line, first_game).drafts():
         try:
             yield _finished(draft, contract, ranks, ranks_of_file)
         except PortableGameError as error:
@@ -551,9 +588,9 @@ def _ranks_of_file(text: str, where: str, game: Game) -> str:
 
     Empty if there is no such game.
     """
-    from elolab.arena.notation.algebraic import ranks_told_by
+    from elolab.engine.games.xiangqi.move_names import is_algebraic_game, ranks_told_by
 
-    for draft in _GameSplitter(text, where).drafts():
+    for draft in _GameSplitter(text, where, game).drafts():
         words = [word for word, _ in draft.words]
         if is_algebraic_game(words):
             try:
@@ -593,15 +630,14 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
     from elolab.engine.games import GAMES, game_named
 
     titles = {game_named(name).title.lower(): name for name in GAMES}
-    for draft in _GameSplitter(text, where).drafts():
+    for draft in _GameSplitter(text, where, game_named(game)).drafts():
         tags = {name.lower(): value for name, value in draft.tags}
         sides = game_named(titles.get(tags.get("game", "").lower(), game)).side_names
         first, second = sides if sides[0].lower() in tags and sides[1].lower() in tags else ("White", "Black")
         for side in (first, second):
             if not tags.get(side.lower()):
-                raise PortableGameError(
-                    f'{draft.where}: no tag [{side} "name"]; expected {sides[0]} and {sides[1]}, or White and Black'
-                )
+                expected = " and ".join(sides) + (", or White and Black" if sides[0] != "White" else "")
+                raise PortableGameError(f'{draft.where}: no tag [{side} "name"]; expected {expected}')
         yield PortableResult(
             first=tags[first.lower()],
             second=tags[second.lower()],
@@ -619,139 +655,175 @@ class _GameDraft:
 
     where: str
     """File and number of the game, for errors."""
+    text: str
+    """The text that the game is read from; places are indices into it."""
+    first_line: int
+    """Number of the text's first line in the file."""
     tags: list[tuple[str, str]] = field(default_factory=list)
-    tag_lines: dict[str, int] = field(default_factory=dict)
-    """Line number of each tag, by the tag's name in lower case."""
+    tag_places: dict[str, int] = field(default_factory=dict)
+    """Place of each tag, by the tag's name in lower case."""
     words: list[tuple[str, int]] = field(default_factory=list)
-    """Texts of the moves, with their line numbers."""
+    """Texts of the moves, with their places."""
     comments: dict[int, list[str]] = field(default_factory=dict)
     """Comments, keyed by the number of moves before them."""
     result: str | None = None
 
-    def error(self, line: int, said: str) -> PortableGameError:
+    def error(self, place: int, said: str) -> PortableGameError:
+        """The error for a mistake at a place of the text."""
+        line = self.first_line + self.text.count("\n", 0, place)
         return PortableGameError(f"{self.where}, line {line}: {said}")
 
 
 _TOKEN = re.compile(
     r"""
-      (?P<space>\s+)
-    | (?P<escape>(?m:^)%[^\n]*)
+    \s*(?:
+      (?P<escape>(?m:^)%[^\n]*)
     | \[\s*(?P<name>[^\W\d]\w*)\s+"(?P<value>(?:\\.|[^"\\\n])*|[^\n]*?)"\s*\]
     | \{(?P<comment>[^}]*)\}
     | ;(?P<line_comment>[^\n]*)
     | (?P<parenthesis>[()（）])
     | (?P<mark>\$\d+)
-    | (?P<word>[^\s{}();（）]+)
+    | (?P<word>[^\s{}();（）]+(?:\([NBRQnbrq]\)[^\s{}();（）]*)?)
+    )
     """,
     re.VERBOSE,
 )
 
 _NEXT_GAME = re.compile(r'\[\s*[^\W\d]\w*\s+"[^\n]*?"\s*\]|^[^\S\n]*[1１]\s*[.．、](?!\d)', re.MULTILINE)
+_NEXT_TAGS = re.compile(r'^\[\s*[^\W\d]\w*\s+"', re.MULTILINE)
 _NUMBER = re.compile(r"\d+\s*(?:[.．、。…]+|$)|[.．…·]+$")
-_MARKS_OF_VALUE = re.compile(r"[!?！？]+")
+_NO_MOVE = re.compile(r"[!?！？]+|e\.?p\.?|[-+=±∓⩲⩱∞/]{1,3}(?<!--)")
+"""Matches words between moves that say what an annotator thinks of them."""
 
 
 class _GameSplitter:
     """Splits a text into games."""
 
-    def __init__(self, text: str, where: str) -> None:
+    def __init__(
+        self, text: str, where: str, game: Game, plies: int | None = None, first_line: int = 1, first_game: int = 1
+    ) -> None:
         self._text = text
         self._where = where
+        self._plies = plies
+        self._looks_like_a_move = _move_test(game)
         self._place = 0
-        self._line = 1
-        self._number = 0
+        self._first_line, self._first_game = first_line, first_game
+        self._number = first_game - 1
 
     def drafts(self) -> Iterator[_GameDraft]:
-        """Yield each game of the text, its moves not yet checked."""
+        """Yield each game of the text, its moves not yet checked.
+
+        With ``plies``, the rest of a game after so many moves is skipped if another game's tags follow.
+        """
         draft = self._new_draft()
-        depth, opened_on = 0, 0
-        while self._place < len(self._text):
-            line, token = self._line, self._next_token(draft)
-            kind, value = token.lastgroup, token[0]
-            if kind == "parenthesis":
+        depth, opened_at = 0, 0
+        end = len(self._text.rstrip())
+        while self._place < end:
+            token = self._next_token(draft)
+            kind = token.lastgroup
+            if kind == "word":
+                if depth == 0:
+                    self._add_word(draft, token["word"], token.start("word"))
+                    if draft.result is not None:
+                        yield draft
+                        self._skip_to_next_game(draft)
+                        draft = self._new_draft()
+                    elif len(draft.words) == self._plies and (following := _NEXT_TAGS.search(self._text, self._place)):
+                        yield draft
+                        self._place = following.start()
+                        draft = self._new_draft()
+            elif kind == "parenthesis":
+                value, place = token["parenthesis"], token.start("parenthesis")
                 depth += 1 if value in "(（" else -1
-                opened_on = line if depth == 1 and value in "(（" else opened_on
+                opened_at = place if depth == 1 and value in "(（" else opened_at
                 if depth < 0:
-                    raise draft.error(line, "a ')' without its '('")
-            elif kind == "value" and depth == 0:
-                if draft.words or (token["name"].lower() in _OPENING_TAGS & draft.tag_lines.keys()):
+                    raise draft.error(place, "a ')' without its '('")
+            elif depth > 0:
+                continue
+            elif kind == "value":
+                if draft.words or (token["name"].lower() in _OPENING_TAGS & draft.tag_places.keys()):
                     yield draft
                     draft = self._new_draft()
-                _add_tag(draft, token["name"], token["value"], line)
-            elif kind in ("comment", "line_comment") and depth == 0:
+                _add_tag(draft, token["name"], token["value"], token.start("name"))
+            elif kind in ("comment", "line_comment"):
                 draft.comments.setdefault(len(draft.words), []).append(token[kind])
-            elif kind == "word" and depth == 0:
-                _add_word(draft, value, line)
-                if draft.result is not None:
-                    yield draft
-                    self._skip_to_next_game(draft)
-                    draft = self._new_draft()
         if depth:
-            raise draft.error(opened_on, "the variation that begins here is not closed; expected ')'")
+            raise draft.error(opened_at, "the variation that begins here is not closed; expected ')'")
         if draft.tags or draft.words:
             yield draft
-        elif self._number == 1:
+        elif self._number == self._first_game:
             raise PortableGameError(f'{self._where}: no games in it; expected tags such as [Red "name"] and moves')
 
     def _new_draft(self) -> _GameDraft:
         self._number += 1
-        return _GameDraft(f"{self._where}: game {self._number}")
+        return _GameDraft(f"{self._where}: game {self._number}", self._text, self._first_line)
 
     def _next_token(self, draft: _GameDraft) -> re.Match[str]:
         token = _TOKEN.match(self._text, self._place)
         if token is None:
-            opened = self._text[self._place] == "{"
+            place = self._place + re.match(r"\s*", self._text[self._place :]).end()  # type: ignore[union-attr]
+            opened = self._text[place] == "{"
             said = "the comment that begins here is not closed; expected '}'" if opened else "a '}' without its '{'"
-            raise draft.error(self._line, said)
-        self._advance(token.end())
+            raise draft.error(place, said)
+        self._place = token.end()
         return token
 
-    def _advance(self, place: int) -> None:
-        self._line += self._text.count("\n", self._place, place)
-        self._place = place
-
     def _skip_to_next_game(self, draft: _GameDraft) -> None:
-        from elolab.engine.games.xiangqi.move_names import looks_like_a_move
-
         found = _NEXT_GAME.search(self._text, self._place)
         place = found.start() if found else len(self._text)
         words = self._text[self._place : place].split()
-        stray = next((word for word in words if looks_like_a_move(word)), None)
+        stray = next((word for word in words if self._looks_like_a_move(word)), None)
         if stray is not None:
-            raise draft.error(self._line, f"the move {stray!r} follows the result {draft.result}; remove one of them")
-        self._advance(place)
+            raise draft.error(
+                self._text.index(stray, self._place),
+                f"the move {stray!r} follows the result {draft.result}; remove one of them",
+            )
+        self._place = place
+
+    def _add_word(self, draft: _GameDraft, word: str, place: int) -> None:
+        """Add a word of the move section: a result, a move's number, or a move with or without its number."""
+        if word in _RESULT_WORDS:
+            draft.result = _RESULT_WORDS[word]
+            return
+        # In Xiangqi "13.4" is a pawn's move, "13.P1=2" a number and a move.
+        if not self._looks_like_a_move(word):
+            word = word[number.end() :] if (number := _NUMBER.match(word)) else word
+        if word in _RESULT_WORDS:
+            draft.result = _RESULT_WORDS[word]
+        elif word.startswith("["):
+            raise draft.error(place, f'cannot read {word!r}: expected a tag such as [Red "name"]')
+        elif word and not _NO_MOVE.fullmatch(word) and len(draft.words) != self._plies:
+            draft.words.append((word, place))
 
 
-def _add_tag(draft: _GameDraft, name: str, value: str, line: int) -> None:
-    draft.tags.append((name, re.sub(r'\\(["\\])', r"\1", value).strip()))
-    draft.tag_lines[name.lower()] = line
-
-
-def _add_word(draft: _GameDraft, word: str, line: int) -> None:
-    """Add a word of the move section: a result, a move's number, or a move with or without its number."""
+def _move_test(game: Game) -> Callable[[str], bool]:
+    """A function that tells whether a word has the form of one of the game's moves."""
+    if game.move_names is not None:
+        return functools.lru_cache(maxsize=1 << 12)(game.move_names.looks_like_a_move)
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move
 
-    if word in _RESULT_WORDS:
-        draft.result = _RESULT_WORDS[word]
-        return
-    # "13.4" is a pawn's move, "13.P1=2" a number and a move.
-    if not looks_like_a_move(word):
-        word = word[number.end() :] if (number := _NUMBER.match(word)) else word
-    if word in _RESULT_WORDS:
-        draft.result = _RESULT_WORDS[word]
-    elif word.startswith("["):
-        raise draft.error(line, f'cannot read {word!r}: expected a tag such as [Red "name"]')
-    elif word and not _MARKS_OF_VALUE.fullmatch(word):
-        draft.words.append((word, line))
+    return looks_like_a_move
+
+
+def _add_tag(draft: _GameDraft, name: str, value: str, place: int) -> None:
+    draft.tags.append((name, re.sub(r'\\(["\\])', r"\1", value).strip() if "\\" in value else value.strip()))
+    draft.tag_places[name.lower()] = place
 
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
     """Turn a draft into a game: check its moves and convert them to protocol notation."""
+    from elolab.arena.notation.game_moves import read_moves
+    from elolab.engine.games.contract import WrongMoveError
+
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
-        raise draft.error(draft.tag_lines["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
+        raise draft.error(draft.tag_places["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
+    variant = tags.get("variant", "")
+    if game.variants and variant and variant.lower() not in game.variants:
+        raise draft.error(draft.tag_places["variant"], f'[Variant "{variant}"]: elolab plays {game.title} without it')
     position = _start_position(draft, tags.get("fen", ""), game)
     start = position.text if tags.get("fen") else game.start
+    first = position.side_to_move
     try:
         moves = read_moves(position, [word for word, _ in draft.words], ranks, ranks_of_file)
     except WrongMoveError as error:
@@ -760,10 +832,14 @@ def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable
     return PortableGame(
         tags=_with_own_sides(draft.tags, game),
         start=start,
-        moves=tuple(PortableMove(move, comments.get(number, "")) for number, move in enumerate(moves, 1)),
+        moves=tuple(
+            PortableMove(move, comment := comments.get(number, ""), (first + number - 1) % 2 * ("[%eval" in comment))
+            for number, move in enumerate(moves, 1)
+        ),
         result=_result(draft, tags.get("result", "")),
         comment=comments.get(0, ""),
-        notation=_notation(draft, tags.get("format", "")) if game.move_notations else "iccs",
+        notation=_notation(draft, tags.get("format", ""), game),
+        end=position,
     )
 
 
@@ -782,7 +858,7 @@ def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
     try:
         return game.position(text or None)
     except UserError as error:
-        raise draft.error(draft.tag_lines["fen"], str(error)) from None
+        raise draft.error(draft.tag_places["fen"], str(error)) from None
 
 
 def result_of(words: str) -> str | None:
@@ -793,19 +869,19 @@ def result_of(words: str) -> str | None:
 def _result(draft: _GameDraft, tag: str) -> str:
     if tag not in _RESULT_TAGS:
         expected = ", ".join(RESULTS)
-        raise draft.error(draft.tag_lines["result"], f'[Result "{tag}"]: expected one of {expected}')
+        raise draft.error(draft.tag_places["result"], f'[Result "{tag}"]: expected one of {expected}')
     from_tag, from_moves = _RESULT_TAGS[tag], draft.result or "*"
     if "*" not in (from_tag, from_moves) and from_tag != from_moves:
-        raise draft.error(draft.tag_lines["result"], f'[Result "{tag}"] but {from_moves} after the moves; correct one')
+        raise draft.error(draft.tag_places["result"], f'[Result "{tag}"] but {from_moves} after the moves; correct one')
     return from_tag if from_moves == "*" else from_moves
 
 
-def _notation(draft: _GameDraft, tag: str) -> str:
-    from elolab.arena.notation.algebraic import is_algebraic
-    from elolab.engine.games.xiangqi.move_names import notation_of
-
-    used = {notation_of(word) for word, _ in draft.words if not is_algebraic(word)}
-    for notation in ("traditional", "chinese", "wxf", "iccs"):
+def _notation(draft: _GameDraft, tag: str, game: Game) -> str:
+    """The notation of a game's moves: the one of its words that is least usual, else that of the tag ``Format``."""
+    if game.move_names is None:
+        return ""
+    used = {game.move_names.notation_of(word) for word, _ in draft.words}
+    for notation in reversed(game.move_notations):
         if notation in used:
             return notation
-    return next((notation for notation, name in FORMATS.items() if name.lower() == tag.lower()), "iccs")
+    return next((notation for notation, name in FORMATS.items() if name.lower() == tag.lower()), "")

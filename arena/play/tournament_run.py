@@ -132,6 +132,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
             'suite, or opening_part = "all"'
         )
     plan = PreparedTournament(spec, suite, opening_order(spec, part), len(part))
+    suite.check(plan.order)
     _check_reachable(plan)
     return plan
 

@@ -120,7 +120,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     options.add_concurrency(parser)
     options.add_language(parser)
     parser.add_argument(
-        "--out", metavar="FILE", help="file to write, compressed if it ends in .gz, as games if in .pgn or .pgn.gz "
+        "--out", metavar="FILE", help="file to write, compressed if it ends in .gz, .bz2 or .zst, as games if in .pgn "
         "(default: print)",
     )  # fmt: skip
     options.add_json(parser)
@@ -256,6 +256,7 @@ def _hand_over(
 
     ``lines`` are the lines of the suite's file; ``command`` is the command line for the comment above them.
     """
+    from elolab.arena.notation.archives.archive_files import COMPRESSED
     from elolab.arena.notation.openings import suite_text, write_suite
 
     say = console("elolab.arena")
@@ -268,7 +269,7 @@ def _hand_over(
         print(suite_text(lines, comments), end="")
     elif selection.kept:
         path = Path(arguments.out)
-        is_games = path.name.endswith((".pgn", ".pgn.gz"))
+        is_games = path.name.endswith(tuple(f".pgn{packing}" for packing in COMPRESSED))
         write_suite(path, _games_text(selection, game) if is_games else suite_text(lines, comments))
     counts = {"openings": len(selection.kept), "seen": selection.seen, "dropped": dict(selection.dropped)}
     if arguments.json:
@@ -325,15 +326,15 @@ def _progress(key: str, wanted: int) -> Callable[[Selection], None]:
 
 
 def _check_openings(arguments: argparse.Namespace) -> int:
-    from elolab.arena.notation.openings import find_suite, load_suite, placement_of
+    from elolab.arena.notation.openings import find_suite, identity_of, load_suite
 
     game = options.game_of(arguments).name
     suite = load_suite(arguments.openings, game, check_all=True, plies=arguments.plies)
     counts = {part: len(suite.part(part)) for part in ("all", "tournament", "validation")}
     path = find_suite(arguments.openings)
     # Games were deduplicated when they were read.
-    positions = [opening.position for opening in suite.openings if not opening.moves]
-    counts["mirrored"] = len(positions) - len(set(map(placement_of, positions)))
+    positions = [identity_of(opening.position) for opening in suite.openings if not opening.moves]
+    counts["mirrored"] = len(positions) - len(set(positions))
     if arguments.json:
         options.print_json({"file": str(path), "digest": suite.digest, **counts})
     else:

@@ -248,6 +248,14 @@ class MoveError(UserError):
     """An unreadable or illegal move; the message names the move and the position."""
 
 
+class WrongMoveError(MoveError):
+    """A move of a game that cannot be read or is not legal; ``number`` is its index in the game, from 0."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
 class Position:
     """A position of a game with the moves that led to it; owns the compiled state.
 
@@ -476,14 +484,30 @@ class Game:
     """Whether a side without a move passes."""
     position_option: str = "fen"
     """Name of the command-line option for a position: ``fen`` or ``board``."""
-    move_notations: tuple[str, ...] = ()
-    """Move notations for people, in addition to the protocol notation; see ``arena.notation.pgn``."""
+    move_names: ModuleType | None = None
+    """The game's module that names moves for people; ``None`` if moves have the protocol notation only.
+
+    It has ``NOTATIONS``, and functions as in ``engine.games.chess.move_names``: ``format_moves``, ``read_game``,
+    ``looks_like_a_move`` and ``notation_of``."""
+    variants: tuple[str, ...] = ()
+    """Values of PGN's tag ``Variant`` that the game may have, in small letters; empty if the tag is not checked."""
+    encodings: tuple[str, ...] = ("gb18030", "big5hkscs")
+    """Encodings of the game's files, in addition to UTF-8, as Python names them."""
     notation: ModuleType
     """The game's module with ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
     """The game's compiled functions, as attributes with the names of the compiled contract."""
     bench_positions: tuple[BenchPosition, ...]
+
+    @property
+    def move_notations(self) -> tuple[str, ...]:
+        """Move notations for people, the usual one first; empty if there is only the protocol notation."""
+        return () if self.move_names is None else tuple(self.move_names.NOTATIONS)
+
+    def pgn_tags(self, start: str) -> dict[str, str]:
+        """Tags of PGN that tell programs which game is played; ``start`` is the text of the position at its start."""
+        return {"Game": self.title}
 
     @property
     def fitting(self) -> EvaluationFitting | None:

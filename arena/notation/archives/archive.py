@@ -42,6 +42,10 @@ class ArchiveFile:
     """Function that returns the content of the file with the same stem and the given suffix (``.jou``), ``None``
     without one.
     """
+    first_line: int = 1
+    """Number of the first line of ``data`` in the file; more than 1 for a later part of a large text."""
+    first_game: int = 1
+    """Number of the first game of ``data`` in the file."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,7 @@ class Reading:
     ranks: str = "0"
     """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
-    """Number of plies to read of each game, ``None`` for all; later ones are not checked. PGN is always read in full.
-    """
+    """Number of plies to read of each game, ``None`` for all; later ones are not checked."""
     variations: bool = False
     """Whether each variation is also read as a separate game; the tag ``Variation`` numbers them from 1."""
 

@@ -1,28 +1,61 @@
-"""Reads the files at a path: one file, or all files in a folder or zip file, decompressed."""
+"""Reads the files at a path: one file, or all files in a folder or zip file, decompressed.
+
+A text of more than ``PART_BYTES`` is read in parts, so that files of any length fit into memory. Each part ends where a
+game of PGN or a line ends.
+"""
 
 from __future__ import annotations
 
 import bz2
 import codecs
 import gzip
-import lzma
 import os
+import re
+import sys
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, Any, cast
 
 from elolab.arena.notation.archives.archive import ArchiveFile
 from elolab.arena.notation.pgn import PortableGameError
 
-MAX_BYTES = 1 << 28
-"""Maximum size of a decompressed file; larger ones are refused before they fill the memory."""
 
-_ZIP, _GZIP, _BZIP2 = b"PK\x03\x04", b"\x1f\x8b", b"BZh"
-_DAMAGE = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile, RuntimeError, ValueError)
-"""Exceptions that decompression raises for damaged files.
+def _zstandard() -> Any:
+    """Python's module for Zstandard, before Python 3.14 its backport."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+
+    return zstd
+
+
+MAX_BYTES = 1 << 28
+"""Maximum size of a decompressed file that cannot be read in parts; larger ones are refused before they fill the
+memory."""
+PART_BYTES = 1 << 23
+"""Approximate size of the parts in which a large text is read."""
+COMPRESSED = ("", ".gz", ".bz2", ".zst")
+"""File name endings that follow another ending if a file is compressed."""
+
+_BLOCK_BYTES = 1 << 16
+"""Number of bytes read at once: of damaged content, the block with the damage is lost."""
+_EVENT = re.compile(rb'^\[\s*Event\s+"', re.MULTILINE)
+_UNDIVIDED = (b"<", b"(;")
+"""Beginnings of text formats whose games may be longer than a line."""
+_ZIP = b"PK\x03\x04"
+_COMPRESSIONS: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
+    (b"\x1f\x8b", lambda stream: cast("IO[bytes]", gzip.GzipFile(fileobj=stream))),
+    (b"BZh", lambda stream: cast("IO[bytes]", bz2.BZ2File(stream))),
+    (b"\x28\xb5\x2f\xfd", lambda stream: cast("IO[bytes]", _zstandard().ZstdFile(stream))),
+)
+"""The first bytes of a compressed file, and the function that decompresses a stream."""
+_DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
+"""Exceptions that opening a damaged zip file raises.
 
 ``RuntimeError`` means an encrypted zip file or an unknown compression method.
 """
@@ -44,14 +77,29 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress gzip or bzip2 content, and convert UTF-16 with a byte-order mark to UTF-8.
+    """Decompress gzip, bzip2 or Zstandard content, and convert UTF-16 with a byte-order mark to UTF-8.
 
     Raises ``PortableGameError``.
     """
-    if data.startswith(_GZIP):
-        return _limited(lambda: gzip.GzipFile(fileobj=BytesIO(data)), where)
-    if data.startswith(_BZIP2):
-        return _limited(lambda: bz2.BZ2File(BytesIO(data)), where)
+    for begins, decompress in _COMPRESSIONS:
+        if data.startswith(begins):
+            return _limited(lambda decompress=decompress: decompress(BytesIO(data)), where)  # type: ignore[misc]
+    return _from_utf_16(data)
+
+
+def packed(data: bytes, name: str) -> bytes | None:
+    """Compress a file's content as the ending of its name says; ``None`` if the name has no such ending.
+
+    Equal content gives equal bytes.
+    """
+    if name.endswith(".gz"):
+        return gzip.compress(data, mtime=0)
+    if name.endswith(".bz2"):
+        return bz2.compress(data)
+    return _zstandard().compress(data) if name.endswith(".zst") else None
+
+
+def _from_utf_16(data: bytes) -> bytes:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace").encode()
     return data
@@ -64,18 +112,101 @@ def _files_below(folder: Path, unreadable: Callable[[OSError], None]) -> Iterato
 
 
 def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[ArchiveFile | PortableGameError]:
+    where = str(path)
     try:
-        if path.stat().st_size > MAX_BYTES:
-            raise PortableGameError(f"{path}: larger than {MAX_BYTES >> 20} MiB; split it")
-        data = path.read_bytes()
-        if data.startswith(_ZIP):
-            yield from _members(data, str(path))
-        else:
-            yield ArchiveFile(str(path), unpacked(data, str(path)), is_chosen, _beside_file(path))
+        with ExitStack() as opened:
+            file = opened.enter_context(path.open("rb"))
+            stream: IO[bytes] = file
+            begin = file.read(len(_ZIP))
+            if begin == _ZIP:
+                yield from _members(_whole(file, begin, where), where)
+                return
+            file.seek(0)
+            for begins, decompress in _COMPRESSIONS:
+                if begin.startswith(begins):
+                    stream = opened.enter_context(decompress(file))
+            for part in _parts(_Reader(stream, where), where, "" if stream is file else " when unpacked"):
+                yield replace(part, is_chosen=is_chosen, beside=_beside_file(path))
     except PortableGameError as error:
         yield error
     except OSError as error:
         yield _unreadable(path, error)
+
+
+class _Reader:
+    """Reads a stream that may be damaged compressed content."""
+
+    def __init__(self, stream: IO[bytes], where: str) -> None:
+        self._stream = stream
+        self._where = where
+        self.damage: PortableGameError | None = None
+        """The error of damaged content; what comes before the damage has been read."""
+
+    def read(self, size: int) -> bytes:
+        """Read ``size`` bytes, fewer at the end of the content or where it is damaged."""
+        found = bytearray()
+        while len(found) < size and self.damage is None:
+            try:
+                block = self._stream.read(min(_BLOCK_BYTES, size - len(found)))
+            except Exception as error:  # each decompressor has its own
+                self.damage = PortableGameError(f"{self._where}: the compressed file is damaged: {error}")
+                break
+            if not block:
+                break
+            found += block
+        return bytes(found)
+
+
+def _whole(stream: IO[bytes], begin: bytes, where: str) -> bytes:
+    """The rest of a file after ``begin``, and ``begin`` before it; raises ``PortableGameError`` if it is too large."""
+    data = begin + stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB; split it")
+    return data
+
+
+def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
+    """Yield the content of a file, a large text in several parts; ``when`` ends the message about too large a file.
+
+    Raises ``PortableGameError`` for damaged content, after the parts that come before the damage.
+    """
+    data = reader.read(PART_BYTES)
+    if len(data) < PART_BYTES or b"\0" in data or data.lstrip().startswith(_UNDIVIDED):
+        data += reader.read(MAX_BYTES + 1 - len(data))
+        if reader.damage is not None:
+            raise reader.damage
+        if len(data) > MAX_BYTES:
+            raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB{when}; split it")
+        yield ArchiveFile(where, _from_utf_16(data))
+        return
+    is_games = _EVENT.search(data) is not None
+    first_line = first_game = 1
+    while data:
+        more = reader.read(PART_BYTES)
+        is_last = not more and reader.damage is None
+        end = len(data) if is_last else _end_of_part(data, is_games=is_games)
+        if end:
+            yield ArchiveFile(where, data[:end], first_line=first_line, first_game=first_game)
+            first_line += data.count(b"\n", 0, end)
+            first_game += len(_EVENT.findall(data, 0, end))
+        if not more:
+            break
+        data = data[end:] + more
+        if len(data) > MAX_BYTES:
+            raise PortableGameError(f"{where}: line {first_line}: longer than {MAX_BYTES >> 20} MiB; split it")
+    if reader.damage is not None:
+        raise reader.damage
+
+
+def _end_of_part(data: bytes, *, is_games: bool) -> int:
+    """Number of bytes up to the end of the last whole game or line; 0 if there is none."""
+    if not is_games:
+        return data.rfind(b"\n") + 1
+    place = len(data)
+    while (place := data.rfind(b"[Event", 0, place)) > 0:
+        if data.count(b"\n", len(data[max(0, place - 8) : place].rstrip()) + max(0, place - 8), place) > 1:
+            return place
+    return 0
 
 
 def _unreadable(path: Path | str, error: OSError) -> PortableGameError:
@@ -135,7 +266,7 @@ def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> byt
     try:
         with opened() as stream:
             data = stream.read(MAX_BYTES + 1)
-    except (*_DAMAGE, OSError) as error:
+    except Exception as error:  # each decompressor has its own
         raise PortableGameError(f"{where}: the compressed file is damaged: {error}") from None
     if len(data) > MAX_BYTES:
         raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB when unpacked; split it")

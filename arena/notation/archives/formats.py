@@ -8,12 +8,14 @@ from pathlib import Path
 
 from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
 from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
-from elolab.arena.notation.archives.archive_files import sources
+from elolab.arena.notation.archives.archive_files import COMPRESSED, sources
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 FORMATS: tuple[ArchiveFormat, ...] = (
     xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT
 )  # fmt: skip
+
+_PGN_ENDINGS = tuple(f".pgn{packing}" for packing in COMPRESSED)
 
 
 def _begins(*beginnings: bytes) -> Callable[[bytes], bool]:
@@ -46,7 +48,7 @@ def is_games(source: ArchiveFile) -> bool:
     """Whether a file contains games, by its content or name; also true for known archive formats that elolab cannot
     read.
     """
-    return source.where.lower().endswith((".pgn", ".pgn.gz")) or is_archive(source)
+    return source.where.lower().endswith(_PGN_ENDINGS) or is_archive(source)
 
 
 def is_archive(source: ArchiveFile) -> bool:

@@ -13,7 +13,11 @@ _TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """Yield the games of a PGN file or of a text with bare moves."""
-    return try_games(decode_text(source.data, source.where), source.where, reading.game.name, reading.ranks)
+    text = decode_text(source.data, source.where, reading.game.encodings, source.first_line)
+    return try_games(
+        text, source.where, reading.game.name, reading.ranks, plies=reading.plies, first_line=source.first_line,
+        first_game=source.first_game,
+    )  # fmt: skip
 
 
 FORMAT = ArchiveFormat("PGN", "", lambda data: _TAG.search(data) is not None, read)

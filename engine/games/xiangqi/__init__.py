@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
-from elolab.engine.games.xiangqi import distances, evaluation, moves, notation, position, rules
+from elolab.engine.games.xiangqi import distances, evaluation, move_names, moves, notation, position, rules
 from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
@@ -26,7 +26,7 @@ class Xiangqi(Game):
     default_suite = "xiangqi"
     odds_scale = 450.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
-    move_notations = ("iccs", "wxf", "chinese", "traditional")
+    move_names = move_names
     notation = notation
     state_dtype = position.STATE_DTYPE
     kernels = register_game("xiangqi", evaluation, moves, position, rules)

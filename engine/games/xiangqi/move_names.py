@@ -28,6 +28,12 @@ Other forms are read if they name exactly one legal move:
 If an older form is equal to one in the table (``33=4``: the third pawn from the front, formerly the middle pawn), the
 newer meaning is tried first.
 
+SAN, as Western programs write it, is read too. ``Che2`` names the piece, if needed the file or rank (or both) of its
+origin, and its target square: ``Hg7``, ``R9xd7``, ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or
+E for elephants; pawns mostly have none (``c4``, ``xe4``). ``x`` marks a capture; ``+``, ``#``, ``!`` or ``?`` may
+follow. Ranks count from Red's side. WinBoard, XBoard, BanksiaGUI and pychess count from 0, Fairy-Stockfish and the
+forks of cutechess from 1. Only the moves of a whole game reveal the base.
+
 Sources: [WXF82] World Xiangqi Federation, "Official Xiangqi piece names and notation" (1982, 1997). [WXF18] World
 Xiangqi Rules (2018). [XQB] xqbase.com, "着法表示" in its standards for computer Xiangqi, and ElephantEye's ``cchess``.
 [CXA] Chinese Xiangqi Association's rules, as DhtmlXQ writes them.
@@ -37,12 +43,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.errors import UserError, argument
+from elolab.engine.games.contract import MoveError, Position, WrongMoveError
 from elolab.engine.games.xiangqi.notation import format_move, parse_coordinates
-from elolab.engine.games.xiangqi.position import ADVISOR, BLACK, ELEPHANT, NOWHERE, PAWN, RED, SLOT_TYPE
+from elolab.engine.games.xiangqi.position import (
+    ADVISOR,
+    BLACK,
+    CANNON,
+    ELEPHANT,
+    GENERAL,
+    HORSE,
+    NOWHERE,
+    PAWN,
+    RED,
+    ROOK,
+    SLOT_TYPE,
+)
 
 NOTATIONS = ("iccs", "wxf", "chinese", "traditional")
 
@@ -108,6 +127,69 @@ class _Place:
         return 0 if self.rank == 0 else 2 if self.rank == self.count - 1 else 1
 
 
+_FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
+
+
+def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
+    """The names of moves as PGN writes them; Chinese moves have full-width digits, so all characters align.
+
+    Plays the moves on ``position``. Raises ``MoveError`` if a move is not legal, except in coordinates, which are not
+    checked.
+    """
+    if notation == "iccs":
+        return [format_coordinates(move) for move in moves]
+    names = []
+    for move in moves:
+        names.append(format_move_name(position, move, notation))
+        position.push(move)
+    if notation == "wxf":
+        return names
+    # Older programs read a Chinese move as four characters of two bytes each.
+    return [name.translate(_FULL_WIDTH_DIGITS) for name in names]
+
+
+def read_game(
+    position: Position, words: Sequence[str], ranks: str = "0", ranks_of_file: Callable[[], str] = str
+) -> list[str]:
+    """The moves (``h2e2``) that texts in any notation name, one after another; plays them on ``position``.
+
+    ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
+    returns the number found in the SAN games of the same file. Raises ``WrongMoveError``.
+    """
+    if is_algebraic_game(words):
+        try:
+            moves = read_algebraic(position, words, ranks, ranks_of_file)
+        except AlgebraicError as error:
+            raise WrongMoveError(error.number, f": {error}") from None
+        for move in moves:
+            position.push(move)
+        return moves
+    first_rank = int(ranks == "1")
+    if ranks == "auto" and words and all(is_coordinates(word) for word in words):
+        try:
+            words = position.game.read_moves(position, [word.rstrip("!?+#") for word in words], ranks)
+        except UserError as error:
+            raise WrongMoveError(0, f": {error}") from None
+    return [_played(position, number, word, first_rank) for number, word in enumerate(words)]
+
+
+def _played(position: Position, number: int, word: str, first_rank: int) -> str:
+    """Play a move in ICCS, WXF or Chinese notation; returns it in ICCS. ``number`` is its index, for errors."""
+    try:
+        move = parse_move_name(position, word, first_rank)
+        position.push(move)
+    except UserError as error:
+        base = ", ranks from 1" if first_rank else ""
+        written = "" if word in str(error) else f" ({word!r}{base})"
+        raise WrongMoveError(number, f"{written}: {error}") from None
+    return move
+
+
+def is_algebraic_game(words: Sequence[str]) -> bool:
+    """Whether most moves are in SAN; ignores coordinates with a capital letter, which are ambiguous."""
+    return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
+
+
 def format_move_name(position: Position, move: str, notation: str) -> str:
     """Convert a legal move from ICCS (``h2e2``) to one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
     code = position.code_of(move)
@@ -164,8 +246,11 @@ def looks_like_a_move(text: str) -> bool:
 
 
 def notation_of(text: str) -> str:
-    """Detect in which of ``NOTATIONS`` a move is written; ``chinese`` if its characters are common to both scripts."""
-    if is_coordinates(text):
+    """Detect in which of ``NOTATIONS`` a move is written; ``chinese`` if its characters are common to both scripts.
+
+    SAN, which is read and not written, counts as ICCS.
+    """
+    if is_coordinates(text) or is_algebraic(text):
         return "iccs"
     if text.isascii():
         return "wxf"
@@ -330,3 +415,107 @@ def _lenient_origins(kind: int, place: _Place) -> set[str]:
     They are accepted in input if only one of the two can make the move.
     """
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()
+
+
+# Standard algebraic notation, which is only read
+
+_ALGEBRAIC_KINDS = {
+    "K": GENERAL, "A": ADVISOR, "B": ELEPHANT, "E": ELEPHANT, "N": HORSE, "H": HORSE, "R": ROOK, "C": CANNON,
+    "P": PAWN, "": PAWN,
+}  # fmt: skip
+_ALGEBRAIC = re.compile(r"([KABENHRCP]?)([a-i]?)(\d{1,2})?[x:-]?([a-i])(\d{1,2})[+#!?]*")
+_PLAIN_COORDINATES = re.compile(r"[a-i]\d{1,2}-?[a-i]\d{1,2}[+#!?]*")
+
+
+def is_algebraic(text: str) -> bool:
+    """Whether a move is written in SAN. Coordinates with a capital letter (``H2e2``) also match."""
+    return _ALGEBRAIC.fullmatch(text) is not None and _PLAIN_COORDINATES.fullmatch(text) is None
+
+
+def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
+    """Find the legal move (ICCS) that a text in SAN denotes, with ranks counted from ``first_rank``.
+
+    Raises ``MoveError`` if the text is not in SAN, or fits no legal move or several.
+    """
+    shape = _ALGEBRAIC.fullmatch(text)
+    if shape is None:
+        raise MoveError(f"cannot read move {text!r}: expected SAN such as Che2, R9xd7 or c4")
+    letter, file, rank, to_file, to_rank = shape.groups()
+    square, is_whole = _square(to_file, to_rank, first_rank), bool(not letter and file and rank)
+    codes = [
+        code
+        for code in position.move_codes()
+        if code >> 7 == square
+        and (is_whole or SLOT_TYPE[position.state.board[code & 127]] == _ALGEBRAIC_KINDS[letter])
+        and (not file or "abcdefghi"[(code & 127) % 9] == file)
+        and (rank is None or (code & 127) // 9 == int(rank) - first_rank)
+    ]
+    if len(codes) == 1:
+        return format_move(codes[0])
+    if codes:
+        moves = " or ".join(map(format_move, codes))
+        raise MoveError(f"move {text!r} may be {moves} in position {position.text!r}; write one of these")
+    ranks = f"ranks from {first_rank}"
+    raise MoveError(f"no legal move is {text!r} ({ranks}) {position.after_moves} in position {position.text!r}")
+
+
+def read_algebraic(
+    position: Position, texts: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
+) -> list[str]:
+    """Convert the moves of a game to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
+
+    If both do, ``ranks_of_file()`` gives the number from which the file's other games count. If that is empty,
+    ``ranks`` decides: ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither number makes all moves legal, or
+    if ``auto`` cannot decide. The error names the first illegal move, by the number with more legal moves before it.
+    """
+    readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
+    legal = [moves for moves, error in readings if error is None]
+    if not legal:
+        moves, error = max(readings, key=lambda reading: len(reading[0]))
+        raise AlgebraicError(len(moves), str(error))
+    if len(legal) == 1 or legal[0] == legal[1]:
+        return legal[0]
+    decided = ranks_of_file() or ranks
+    if decided == "auto":
+        raise AlgebraicError(
+            0, f"moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
+            f"({' '.join(legal[1])}); say {argument('ranks', 0)} or {argument('ranks', 1)}",
+        )  # fmt: skip
+    return legal[int(decided)]
+
+
+def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
+    """The number from which a game counts ranks, ``0`` or ``1``, if its moves are legal with only that one.
+
+    Empty if they are legal with both or with neither.
+    """
+    legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
+    return legal[0] if len(legal) == 1 else ""
+
+
+class AlgebraicError(MoveError):
+    """Raised for a game in SAN that cannot be read; ``number`` is the index of the wrong move, from 0."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number
+
+
+def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
+    """The legal moves (ICCS) before the first illegal one, and the error of that move; ``None`` if all are legal."""
+    trial = position.copy()
+    moves: list[str] = []
+    for text in texts:
+        try:
+            move = parse_algebraic(trial, text, first_rank)
+            trial.push(move)
+        except MoveError as error:
+            return moves, error
+        moves.append(move)
+    return moves, None
+
+
+def _square(file: str, rank: str, first_rank: int) -> int:
+    """Index of a square: nine times the rank from Red's side plus the file, both from 0; -1 if it is off the board."""
+    row = int(rank) - first_rank
+    return row * 9 + "abcdefghi".index(file) if 0 <= row <= 9 else -1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from elolab.arena.notation.convert import TARGETS, TRAINING, convert, holds_positions
+from elolab.arena.notation.convert import convert, holds_positions
 from elolab.arena.notation.pgn import FORMATS, read_games
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
@@ -124,7 +124,7 @@ def test_errors(text: str, words: str) -> None:
 # The command
 
 
-@pytest.mark.parametrize("target", [target for target in TARGETS if target not in ("ggf", *TRAINING)])
+@pytest.mark.parametrize("target", [*FORMATS, "fen", "epd", "pgn"])
 def test_the_command_writes_what_the_function_returns(
     target: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:

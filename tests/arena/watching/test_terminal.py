@@ -163,28 +163,21 @@ def test_a_game_that_is_chosen_stays_and_its_place_is_taken_by_another() -> None
     assert choice.game(state(running=[running(1, None)])) == (None, 0, 0)
 
 
-@pytest.mark.parametrize(
-    ("game", "moves", "files"),
-    [
-        ("xiangqi", [*MOVES, "h7h8"], "abcdefghi"),
-        ("chess", ["e2e4", "e7e5", "g1f3", "b8c6", "f1b5", "g8f6", "e1g1"], "abcdefgh"),
-        ("othello", ["f5", "d6"], "abcdefgh"),
-    ],
-)
-def test_boards_show_the_position_of_the_engine(game: str, moves: list[str], files: str) -> None:
+def test_boards_show_the_position_of_the_engine() -> None:
     """The letters that are drawn, read back, are the position's text."""
     retraced = Retraced()
-    for number in (1, len(moves), 2):
-        text = retraced.position(running(1, moves[:number], game))
-        assert text == game_named(game).position(None, moves[:number]).text
-        drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in board_lines(game, text, {})]
-        assert drawn[-1] == files
-        if game == "othello":
-            assert "".join(drawn[:-1]).replace(".", "-") == text.split()[0]
-        else:
-            rows = [re.sub(r"\.+", lambda found: str(len(found.group())), row) for row in drawn[:-1]]
-            assert "/".join(rows) == text.split()[0]
-    assert retraced.position(running(1, ["a1"], game)) is None
+    for moves in (MOVES[:1], MOVES, MOVES[:2], [*MOVES, "h7h8"]):
+        text = retraced.position(running(1, moves))
+        assert text == game_named("xiangqi").position(None, moves).text
+        drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in board_lines("xiangqi", text, {})]
+        rows = [re.sub(r"\.+", lambda found: str(len(found.group())), row) for row in drawn[:-1]]
+        assert "/".join(rows) == text.split()[0]
+        assert drawn[-1] == "abcdefghi"
+    text = retraced.position(running(1, ["f5", "d6"], "othello"))
+    assert text == game_named("othello").position(None, ["f5", "d6"]).text
+    drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in board_lines("othello", text, {})]
+    assert "".join(drawn[:-1]).replace(".", "-") == text.split()[0]
+    assert retraced.position(running(1, ["a1"], "othello")) is None
 
 
 def test_chinese_boards_are_as_wide_as_those_of_letters() -> None:

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 from elolab import command_line
 from elolab.arena.notation.archives import archive_files as reading_files
 from elolab.arena.notation.archives.archive import ArchiveFile, Reading
-from elolab.arena.notation.archives.archive_files import unpacked
+from elolab.arena.notation.archives.archive_files import COMPRESSED, packed, sources, unpacked
 from elolab.arena.notation.archives.formats import FORMATS, entries, format_of, load_games
-from elolab.arena.notation.convert import TARGETS, read_all
+from elolab.arena.notation.convert import TRAINING, read_all
 from elolab.arena.notation.openings import load_suite
+from elolab.arena.notation.pgn import FORMATS as NOTATIONS
 from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text, result_of
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
@@ -258,6 +259,59 @@ def zipped_bytes(folder: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.parametrize("packing", COMPRESSED)
+def test_a_large_text_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
+    def file_of(name: str, text: str) -> Path:
+        path = tmp_path / f"{name}{packing}"
+        data = text.encode()
+        path.write_bytes(packed(data, path.name) or data)
+        return path
+
+    games = "\n".join(f'[Event "{n}"]\n[Red "a"]\n[Result "*"]\n\n1. H2-E2 {{{n}}} H9-G7 *\n' for n in range(60))
+    moves = ["h2e2", "h9g7"]
+    positions = [game_named("xiangqi").position(None, [*moves[:1], move]).text for move in others(moves[0])]
+    pgn, epd = file_of("a.pgn", games), file_of("a.epd", "\n".join(positions))
+    whole = [list(read_all(path, Reading(game_named("xiangqi")))) for path in (pgn, epd)]
+    suites = [load_suite(str(path), "xiangqi").digest for path in (pgn, epd)]
+    monkeypatch.setattr(reading_files, "PART_BYTES", 600)
+    assert len(list(sources(pgn))) > 5
+    assert len(list(sources(epd))) > 5
+    assert [list(read_all(path, Reading(game_named("xiangqi")))) for path in (pgn, epd)] == whole
+    pgn.touch()
+    epd.touch()
+    assert [load_suite(str(path), "xiangqi").digest for path in (pgn, epd)] == suites
+    for path, words in [
+        (file_of("b.pgn", games.replace("{50} H9-G7", "H9-G8")), f"game 51, line {50 * 6 + 5}: Black's move 1 "),
+        (file_of("b.epd", "\n".join([*positions[:20], "9/9/9/9/9/9/9/9/9/9 w"])), "line 21: FEN "),
+    ]:
+        found = read_all(path, Reading(game_named("xiangqi")))
+        (wrong,) = [str(entry) for entry in found if not isinstance(entry, PortableGame)]
+        assert wrong.startswith(f"{path}: {words}")
+
+
+def others(first: str) -> list[str]:
+    return game_named("xiangqi").position(None, [first]).legal_moves()
+
+
+@pytest.mark.parametrize("packing", COMPRESSED[1:])
+def test_games_before_the_damage_of_a_large_file_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
+) -> None:
+    monkeypatch.setattr(reading_files, "PART_BYTES", 600)
+    monkeypatch.setattr(reading_files, "_BLOCK_BYTES", 100)
+    text = "\n".join(f'[Event "{hash(str(n))}"]\n[Result "*"]\n\n1. H2-E2 {{{hash(str(-n))}}} *\n' for n in range(3000))
+    path = tmp_path / f"cut.pgn{packing}"
+    data = packed(text.encode(), path.name)
+    assert data is not None
+    path.write_bytes(data[: len(data) * 2 // 3] if packing != ".bz2" else data[:-9])
+    games, (wrong,) = read(path, "xiangqi")
+    assert len(games) > 500
+    assert set(games) == {"h2e2"}
+    assert wrong.startswith(f"{path}: the compressed file is damaged: ")
+    with pytest.raises(UserError, match="the compressed file is damaged"):
+        load_suite(str(path), "xiangqi")
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030", "big5"])
 @pytest.mark.parametrize("text", [PGN, '[Red "丁"]\r\n1. 炮二平五 馬8進7\r\n', '[Red "王"]\n1. C2.5 H8+7 *\n'])
 def test_texts_in_every_encoding(text: str, encoding: str) -> None:
@@ -309,7 +363,7 @@ def test_any_bytes_are_games_or_single_lines(data: bytes, game: str, variations:
 
 
 def test_every_target_is_written_from_an_archive(mixed: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for target in TARGETS:
+    for target in (*NOTATIONS, "ggf", "fen", "epd", "pgn", *TRAINING):
         words = ["convert", str(mixed / ("d.wtb" if target == "ggf" else "a.xqf")), "--to", target]
         assert command_line.main([*words, *(["--game", "othello"] if target == "ggf" else [])]) == 0
         printed = capsys.readouterr()

@@ -8,10 +8,9 @@ import re
 import pyffish
 import pytest
 
-from elolab.arena.notation.algebraic import is_algebraic, parse_algebraic, read_algebraic
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.games.xiangqi.move_names import is_coordinates
+from elolab.engine.games.xiangqi.move_names import is_algebraic, is_coordinates, parse_algebraic, read_algebraic
 from tests.support.effort import EFFORT
 
 GAME = game_named("xiangqi")
