@@ -31,6 +31,7 @@ from elolab.arena.players.player import (
     Reply,
     late_move_fault,
 )
+from elolab.arena.protocols.compiled_moves import CompiledMoves
 from elolab.arena.records import (
     DialogueSoFar,
     GameJob,
@@ -42,9 +43,10 @@ from elolab.arena.records import (
     exact_score_detail,
 )
 from elolab.engine.compiled.identity import engine_identity
+from elolab.engine.compiled.program_play import ClockState, ProgramArbiter
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.play import Arbiter, margin_ns_of, move_limit_ns_of
+from elolab.engine.play import margin_ns_of, move_limit_ns_of
 from elolab.engine.rules import Ending
 
 if TYPE_CHECKING:
@@ -80,6 +82,9 @@ class GameClock:
     """Whether the player has a clock."""
     margin_ns: int = field(init=False)
     """Nanoseconds by which a move may be late."""
+    noticed_ns: int = field(init=False)
+    """Nanoseconds by which the arena may read a move late; beyond, the move is disturbed. Negative off the wall clock.
+    """
 
     def __post_init__(self) -> None:
         limits = self.spec.limits
@@ -87,6 +92,7 @@ class GameClock:
         self.remaining_ns = (limits.clock_ms or 0) * 1_000_000
         self.moves_to_go = limits.moves_per_control
         self.margin_ns = margin_ns_of(limits, self.spec.margin_ms)
+        self.noticed_ns = int(DISTURBED_SHARE * self.margin_ns) if limits.is_on_wall_clock else -1
         self._move_limit_ns = move_limit_ns_of(limits)
 
     @property
@@ -109,9 +115,25 @@ class GameClock:
 
     def note_lateness(self, late_ns: int) -> None:
         """Count a move that the arena itself read late, on the wall clock."""
-        if self.spec.limits.is_on_wall_clock and late_ns > DISTURBED_SHARE * self.margin_ns:
-            self.disturbed += 1
-            self.worst_late_ns = max(self.worst_late_ns, late_ns)
+        if 0 <= self.noticed_ns < late_ns:
+            self.note_disturbed(1, late_ns)
+
+    def note_disturbed(self, moves: int, worst_late_ns: int) -> None:
+        """Count disturbed moves; ``worst_late_ns`` is the largest lateness."""
+        self.disturbed += moves
+        self.worst_late_ns = max(self.worst_late_ns, worst_late_ns)
+
+    @property
+    def state(self) -> ClockState:
+        """The clock between two moves, as compiled code needs it."""
+        made = self.spec.limits.moves_per_control - self.moves_to_go
+        return ClockState(self.remaining_ns, made, self.overruns, self.worst_overrun_ns)
+
+    @state.setter
+    def state(self, state: ClockState) -> None:
+        self.remaining_ns, made, self.overruns, self.worst_overrun_ns = state
+        control = self.spec.limits.moves_per_control
+        self.moves_to_go = control - made % control if control else 0
 
     def after_move(self, elapsed_ns: int) -> None:
         """Charge the time of a move to the clock, and add the increment.
@@ -214,7 +236,7 @@ class _GameInProgress:
         self.max_game_plies = game_named(job.game).max_game_plies
         self.position = _position_after(job.game, job.opening).copy()
         self.side = self.position.side_to_move
-        self.arbiter = Arbiter(self.position, job.rules, job.adjudication, stop)
+        self.arbiter = ProgramArbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -224,6 +246,8 @@ class _GameInProgress:
         self.fault: dict[str, Any] = {}
         self.asked_ns: int | None = None
         """Time (``time.monotonic_ns``) at which the side to move was asked for its move; ``None`` before the first."""
+        self.compiled: CompiledMoves | None = None
+        """Plays moves in compiled code; ``None`` if only Python can play this game."""
 
     def play(self) -> Ending:
         """Play to the end; returns how the game ended. Before each move, the arbiter's rules apply first, then
@@ -240,6 +264,8 @@ class _GameInProgress:
     def read_moves(self) -> GameSoFar:
         """The moves so far with their figures; callable on any thread."""
         moves, asked_ns = self.moves[:], self.asked_ns
+        if self.compiled is not None:
+            moves, asked_ns = self.compiled.read_moves(), max(asked_ns or 0, self.compiled.asked_ns) or None
         return GameSoFar(
             [move.move for move in moves],
             [move.score for move in moves],
@@ -251,6 +277,8 @@ class _GameInProgress:
 
     def read_dialogue(self) -> DialogueSoFar:
         """The last lines exchanged with both players; callable on any thread."""
+        if self.compiled is not None:
+            self.compiled.ask_to_empty()
         return self.players[0].dialogue(), self.players[1].dialogue()
 
     def _unable_to_start(self) -> Ending | None:
@@ -264,11 +292,25 @@ class _GameInProgress:
 
     def _play_moves(self) -> Ending:
         ending = self.arbiter.verdict()
+        noticed_ns = [clock.noticed_ns for clock in self.clocks]
+        self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # the position's history is full
+            if self.compiled is not None and (ending := self._play_compiled(self.compiled)) is not None:
+                break
             ending = self._play_move()
         return ending
+
+    def _play_compiled(self, compiled: CompiledMoves) -> Ending | None:
+        """Play as many moves as possible in compiled code; returns the game's ending."""
+        before = len(self.moves)
+        ending = compiled.play([clock.state for clock in self.clocks], self.stop)
+        for clock, (state, disturbed) in zip(self.clocks, compiled.clocks(), strict=True):
+            clock.state = state
+            clock.note_disturbed(*disturbed)
+        self.side ^= (len(self.moves) - before) % 2
+        return self.arbiter.solve() if self.arbiter.has_to_solve else ending
 
     def _play_move(self) -> Ending | None:
         """Play one move; returns the game's ending, or ``None`` if the game goes on."""
@@ -338,6 +380,9 @@ class _GameInProgress:
     def _answer(self, side: int) -> Reply:
         """Ask a player for its move in the present position."""
         player = self.players[side]
+        if self.compiled is not None and self.compiled.has_asked:
+            told = self.clocks[side].before_move(self.clocks[1 - side])
+            return self.compiled.finish_move(side, told, self.stop)
         if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
             player.hear_draw_offer()
         if self.ponderings[side].expected is not None:

@@ -33,8 +33,10 @@ from elolab.arena.players.processors import Processors, pin_process
 if TYPE_CHECKING:
     from elolab.arena.players.announced_options import AnnouncedOption
     from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.compiled.program_play import ProgramArbiter, ProgramSide
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
+    from elolab.engine.settings.limits import Limits
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
 """Function that opens the log of a dialogue, given a player's name, its command and its process number; returns
@@ -94,6 +96,10 @@ class ProtocolClient(ABC):
         """Return the lines to send: ``before`` and, if the protocol has one, a command that the engine answers once it
         has processed them.
         """
+
+    def expect_move(self) -> None:
+        """Note that a search has been started, whose answer is due; only in protocols with a ``program_side``."""
+        raise NotImplementedError
 
     def stop(self) -> list[str]:
         """Return the lines that end a search; its answer is then still due."""
@@ -187,6 +193,32 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             return Reply(PASS, None, None, None, 0)
         lines = self._question(position, moves, clock, stop)
         return self._search(lines, position, clock, stop)
+
+    def program_side(self, side: int, opponent: Limits) -> ProgramSide | None:
+        """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
+
+        Called after ``new_game``; ``opponent`` is the limits of the other player.
+        """
+        return None
+
+    def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
+        """The line with which compiled code shall tell the position after ``moves``, and whether it has moves; ``None``
+        if the next move is not for compiled code.
+        """
+        return None
+
+    def read_variation(self, text: str) -> str:
+        """Convert the engine's principal variation to the notation of ``Reply``."""
+        return text
+
+    def keep_program_dialogue(self, sent: Sequence[tuple[str, int]], used: int) -> None:
+        """Keep what compiled code sent and read; see ``EngineProcess.keep_exchanged``."""
+        self._running().keep_exchanged(sent, used)
+
+    def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Read and return the answer to a question that compiled code has asked."""
+        self._client.expect_move()
+        return self._search((), position, clock, stop)
 
     def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
@@ -333,14 +365,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             client.receive(process.read_line(deadline_ns, stop, skips_thinking=True))
 
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
-        """Send the lines that ask for a move and wait for it; returns the nanoseconds that it took.
+        """Send the lines that ask for a move, if there are any, and wait for it; returns the nanoseconds that it took.
 
         The engine has used ``spent_ns`` of its time before.
         """
         process = self._running()
         allowance_ns = max(0, self._allowance_ms(clock) * 1_000_000 - spent_ns)
         try:
-            process.ask(lines, allowance_ns)
+            if lines:
+                process.ask(lines, allowance_ns)
             self._hear(0, stop)
         except DeadlinePassed:
             raise self._overdue(clock, process.asked_ns - spent_ns) from None

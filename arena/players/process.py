@@ -227,7 +227,7 @@ class EngineProcess:
         self._death = _descriptor_of(self._process.pid)
         from elolab.engine.compiled.exchange import Conversation
 
-        self._talk = Conversation(self._input, self._output, self._error, self._death)
+        self.talk = Conversation(self._input, self._output, self._error, self._death)
         self._widen_output()
         if processors:
             pin_process(self._process.pid, processors)  # the shell that is going to be the program
@@ -294,8 +294,8 @@ class EngineProcess:
         memory.
         """
         self.ask(lines)
-        while self._talk.is_asking:
-            self._exchange(self._talk.WRITE, deadline_ns, None)
+        while self.talk.is_asking:
+            self._exchange(self.talk.WRITE, deadline_ns, None)
 
     def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
         """Let the next ``read_line`` write whole lines first, in the same call of compiled code.
@@ -307,7 +307,7 @@ class EngineProcess:
             raise ProcessEnded
         text = "\n".join(lines)
         self.dialogue.sent(text)
-        self._talk.ask(text.encode() + b"\n", allowance_ns)
+        self.talk.ask(text.encode() + b"\n", allowance_ns)
 
     def read_line(self, deadline_ns: int, stop: StopFlag | None = None, *, skips_thinking: bool = False) -> str:
         """Read the next line, normalised by ``plain_line``.
@@ -316,16 +316,16 @@ class EngineProcess:
         other line, or at the deadline. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop``
         is set.
         """
-        while self._talk.is_asking or not self._lines:
+        while self.talk.is_asking or not self._lines:
             if self.has_ended:
                 raise ProcessEnded
-            mode = self._talk.READ_ANSWER if skips_thinking else self._talk.READ_LINE
+            mode = self.talk.READ_ANSWER if skips_thinking else self.talk.READ_LINE
             self._exchange(mode, deadline_ns, stop)
         return plain_line(self._lines.popleft().decode(errors="replace"))
 
     def _exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> None:
         """Write the question and read output, until there is a line or a reason to raise an exception."""
-        talk = self._talk
+        talk = self.talk
         reason = talk.exchange(mode, deadline_ns, stop)
         self.asked_ns = talk.asked_ns
         self._keep_output()
@@ -349,7 +349,7 @@ class EngineProcess:
 
     def _keep_output(self) -> None:
         """Take over what the last exchange has read."""
-        talk = self._talk
+        talk = self.talk
         for output, at_ns in talk.take_output():
             self._note_output(output, at_ns)
             self.late_ns = talk.late_ns
@@ -357,9 +357,32 @@ class EngineProcess:
         if errors:
             self._note_errors(errors)
 
+    def keep_exchanged(self, sent: Sequence[tuple[str, int]], used: int) -> None:
+        """Keep what another user of ``talk`` has sent, each text with its time, and read.
+
+        The first ``used`` pieces of output are done with; ``read_line`` returns the lines of the others.
+        """
+        for text, at_ns in sent:
+            self.dialogue.sent(text, at_ns)
+        self.asked_ns = self.talk.asked_ns
+        for number, (output, at_ns) in enumerate(self.talk.take_output()):
+            if number < used:
+                self.dialogue.received(output, at_ns)
+            else:
+                self._note_output(output, at_ns)
+                self.late_ns = self.talk.late_ns
+        errors = self.talk.take_errors()
+        if errors:
+            self._note_errors(errors)
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether the process runs, no output is left to be read, and no question is being written."""
+        return not (self.has_ended or self._lines or self._begun or self._skipping or self.talk.is_asking)
+
     def take_unasked(self) -> Sequence[str]:
         """Return and remove the complete lines that arrived while none was awaited, in the form of ``read_line``."""
-        if not self.has_ended and self._talk.has_unread and self._read_output() == READ_BYTES:
+        if not self.has_ended and self.talk.has_unread and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._lines:
             return ()
@@ -385,7 +408,7 @@ class EngineProcess:
         total = 0
         while taken and total < UNASKED_BYTES:
             taken = self._read_output() if not self._ended else 0
-            taken += self._read_errors() if self._talk.error_is_open else 0
+            taken += self._read_errors() if self.talk.error_is_open else 0
             total += taken
 
     def _read_output(self) -> int:
@@ -407,7 +430,7 @@ class EngineProcess:
         if self.dialogue.sink is not None:
             self.dialogue.sink.write("<", chunk, at_ns)
         self._take(chunk, at_ns)
-        self._talk.is_in_line = self._skipping or self._begun != b""
+        self.talk.is_in_line = self._skipping or self._begun != b""
 
     def _end_output(self) -> None:
         self._ended = True
@@ -438,7 +461,7 @@ class EngineProcess:
         except OSError:
             chunk = b""
         if not chunk:
-            self._talk.close_error()
+            self.talk.close_error()
             return 0
         self._note_errors(chunk)
         return len(chunk)

@@ -20,6 +20,7 @@ from elolab.arena.protocols.uci_family import (
     parse_best_move,
     parse_information,
     parse_option,
+    read_variation,
 )
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
@@ -28,6 +29,7 @@ from elolab.engine.settings.toml_values import format_toml
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.compiled.program_play import ProgramSide
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.schema import Table
@@ -156,16 +158,29 @@ def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, 
         if clock.opponent_remaining_ms is not None:
             other = (max(1, clock.opponent_remaining_ms), clock.opponent_increment_ms)
         white, black = (own, other) if side_to_move == 0 else (other, own)
-        words.append(f"wtime {white[0]} btime {black[0]} winc {white[1]} binc {black[1]}")
+        words.append(f" wtime {white[0]} btime {black[0]} winc {white[1]} binc {black[1]}")
         if clock.moves_to_go:
-            words.append(f"movestogo {clock.moves_to_go}")
-    if limits.move_time_ms is not None:
-        words.append(f"movetime {limits.move_time_ms}")
-    if limits.nodes is not None:
-        words.append(f"nodes {limits.nodes}")
-    if limits.depth is not None:
-        words.append(f"depth {limits.depth}")
-    return " ".join(words)
+            words.append(f" movestogo {clock.moves_to_go}")
+    return "".join([*words, _limit_words(limits)])
+
+
+def _limit_words(limits: Limits) -> str:
+    """The end of a ``go`` line: the limits besides the clocks."""
+    words = (("movetime", limits.move_time_ms), ("nodes", limits.nodes), ("depth", limits.depth))
+    return "".join(f" {word} {number}" for word, number in words if number is not None)
+
+
+def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
+    """The ``go`` line of ``go_command`` in parts: before the times, after them, and after the moves to go.
+
+    Without a clock, the first part is the whole line.
+    """
+    if limits.clock_ms is None:
+        return go_command(limits, None, side_to_move), "", ""
+    own = limits.increment_ms
+    other = own if opponent.clock_ms is None else opponent.increment_ms
+    white, black = (own, other) if side_to_move == 0 else (other, own)
+    return "go wtime ", f" winc {white} binc {black}", _limit_words(limits)
 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
@@ -223,6 +238,21 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
     def _game_line(self, position: str) -> GameLine:
         return GameLine(position, self._first_rank or 0)
+
+    def program_side(self, side: int, opponent: Limits) -> ProgramSide | None:
+        """The engine for compiled code, unless it ponders or its dialogue is stored."""
+        process, spec = self._running(), self.spec
+        if spec.ponder or process.dialogue.sink is not None:
+            return None
+        from elolab.engine.compiled.program_play import ProgramSide, move_words
+
+        self._words = move_words((self._game, self._first_rank))
+        go = go_parts(spec.limits, opponent, side)
+        return ProgramSide(process.talk, self._words, go, spec.limits, spec.margin_ms, spec.watchdog_ms)
+
+    def read_variation(self, text: str) -> str:
+        """Convert the engine's principal variation to the notation of ``Reply``."""
+        return read_variation(text, self._first_rank or 0)
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         if clock is None and not ponder:

@@ -42,6 +42,7 @@ from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
 if TYPE_CHECKING:
     from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.compiled.program_play import MoveWords, ProgramArbiter
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
 
@@ -228,6 +229,11 @@ class GameLine:
         """Begin the line with ``position``: the word ``startpos``, or the word ``fen`` and a FEN."""
         self._written = f"position {position}"
 
+    @property
+    def has_moves(self) -> bool:
+        """Whether the last line has moves."""
+        return self._moves > self._first
+
     def command(self, moves: Sequence[str]) -> str:
         """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
         call.
@@ -286,6 +292,10 @@ class UciFamilyClient(ProtocolClient):
         """Return ``lines``, which set a position and start a search; the search's answer becomes due."""
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
+
+    def expect_move(self) -> None:
+        """Note that a search has been started, whose answer is due."""
+        self.think()
 
     def receive(self, line: str) -> str:
         """Process a line of the engine; returns the first word of a due reply, else an empty text."""
@@ -367,6 +377,10 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._reading: Fault | None = None
         self._ruled: GameLine | None = None
         """The ``position`` lines of the game whose rule of repetition was looked up last."""
+        self._learnt: tuple[GameLine, str] = (self._line, "")
+        """The ``position`` lines of the game, and the last line whose moves are known to compiled code."""
+        self._words: MoveWords
+        """The moves that compiled code knows."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
@@ -419,6 +433,26 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         client.told_rule = rule
         setting = repetition_setting(rule, client.options, {name.lower() for name, _ in self.spec.options})
         return [] if setting is None else [self._option_line(*setting)]
+
+    def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
+        """The ``position`` line; ``None`` unless the engine is idle and needs no other line. Moves that Python has
+        added to the line become known to compiled code.
+        """
+        if not (self._client.is_idle and self._running().is_quiet):
+            return None
+        if self._rule_lines(arbiter.position):  # which are sent with the next question
+            self._ruled, self._client.told_rule = None, ""
+            return None
+        line = self._line
+        written = line.command(moves)
+        learnt, before = self._learnt
+        if learnt is line and written.startswith(before):
+            words = written[len(before) :].removeprefix(" moves").split()
+            codes = arbiter.codes[len(arbiter.codes) - len(words) :]
+            for word, code in zip(words, codes, strict=True):
+                self._words.learn(word, code)
+        self._learnt = line, written
+        return written, line.has_moves
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
         """Make later ``position`` lines start from this position, as a FEN without moves."""

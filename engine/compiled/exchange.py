@@ -86,7 +86,7 @@ EXCHANGE_DTYPE = np.dtype([
 
 # --- Calls of the system's library ----------------------------------------------------------------------------------
 
-_POLL_IN, _POLL_OUT, _POLL_ERROR, _POLL_HANG_UP, _POLL_INVALID = 1, 4, 8, 16, 32  # the same on Linux and macOS
+POLL_IN, _POLL_OUT, _POLL_ERROR, _POLL_HANG_UP, _POLL_INVALID = 1, 4, 8, 16, 32  # the same on Linux and macOS
 _BROKEN_INPUT = _POLL_ERROR | _POLL_HANG_UP | _POLL_INVALID
 _WORD, _HALF, _SHORT = ir.IntType(64), ir.IntType(32), ir.IntType(16)
 _POINTER = ir.IntType(8).as_pointer()
@@ -121,7 +121,7 @@ def _poll(typingctx, first, events, second, third, milliseconds):  # type: ignor
         polled = ir.LiteralStructType([_HALF, _SHORT, _SHORT])
         array = ir.ArrayType(polled, 3)
         place = cgutils.alloca_once(builder, array)
-        readable = ir.Constant(_SHORT, _POLL_IN)
+        readable = ir.Constant(_SHORT, POLL_IN)
         asked = (builder.trunc(arguments[1], _SHORT), readable, readable)
         for index, (descriptor, wanted) in enumerate(zip((arguments[0], *arguments[2:4]), asked, strict=True)):
             fields = (builder.trunc(descriptor, _HALF), wanted, ir.Constant(_SHORT, 0))
@@ -183,7 +183,7 @@ def poll(first, events, second, third, milliseconds):  # type: ignore[no-untyped
     signal came. The second and the third are waited for to be readable.
     """
     waiting = select.poll()
-    for descriptor, wanted in ((first, events), (second, _POLL_IN), (third, _POLL_IN)):
+    for descriptor, wanted in ((first, events), (second, POLL_IN), (third, POLL_IN)):
         if descriptor >= 0:
             waiting.register(int(descriptor), wanted)
     found = dict(waiting.poll(int(milliseconds)))
@@ -267,7 +267,7 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
         elif now_ns >= wake_ns:
             return WOKEN
         patience_ms = 0 if is_late or is_stopped else _patience_ms(talk, now_ns, wake_ns)
-        ready = poll(talk.output, _POLL_IN, talk.error, talk.ended, patience_ms)
+        ready = poll(talk.output, POLL_IN, talk.error, talk.ended, patience_ms)
         if ready < 0:
             return WOKEN
         output, error, ended = ready & 0xFFFF, (ready >> 16) & 0xFFFF, ready >> 32
@@ -411,7 +411,7 @@ class Conversation:
         words.output_at, words.errors_at = address + places["output_bytes"], address + places["error_bytes"]
         words.allowance_ns = -1
         self._period_ns = NEVER_NS if death >= 0 else LOOK_NS
-        self._polled = (ctypes.c_int * 2)(output, _POLL_IN)  # a descriptor, and the events asked for and found
+        self._polled = (ctypes.c_int * 2)(output, POLL_IN)  # a descriptor, and the events asked for and found
         self._polled_at = ctypes.addressof(self._polled)
         self._question = b""
         self._stop: StopFlag | None = None
@@ -433,7 +433,7 @@ class Conversation:
         """Whether output can be read now, or has ended. Does not give up the interpreter's lock: with many threads it
         takes long to get it back.
         """
-        self._polled[1] = _POLL_IN
+        self._polled[1] = POLL_IN
         return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
 
     @property
@@ -471,12 +471,25 @@ class Conversation:
         words = self._words
         if words.allowance_ns < 0:
             words.deadline_ns = deadline_ns
+        return int(exchange(self._array, mode, *self.circumstances(stop)))
+
+    def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
+        """The last three arguments of the function ``exchange`` for a call on this thread now."""
         if stop is not self._stop:
             self._stop, self._stop_at = stop, 0 if stop is None else stop.address
         is_main = threading.get_ident() == threading.main_thread().ident
         period_ns = WAKE_NS if is_main else self._period_ns
         wake_ns = NEVER_NS if period_ns == NEVER_NS else time.monotonic_ns() + period_ns
-        return int(exchange(self._array, mode, self._stop_at, _schedule(), wake_ns))
+        return self._stop_at, _schedule(), wake_ns
+
+    @property
+    def array(self) -> Any:
+        """The conversation's record of ``EXCHANGE_DTYPE`` as an array of one element."""
+        return self._array
+
+    def output_at(self, place: int, length: int) -> str:
+        """A part of the output that has been read and not been taken yet."""
+        return ctypes.string_at(self._words.output_at + place, length).decode(errors="replace")
 
     def take_output(self) -> Iterator[tuple[bytes, int]]:
         """Yield the output read, in pieces with the time of their arrival, and make room for more."""

@@ -20,7 +20,7 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 # Sources that cannot change a move: code around the kernels, and texts for people.
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "child_processes.py", "distances.py", "errors.py", "fitting.py",
-    "language.py", "proof_game.py", "solving.py", "suite.py",
+    "language.py", "program_play.py", "proof_game.py", "solving.py", "suite.py",
     "cache.py", "compilation.py", "exchange.py", "identity.py", "linking.py", "numba_patches.py", "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}

@@ -1,0 +1,136 @@
+"""The moves of a game between two external programs that compiled code plays, and their way into the game's record.
+
+The loop of ``arena.play.game`` takes some hundred microseconds a move, and the threads of many games wait for each
+other. Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays what is usual, for players whose
+protocol supports it, and leaves the rest to the loop.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from elolab.arena.players.external import ExternalPlayer
+from elolab.arena.records import MoveRecord
+from elolab.engine.compiled.program_play import (
+    ASKED,
+    EMPTY,
+    IS_COMPILED,
+    ClockState,
+    ProgramArbiter,
+    ProgramGame,
+    ProgramSide,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elolab.arena.players.player import Player, PlayerClock, Reply
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.rules import Ending
+
+
+class CompiledMoves:
+    """Plays moves of one game in compiled code and adds them to the game's own lists."""
+
+    def __init__(
+        self,
+        players: tuple[ExternalPlayer[Any], ...],
+        sides: Sequence[ProgramSide],
+        arbiter: ProgramArbiter,
+        line: list[str],
+        moves: list[MoveRecord],
+    ) -> None:
+        """``line`` has all moves since the opening's position, ``moves`` those since the opening."""
+        self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
+        self._game = ProgramGame(sides, arbiter.side_to_move)
+        self.has_asked: bool = False
+        """Whether compiled code has asked the side to move, whose answer has yet to be read."""
+
+    @classmethod
+    def of(
+        cls,
+        players: tuple[Player, Player],
+        noticed_ns: Sequence[int],
+        arbiter: ProgramArbiter,
+        line: list[str],
+        moves: list[MoveRecord],
+    ) -> CompiledMoves | None:
+        """The object for a game whose players have just started it; ``None`` if only Python can play it.
+
+        ``noticed_ns`` is the arena's lateness, for each side, from which a move counts as disturbed.
+        """
+        external = tuple(player for player in players if isinstance(player, ExternalPlayer))
+        if not IS_COMPILED or len(external) < len(players):
+            return None
+        sides = []
+        for number, player in enumerate(external):
+            side = player.program_side(number, players[1 - number].spec.limits)
+            if side is None:
+                return None
+            sides.append(side._replace(noticed_ns=noticed_ns[number]))
+        return cls(external, sides, arbiter, line, moves)
+
+    def play(self, clocks: Sequence[ClockState], stop: StopFlag) -> Ending | None:
+        """Play as many moves as possible; returns the game's ending, ``None`` if it has not ended."""
+        for side, clock in enumerate(clocks):
+            self._game.set_clock(side, clock)
+        ending, code = None, EMPTY
+        while code == EMPTY:
+            if not self._prepare():
+                return None
+            ending, code = self._arbiter.play_programs(self._game, stop)
+            self._keep()
+        self.has_asked = code == ASKED
+        return ending
+
+    def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
+        """Each side's clock after ``play``, with the number of its moves that the arena read late, and the largest
+        lateness in nanoseconds.
+        """
+        return [(self._game.clock(side), self._game.disturbed(side)) for side in (0, 1)]
+
+    def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Read and return the answer to the question that compiled code has asked ``side``."""
+        self.has_asked = False
+        return self._players[side].finish_move(self._arbiter.position, clock, stop)
+
+    def read_moves(self) -> list[MoveRecord]:
+        """The moves so far; callable on any thread."""
+        moves = self._moves[:]
+        return moves + self._new_moves(len(moves), is_final=False)
+
+    def ask_to_empty(self) -> None:
+        """Let the dialogues be completed after the present move; callable on any thread."""
+        self._game.ask_to_empty()
+
+    @property
+    def asked_ns(self) -> int:
+        """Time at which one of the programs was last asked for a move (``time.monotonic_ns``)."""
+        return max(side.talk.asked_ns for side in self._game.sides)
+
+    def _prepare(self) -> bool:
+        """Tell compiled code all that has happened since; returns false if the next move is Python's."""
+        for number, player in enumerate(self._players):
+            line = player.program_line(self._line, self._arbiter)
+            if line is None or not self._game.set_line(number, *line):
+                return False
+        return True
+
+    def _keep(self) -> None:
+        """Take over what compiled code has done."""
+        new = self._new_moves(len(self._moves), is_final=True)
+        self._line += [move.move for move in new]
+        self._moves += new
+        for number, player in enumerate(self._players):
+            player.keep_program_dialogue(self._game.sent(number), self._game.used_arrivals(number))
+
+    def _new_moves(self, begin: int, *, is_final: bool) -> list[MoveRecord]:
+        """The moves from index ``begin`` on; only final ones have principal variations."""
+        text = self._arbiter.text_of
+        return [
+            MoveRecord(
+                text(move.code), move.score, move.depth, move.nodes, move.time_ms,
+                self._players[move.side].read_variation(move.variation) if move.variation else "", move.reported_ms,
+            )
+            for move in self._game.moves(begin, is_final=is_final)
+        ]  # fmt: skip

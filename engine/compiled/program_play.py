@@ -1,0 +1,759 @@
+"""Moves of a game between two programs in compiled code, without the interpreter's lock.
+
+``play_programs`` asks both programs in turn over UCI, reads and checks their moves, charges their clocks, and applies
+rules and adjudication. It does only what is usual. If anything else happens, such as a move that it does not know, a
+fault or a line that is no thinking output, it returns, and a loop in Python goes on from there with the same result.
+
+Nothing here takes part in a search, so this file is not part of the engine's identity.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import threading
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from elolab.engine.compiled.exchange import (
+    DONE,
+    MAX_ARRIVALS,
+    OUTPUT_BYTES,
+    POLL_IN,
+    READ_ANSWER,
+    Conversation,
+    exchange,
+    poll,
+)
+from elolab.engine.compiled.kernel import JIT_DISABLED, jit, multiply_words, publish_word, read_flag
+from elolab.engine.games import game_named
+from elolab.engine.games.contract import decode_verdict
+from elolab.engine.play import (
+    _ILLEGAL,
+    _TO_BE_SOLVED,
+    CLOCKS_DTYPE,
+    NO_SCORE,
+    OPEN,
+    Arbiter,
+    _play_move,
+    set_clock,
+    spend_clock,
+)
+from elolab.engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
+
+if TYPE_CHECKING:
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games.contract import Position
+    from elolab.engine.rules import Adjudication, Ending, Rules
+    from elolab.engine.settings.limits import Limits
+
+QUESTION_BYTES = 12_288
+"""Size in bytes of the buffer for a program's ``position`` and ``go`` lines; for longer ones Python takes over."""
+GO_BYTES = 256
+"""Maximum length in bytes of a ``go`` line."""
+WORD_BYTES = 8
+"""Maximum length in bytes of a move's text that compiled code reads and writes."""
+SENT = 20
+"""Number of ``go`` lines that are kept for the dialogue."""
+NO_CLOCK_MS = 1 << 40
+"""A time of a move that is longer than any clock."""
+HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
+
+LEAVE, ASKED, EMPTY = -3, -4, -5
+"""Codes that ``play_programs`` returns besides verdicts. ``LEAVE``: the loop in Python asks for a move. ``ASKED``:
+the question has been asked, and the loop reads the answer. ``EMPTY``: the buffers must be emptied before the next call.
+"""
+
+_SLOTS_BITS = 13
+_SLOTS = 1 << _SLOTS_BITS
+_MIXER = 0x9E37_79B9_7F4A_7C15
+_SHIFT = np.uint64(64 - _SLOTS_BITS)
+
+WORDS_DTYPE = np.dtype([
+    ("move_words", np.int64),
+    ("words", np.uint64, (_SLOTS,)),  # texts of moves, hashed by themselves; 0 is an empty slot
+    ("codes_of_words", np.int64, (_SLOTS,)),
+    ("codes", np.uint64, (_SLOTS,)),  # codes of moves, hashed by themselves; 0 is an empty slot
+    ("words_of_codes", np.uint64, (_SLOTS,)),  # 0 if the code's text is not known for certain
+])  # fmt: skip
+"""How a program writes moves: their texts, with the first letter in the lowest byte, and their codes."""
+
+PROGRAM_DTYPE = np.dtype([
+    ("program", np.int64),
+    ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
+    ("question_at", np.int64),  # its address
+    ("line_bytes", np.int64),  # length of the ``position`` line
+    ("has_moves", np.int64),  # whether the line has moves already
+    ("start", np.uint8, (GO_BYTES,)),  # parts of the ``go`` line: before the times, between them and the moves to go,
+    ("middle", np.uint8, (GO_BYTES,)),  # and after these; only the first if there is no clock
+    ("end", np.uint8, (GO_BYTES,)),
+    ("start_bytes", np.int64),
+    ("middle_bytes", np.int64),
+    ("end_bytes", np.int64),
+    ("move_ms", np.int64),  # how long a move may take, whatever the clock says
+    ("margin_ms", np.int64),
+    ("noticed_ns", np.int64),  # the arena's lateness from which a move counts as disturbed; negative: none does
+    ("disturbed", np.int64),
+    ("worst_late_ns", np.int64),
+    ("asked", np.int64),  # number of questions since the buffers were emptied
+    ("sent_ns", np.int64, (SENT,)),
+    ("sent_line_bytes", np.int64, (SENT,)),
+    ("sent_go", np.uint8, (SENT, GO_BYTES)),
+    ("sent_go_bytes", np.int64, (SENT,)),
+    ("used_arrivals", np.int64),  # number of pieces of output that belong to moves that have been made
+])  # fmt: skip
+"""The questions to one of the two programs, and their limits."""
+
+_FOUND = 10
+PROGRAM_GAME_DTYPE = np.dtype([
+    ("program_game", np.int64),
+    ("plies_at", np.int64),  # address of ``plies``
+    ("plies", np.int64),
+    ("wants_empty_at", np.int64),  # address of ``wants_empty``
+    ("wants_empty", np.int64),  # set by another thread that wants to see the dialogue so far
+    ("moves", np.int32, (MAX_GAME_PLIES,)),
+    ("scores", np.int32, (MAX_GAME_PLIES,)),
+    ("depths", np.int32, (MAX_GAME_PLIES,)),  # these and the following are negative if not reported
+    ("nodes", np.int64, (MAX_GAME_PLIES,)),
+    ("times_ns", np.int64, (MAX_GAME_PLIES,)),
+    ("reported_ms", np.int64, (MAX_GAME_PLIES,)),
+    ("variations_at", np.int64, (MAX_GAME_PLIES,)),  # where the principal variation begins in the mover's buffer
+    ("variations_bytes", np.int64, (MAX_GAME_PLIES,)),
+    ("line", np.int64, (_FOUND,)),  # what a line of thinking output says
+    ("scored", np.int64, (_FOUND,)),  # the last line with an exact score
+    ("counted", np.int64, (_FOUND,)),  # the last line with nodes
+])  # fmt: skip
+"""The moves of the game, as the programs gave them."""
+
+_DEPTH, _SCORE, _NODES, _TIME, _VARIATION, _VARIATION_END, _IS_BOUND, _IS_REMARK, _MULTIPV = range(9)
+"""Indices of what a line says; -1, and for the score ``NO_SCORE``, stands for what it does not say."""
+
+
+def packed(word: str) -> int:
+    """The text of a move, or another word of at most ``WORD_BYTES`` letters, as a number; 0 if it does not fit."""
+    letters = word.encode(errors="replace")
+    return int.from_bytes(letters, "little") if len(letters) <= WORD_BYTES else 0
+
+
+_WITH_NUMBER = tuple(np.uint64(packed(word)) for word in ("depth", "score", "nodes", "time", "multipv"))
+_DEPTH_WORD, _SCORE_WORD, _NODES_WORD, _TIME_WORD, _MULTIPV_WORD = _WITH_NUMBER
+_CP, _MATE, _PV, _STRING, _LOWER, _UPPER, _BESTMOVE, _INFO = (
+    np.uint64(packed(word)) for word in ("cp", "mate", "pv", "string", "lowerbou", "upperbou", "bestmove", "info")
+)
+_BOUND_LETTERS = 10
+_BLANK, _NEWLINE, _RETURN, _ZERO, _NINE, _MINUS, _PLUS = 32, 10, 13, 48, 57, 45, 43
+_MOST_DIGITS = 15
+_MOST_DEPTH = 10**6
+_VARIATION_BYTES = 400
+_NOTHING = np.uint64(0)
+_BYTE = np.uint64(8)
+
+
+# --- Reading --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _word_at(text, place, end):  # type: ignore[no-untyped-def]
+    """The first letters of the word at ``place``, packed, and where it ends; the end is -1 for a control character."""
+    word, begin = _NOTHING, place
+    while place < end and text[place] != _BLANK:
+        if text[place] < _BLANK:
+            return word, np.int64(-1)
+        if place - begin < WORD_BYTES:
+            word |= np.uint64(text[place]) << (_BYTE * np.uint64(place - begin))
+        place += 1
+    return word, place
+
+
+@jit
+def _number_at(text, place, end):  # type: ignore[no-untyped-def]
+    """The whole number that fills the text; -1 if it is none, or a long one."""
+    if place >= end or end - place > _MOST_DIGITS:
+        return np.int64(-1)
+    number = np.int64(0)
+    for index in range(place, end):
+        if text[index] < _ZERO or text[index] > _NINE:
+            return np.int64(-1)
+        number = 10 * number + np.int64(text[index]) - _ZERO
+    return number
+
+
+@jit
+def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
+    """A score in centipawns or moves to mate, as the score of a move; ``NO_SCORE`` if it cannot be read."""
+    is_negative = text[place] == _MINUS
+    number = _number_at(text, place + (is_negative or text[place] == _PLUS), end)
+    if number < 0:
+        return np.int64(NO_SCORE)
+    if not is_mate:
+        number = min(number, np.int64(BAN_BOUND - 1))
+        return -number if is_negative else number
+    if is_negative or number == 0:
+        return min(2 * number, np.int64(MAX_PLY)) - MATE
+    return MATE - min(2 * number - 1, np.int64(MAX_PLY))
+
+
+@jit
+def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
+    """Read a line of thinking output from its second word on into ``found``; false if it is unusual."""
+    for index in range(_FOUND):
+        found[index] = -1
+    found[_SCORE] = NO_SCORE
+    expected, is_mate = _NOTHING, False
+    while place < end:
+        word, after = _word_at(text, place, end)
+        if after <= place:  # two blanks, or a control character
+            return False
+        if expected == _SCORE_WORD:
+            if word != _CP and word != _MATE:
+                return False
+            is_mate, expected = word == _MATE, _CP
+        elif expected == _CP:
+            if found[_SCORE] == NO_SCORE:
+                found[_SCORE] = _score_at(text, place, after, is_mate)
+                if found[_SCORE] == NO_SCORE:
+                    return False
+            expected = _NOTHING
+        elif expected != _NOTHING:
+            number = _number_at(text, place, after)
+            if number < 0:
+                return False
+            index = _DEPTH if expected == _DEPTH_WORD else _NODES if expected == _NODES_WORD else _TIME
+            index = _MULTIPV if expected == _MULTIPV_WORD else index
+            if found[index] < 0:
+                found[index] = number
+            expected = _NOTHING
+        elif word == _PV:
+            if found[_VARIATION] < 0:
+                found[_VARIATION], found[_VARIATION_END] = after + 1, min(end, after + 1 + _VARIATION_BYTES)
+        elif after - place == _BOUND_LETTERS and word in (_LOWER, _UPPER):
+            found[_IS_BOUND] = 1
+        elif word == _STRING:
+            found[_IS_REMARK] = 1
+            return True
+        elif word in _WITH_NUMBER:
+            expected = word
+        place = after + 1
+    # A blank at the end, or a word without its number, is unusual.
+    return place == end + 1 and expected == _NOTHING
+
+
+@jit
+def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
+    """Read the last lines with a score and with nodes of the whole lines in a text; false if one is unusual."""
+    scored, counted, line = game.scored, game.counted, game.line
+    for index in range(_FOUND):
+        scored[index] = counted[index] = -1
+    scored[_SCORE] = NO_SCORE
+    has_score = has_nodes = False
+    while end > begin and not (has_score and has_nodes):
+        start = end - 1  # of the line, whose newline is at ``end`` - 1
+        while start > begin and text[start - 1] != _NEWLINE:
+            start -= 1
+        stop = end - 1 - (end - 1 > start and text[end - 2] == _RETURN)
+        end = start
+        word, after = _word_at(text, start, stop)
+        if word != _INFO:
+            if text[start] < _ZERO or text[start] > _NINE:  # nor thinking output as in other protocols
+                return False
+            continue
+        if not _read_thinking(text, after + 1, stop, line):
+            return False
+        if line[_IS_REMARK] > 0:
+            continue
+        if line[_NODES] >= 0 and not has_nodes:
+            has_nodes = True
+            for index in range(_FOUND):
+                counted[index] = line[index]
+        if line[_SCORE] != NO_SCORE and not has_score and line[_IS_BOUND] < 0 and line[_MULTIPV] in (-1, 1):
+            has_score = True
+            for index in range(_FOUND):
+                scored[index] = line[index]
+    return True
+
+
+@jit
+def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
+    """The text of the move in a ``bestmove`` line, packed; 0 if the line is unusual."""
+    end -= end > begin and text[end - 1] == _RETURN
+    word, after = _word_at(text, begin, end)
+    if word != _BESTMOVE or after - begin != WORD_BYTES:
+        return _NOTHING
+    word, last = _word_at(text, after + 1, end)
+    return word if last - after - 1 <= WORD_BYTES and last > after + 1 else _NOTHING
+
+
+# --- Texts of moves -------------------------------------------------------------------------------------------------
+
+
+@jit
+def _slot_of(keys, key):  # type: ignore[no-untyped-def]
+    """The slot of a hash table that has the key, or that is empty."""
+    slot = np.int64(multiply_words(key, np.uint64(_MIXER)) >> _SHIFT)
+    while keys[slot] != key and keys[slot] != _NOTHING:
+        slot = (slot + 1) % _SLOTS
+    return slot
+
+
+@jit
+def _code_of(table, word):  # type: ignore[no-untyped-def]
+    """The code of a move's text; 0 if it is not known."""
+    slot = _slot_of(table.words, word)
+    return table.codes_of_words[slot] if table.words[slot] == word else np.int64(0)
+
+
+@jit
+def _word_of(table, code):  # type: ignore[no-untyped-def]
+    """The text of a move's code; 0 if it is not known."""
+    slot = _slot_of(table.codes, np.uint64(code))
+    return table.words_of_codes[slot] if table.codes[slot] == np.uint64(code) else _NOTHING
+
+
+# --- Writing --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def _append(text, place, part, length):  # type: ignore[no-untyped-def]
+    for index in range(length):
+        text[place + index] = part[index]
+    return place + length
+
+
+@jit
+def _append_word(text, place, word):  # type: ignore[no-untyped-def]
+    while word != _NOTHING:
+        text[place] = np.uint8(word & np.uint64(255))
+        word >>= _BYTE
+        place += 1
+    return place
+
+
+@jit
+def _append_number(text, place, number):  # type: ignore[no-untyped-def]
+    digits, rest = 1, number
+    while rest > 9:
+        rest //= 10
+        digits += 1
+    for index in range(digits - 1, -1, -1):
+        text[place + index] = _ZERO + number % 10
+        number //= 10
+    return place + digits
+
+
+_MOVES = tuple(b" moves")
+_BLACK_TIME = tuple(b" btime ")
+_TO_GO = tuple(b" movestogo ")
+
+
+@jit
+def _append_move(program, word):  # type: ignore[no-untyped-def]
+    """Extend the ``position`` line by a move."""
+    text, place = program.question, program.line_bytes
+    if program.has_moves == 0:
+        place = _append(text, place, _MOVES, len(_MOVES))
+        program.has_moves = 1
+    text[place] = _BLANK
+    program.line_bytes = _append_word(text, place + 1, word)
+
+
+@jit
+def _remaining_ms(clocks, side):  # type: ignore[no-untyped-def]
+    return clocks.remaining_ns[side] // 1_000_000
+
+
+@jit
+def _write_question(program, clocks, side):  # type: ignore[no-untyped-def]
+    """Write the ``go`` line after the ``position`` line; returns the length of both."""
+    text, place = program.question, program.line_bytes
+    text[place] = _NEWLINE
+    begin = place + 1
+    place = _append(text, begin, program.start, program.start_bytes)
+    if clocks.clock_ns[side] >= 0:
+        own = max(np.int64(1), _remaining_ms(clocks, side))
+        other = max(np.int64(1), _remaining_ms(clocks, 1 - side)) if clocks.clock_ns[1 - side] >= 0 else own
+        place = _append_number(text, place, own if side == 0 else other)
+        place = _append(text, place, _BLACK_TIME, len(_BLACK_TIME))
+        place = _append_number(text, place, other if side == 0 else own)
+        place = _append(text, place, program.middle, program.middle_bytes)
+        control = clocks.moves_per_control[side]
+        if control > 0:
+            place = _append(text, place, _TO_GO, len(_TO_GO))
+            place = _append_number(text, place, control - clocks.moves_made[side] % control)
+        place = _append(text, place, program.end, program.end_bytes)
+    slot = program.asked % SENT
+    program.sent_line_bytes[slot] = program.line_bytes
+    program.sent_go_bytes[slot] = _append(program.sent_go[slot], 0, text[begin:place], place - begin)
+    text[place] = _NEWLINE
+    return place + 1
+
+
+# --- Playing --------------------------------------------------------------------------------------------------------
+
+
+@jit
+def play_programs(  # type: ignore[no-untyped-def]
+    games, programs, first_talks, second_talks, first_words, second_words, all_clocks, states, lists, adjudications,
+    trackers, longest, stop, schedule, wake_ns
+):  # fmt: skip
+    """Let both programs move in turn, until the game ends or something unusual happens.
+
+    ``programs`` has two elements, every other array of records one. Returns a verdict code, or why the loop in Python
+    must go on. A game of ``longest`` plies is left. ``stop``, ``schedule`` and ``wake_ns`` are as in ``exchange``.
+    """
+    state, game, clocks = states[0], games[0], all_clocks[0]
+    while True:
+        side = np.int64(state.side)
+        talks = first_talks if side == 0 else second_talks
+        talk, program = talks[0], programs[side]
+        if talk.filled > HALF_OUTPUT or talk.arrivals > HALF_ARRIVALS or read_flag(game.wants_empty_at) != 0:
+            return np.int64(EMPTY)
+        if game.plies >= longest or program.line_bytes > QUESTION_BYTES - 2 * GO_BYTES or read_flag(stop) != 0:
+            return np.int64(LEAVE)
+        if poll(talk.output, POLL_IN, -1, -1, 0) != 0:  # it speaks unasked, or has ended
+            return np.int64(LEAVE)
+        _ask(program, talk, clocks, side)
+        begun = talk.filled
+        is_answered = exchange(talks, READ_ANSWER, stop, schedule, wake_ns) == DONE
+        program.sent_ns[program.asked % SENT] = talk.asked_ns
+        program.asked += 1
+        if not is_answered:
+            return np.int64(ASKED)
+        verdict = _make_move(
+            game, programs, talk, begun, first_words[0], second_words[0], clocks, states, lists, adjudications, trackers
+        )
+        if verdict != OPEN:
+            return verdict
+
+
+@jit
+def _ask(program, talk, clocks, side):  # type: ignore[no-untyped-def]
+    talk.question_bytes = _write_question(program, clocks, side)
+    talk.question_at, talk.written = program.question_at, 0
+    talk.line_start = talk.filled
+    allowed_ms = program.move_ms
+    if clocks.clock_ns[side] >= 0:
+        allowed_ms = min(allowed_ms, _remaining_ms(clocks, side))
+    talk.allowance_ns = (allowed_ms + program.margin_ms) * 1_000_000
+
+
+@jit
+def _make_move(  # type: ignore[no-untyped-def]
+    game, programs, talk, begun, first_words, second_words, clocks, states, lists, adjudications, trackers
+):  # fmt: skip
+    """Read the answer, whose output begins at ``begun``, and make the move; returns the verdict code or ``ASKED``."""
+    text, place = talk.output_bytes, talk.line_start
+    while text[place] != _NEWLINE:
+        place += 1
+    side = np.int64(states[0].side)
+    word = _read_best_move(text, talk.line_start, place)
+    code = _code_of(first_words if side == 0 else second_words, word) if word != _NOTHING else np.int64(0)
+    if code == 0 or place + 1 != talk.filled or not _read_thoughts(text, begun, talk.line_start, game):
+        return np.int64(ASKED)
+    first_word, second_word = _word_of(first_words, code), _word_of(second_words, code)
+    elapsed = max(np.int64(0), talk.arrival_ns[talk.arrivals - 1] - talk.asked_ns)
+    if first_word == _NOTHING or second_word == _NOTHING or _is_too_late(clocks, side, elapsed):
+        return np.int64(ASKED)
+    score, ply = game.scored[_SCORE], game.plies
+    verdict = _play_move(states, lists, adjudications, trackers, code, score, ply + 1)
+    if verdict == _ILLEGAL:
+        return np.int64(ASKED)
+    spend_clock(clocks, side, elapsed)
+    _note_lateness(programs[side], talk.waited_ns)
+    _append_move(programs[0], first_word)
+    _append_move(programs[1], second_word)
+    programs[side].used_arrivals = talk.arrivals
+    _record_move(game, ply, code, elapsed)
+    return verdict
+
+
+@jit
+def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
+    """Whether a move loses the game on time."""
+    late = np.int64(0)
+    if clocks.move_limit_ns[side] >= 0:
+        late = max(late, elapsed - clocks.move_limit_ns[side])
+    if clocks.clock_ns[side] >= 0:
+        late = max(late, elapsed - clocks.remaining_ns[side])
+    return late > clocks.margin_ns[side]
+
+
+@jit
+def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
+    """Count a move that the arena itself read late."""
+    if 0 <= program.noticed_ns < late_ns:
+        program.disturbed += 1
+        program.worst_late_ns = max(program.worst_late_ns, late_ns)
+
+
+@jit
+def _record_move(game, ply, code, elapsed):  # type: ignore[no-untyped-def]
+    scored, counted = game.scored, game.counted
+    game.moves[ply], game.scores[ply], game.times_ns[ply] = code, scored[_SCORE], elapsed
+    game.depths[ply] = min(_MOST_DEPTH, scored[_DEPTH] if scored[_DEPTH] >= 0 else counted[_DEPTH])
+    game.nodes[ply] = counted[_NODES] if counted[_NODES] >= 0 else scored[_NODES]
+    game.reported_ms[ply] = counted[_TIME] if counted[_NODES] >= 0 else scored[_TIME]
+    game.variations_at[ply] = scored[_VARIATION]
+    game.variations_bytes[ply] = scored[_VARIATION_END] - scored[_VARIATION]
+    publish_word(game.plies_at, 0, np.uint64(ply + 1))  # another thread that reads it also reads the move
+
+
+# --- Its use from Python --------------------------------------------------------------------------------------------
+
+IS_COMPILED = not JIT_DISABLED
+"""Whether ``play_programs`` can be used; interpreted, it would be slower than the loop in Python."""
+
+
+class MoveWords:
+    """How some programs write moves, for compiled code; threads share it, and it only grows.
+
+    Only the texts that ``learn`` has seen are known. A text is read as its move wherever that move is legal.
+    """
+
+    def __init__(self) -> None:
+        self.array = np.zeros(1, WORDS_DTYPE)
+        self._known: dict[int, str] = {}
+        """The text of each code; empty if there are several."""
+        self._lock = threading.Lock()
+
+    def learn(self, word: str, code: int) -> None:
+        """Note that programs write the move ``code`` as ``word``. A second text of the same code makes it unknown."""
+        if self._known.get(code) == word:
+            return
+        with self._lock:
+            record = self.array[0]
+            text = packed(word)
+            if code not in self._known:
+                if not text or len(self._known) >= _SLOTS // 2:
+                    return
+                self._known[code] = word
+                self._enter(record, "words", "codes_of_words", text, code)
+                self._enter(record, "codes", "words_of_codes", code, text)
+            elif self._known[code] != word:
+                self._known[code] = ""
+                self._enter(record, "codes", "words_of_codes", code, 0)
+
+    def _enter(self, record: Any, keys: str, values: str, key: int, value: int) -> None:
+        slot = (key * _MIXER & 0xFFFF_FFFF_FFFF_FFFF) >> int(_SHIFT)
+        while record[keys][slot] not in (0, key):
+            slot = (slot + 1) % _SLOTS
+        record[values][slot] = value
+        record[keys][slot] = key
+
+
+@functools.cache
+def move_words(style: Hashable) -> MoveWords:
+    """The texts of moves of all programs that write moves in one style."""
+    return MoveWords()
+
+
+class ProgramSide(NamedTuple):
+    """One of the two programs of a game."""
+
+    talk: Conversation
+    words: MoveWords
+    go: tuple[str, str, str]
+    """Parts of the ``go`` line: before the times, between them and the moves to go, and after these. Without a clock
+    the first is the whole line.
+    """
+    limits: Limits
+    margin_ms: int
+    watchdog_ms: int
+    """Milliseconds that a move may take under limits without time."""
+    noticed_ns: int = -1
+    """Nanoseconds of the arena's lateness from which a move counts as disturbed; negative if none does."""
+
+
+class ClockState(NamedTuple):
+    """A side's clock between two moves."""
+
+    remaining_ns: int
+    moves_made: int
+    overruns: int
+    worst_overrun_ns: int
+
+
+class ProgramMove(NamedTuple):
+    """A move as its program gave it; missing figures are ``None``."""
+
+    side: int
+    code: int
+    score: int | None
+    depth: int | None
+    nodes: int | None
+    time_ms: float
+    reported_ms: float | None
+    variation: str
+
+
+class ProgramGame:
+    """A game between two programs, played in compiled code while it takes its usual course."""
+
+    def __init__(self, sides: Sequence[ProgramSide], first_mover: int) -> None:
+        """``first_mover`` is the side that makes the first move after the opening."""
+        self.sides, self._first_mover = sides, first_mover
+        self._games = np.zeros(1, PROGRAM_GAME_DTYPE)
+        self._programs = np.zeros(2, PROGRAM_DTYPE)
+        self._clocks = np.zeros(1, CLOCKS_DTYPE)
+        self._game, self._clock = self._games[0], self._clocks[0]
+        address, places = self._games.ctypes.data, PROGRAM_GAME_DTYPE.fields
+        assert places is not None
+        self._wants_empty = ctypes.c_uint8.from_address(address + places["wants_empty"][1])
+        self._game["plies_at"] = address + places["plies"][1]
+        self._game["wants_empty_at"] = address + places["wants_empty"][1]
+        clocks = self._clocks.view(np.recarray)[0]
+        for number, side in enumerate(sides):
+            set_clock(clocks, number, side.limits, side.margin_ms)
+            program = self._programs[number]
+            program["question_at"] = program["question"].ctypes.data
+            for name, part in zip(("start", "middle", "end"), side.go, strict=True):
+                letters = np.frombuffer(part.encode(), np.uint8)
+                program[name][: len(letters)] = letters
+                program[f"{name}_bytes"] = len(letters)
+            limits = side.limits
+            untimed_ms = side.watchdog_ms if limits.clock_ms is None else NO_CLOCK_MS
+            program["move_ms"] = untimed_ms if limits.move_time_ms is None else limits.move_time_ms
+            program["margin_ms"] = side.margin_ms if limits.is_timed else 0
+            program["noticed_ns"] = side.noticed_ns
+
+    def set_line(self, side: int, line: str, has_moves: bool) -> bool:
+        """Give a side's ``position`` line, and whether it has moves; returns false if it is too long."""
+        letters = line.encode()
+        if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
+            return False
+        program = self._programs[side]
+        ctypes.memmove(int(program["question_at"]), letters, len(letters))
+        program["line_bytes"], program["has_moves"] = len(letters), has_moves
+        return True
+
+    def set_clock(self, side: int, clock: ClockState) -> None:
+        """Set a side's clock to its state before the next move."""
+        for name, value in zip(clock._fields, clock, strict=True):
+            self._clock[name][side] = value
+
+    def clock(self, side: int) -> ClockState:
+        """A side's clock after the last move."""
+        return ClockState(*(int(self._clock[name][side]) for name in ClockState._fields))
+
+    def disturbed(self, side: int) -> tuple[int, int]:
+        """Number of moves of a side that the arena read late since the last call, and the largest lateness in ns."""
+        program = self._programs[side]
+        found = int(program["disturbed"]), int(program["worst_late_ns"])
+        program["disturbed"] = program["worst_late_ns"] = 0
+        return found
+
+    def sent(self, side: int) -> list[tuple[str, int]]:
+        """The last questions since the last call, with the time at which each was sent (``time.monotonic_ns``)."""
+        program = self._programs[side]
+        asked = int(program["asked"])
+        program["asked"] = 0
+        found = []
+        for slot in (number % SENT for number in range(max(0, asked - SENT), asked)):
+            line = program["question"][: program["sent_line_bytes"][slot]].tobytes().decode()
+            go = program["sent_go"][slot][: program["sent_go_bytes"][slot]].tobytes().decode()
+            found.append((f"{line}\n{go}", int(program["sent_ns"][slot])))
+        return found
+
+    def used_arrivals(self, side: int) -> int:
+        """Number of pieces of a side's output, since the last call, that belong to moves that have been made."""
+        used = int(self._programs[side]["used_arrivals"])
+        self._programs[side]["used_arrivals"] = 0
+        return used
+
+    def ask_to_empty(self) -> None:
+        """Let ``play_programs`` return before the next move; callable on any thread."""
+        self._wants_empty.value = 1
+
+    def play(self, plies: int, longest: int, arbiter: Sequence[Any], stop: StopFlag) -> int:
+        """Call ``play_programs`` after ``plies`` moves, with the arrays of an ``Arbiter``."""
+        first, second = self.sides
+        self._wants_empty.value = 0
+        self._game["plies"] = plies
+        return int(play_programs(
+            self._games, self._programs, first.talk.array, second.talk.array, first.words.array, second.words.array,
+            self._clocks, *arbiter, longest, *first.talk.circumstances(stop),
+        ))  # fmt: skip
+
+    @property
+    def last_score(self) -> int:
+        """Score of the last move; ``NO_SCORE`` if its program gave none."""
+        return int(self._game["scores"][int(self._game["plies"]) - 1])
+
+    def codes(self, begin: int) -> list[int]:
+        """The codes of the moves from index ``begin`` on."""
+        codes: list[int] = self._game["moves"][begin : int(self._game["plies"])].tolist()
+        return codes
+
+    def moves(self, begin: int, *, is_final: bool) -> list[ProgramMove]:
+        """The moves from index ``begin`` on. Only final ones have variations; others may be read on any thread."""
+        game, end = self._game, int(self._game["plies"])
+        if end <= begin:
+            return []
+        names = ("moves", "scores", "depths", "nodes", "times_ns", "reported_ms", "variations_at", "variations_bytes")
+        found = []
+        rows = zip(*(game[name][begin:end].tolist() for name in names), strict=True)
+        for number, (code, score, depth, nodes, time_ns, reported_ms, place, length) in enumerate(rows, begin):
+            side = (self._first_mover + number) % 2
+            has_variation = is_final and place >= 0 and length > 0
+            found.append(ProgramMove(
+                side,
+                code,
+                None if score == NO_SCORE else score,
+                None if depth < 0 else depth,
+                None if nodes < 0 else nodes,
+                time_ns / 1e6,
+                None if reported_ms < 0 else float(reported_ms),
+                self.sides[side].talk.output_at(place, length) if has_variation else "",
+            ))  # fmt: skip
+        return found
+
+
+class ProgramArbiter(Arbiter):
+    """An arbiter that can also play the moves of two programs in compiled code."""
+
+    def __init__(
+        self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
+    ) -> None:
+        super().__init__(position, rules, adjudication, stop)
+        self.codes: list[int] = []
+        """Codes of the moves so far."""
+        self.text_of = _move_texts(position.game.name)
+        """Function that returns the text of a move's code, in protocol notation."""
+
+    @property
+    def position(self) -> Position:
+        """The present position; not to be changed."""
+        return self._position
+
+    @property
+    def side_to_move(self) -> int:
+        """0 for the side that moves first in the game, 1 for the other."""
+        return self._position.side_to_move
+
+    def play(self, move: str, score: int | None) -> Ending | None:
+        """Make a move; see ``Arbiter.play``."""
+        ending = super().play(move, score)
+        state = self._position.state
+        self.codes.append(int(self._position.game.kernels.past_move(state, int(state.ply) - 1)))
+        return ending
+
+    def play_programs(self, programs: ProgramGame, stop: StopFlag) -> tuple[Ending | None, int]:
+        """Play on from the present position; returns the game's ending, if it has ended, and the code that
+        ``play_programs`` returned.
+        """
+        position, before = self._position, self._moves
+        code = programs.play(before, before + position.game.max_game_plies - position.ply, self._arrays, stop)
+        codes = programs.codes(before)
+        self.codes += codes
+        position.moves.extend(map(self.text_of, codes))
+        self._moves += len(codes)
+        if code == _TO_BE_SOLVED:
+            self._unsolved = (1 - position.side_to_move, programs.last_score)
+        return decode_verdict(code) if code >= 0 else None, code
+
+
+@functools.cache
+def _move_texts(game: str) -> Callable[[int], str]:
+    """A game's ``format_move``, with a cache of its results."""
+    return functools.cache(game_named(game).format_move)
