@@ -300,6 +300,8 @@ class _GameInProgress:
             if self.compiled is not None and (ending := self._play_compiled(self.compiled)) is not None:
                 break
             ending = self._play_move()
+        if self.compiled is not None:
+            self.compiled.learn()
         return ending
 
     def _play_compiled(self, compiled: CompiledMoves) -> Ending | None:

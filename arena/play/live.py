@@ -124,6 +124,8 @@ class RunProgress:
         """Time at which ``_score_parts`` were computed."""
         self._faults: Counter[tuple[str, str]] = Counter()
         """Number of faults by player and reason."""
+        self._disturbed = 0
+        """Number of finished games of this process whose clocks the machine held up."""
         self._is_gone: bool = False
         """Whether the output cannot be written any more, because its terminal or pipe was closed."""
         self._remarks: deque[str] = deque()
@@ -225,6 +227,7 @@ class RunProgress:
             return
         self._ended += 1
         self._draws += record.score == 0.5
+        self._disturbed += "disturbed" in record.detail
         if self.score is not None:
             self.score.add(Outcome(record.key, record.pairing, record.score))
         if self._verbose:
@@ -277,6 +280,8 @@ class RunProgress:
         parts = [self._count_part(say), *own]
         if self._ended:
             parts.append(Part(10, (say("progress.draws", share=f"{100 * self._draws / self._ended:.0f}"),)))
+        if self._disturbed:
+            parts.append(Part(8, (say("progress.disturbed_games", count=self._disturbed),)))
         workers = self.workers()
         if workers:
             present = sum(worker["state"] in ("playing", "idle") for worker in workers)

@@ -282,10 +282,10 @@ class Store:
         """
         query = (
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
-            "ORDER BY series, number"
+            "WHERE instr(detail, ?) > 0 ORDER BY series, number"
         )
         with self._failures():
-            for *place, text in self.connection.execute(query):
+            for *place, text in self.connection.execute(query, (json.dumps(name),)):
                 detail = json.loads(text).get(name)
                 if detail is not None:
                     yield Pairing(*place), detail

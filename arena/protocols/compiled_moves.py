@@ -94,6 +94,11 @@ class CompiledMoves:
         self.has_asked = False
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
+    def learn(self) -> None:
+        """Let compiled code learn the moves of a game that has ended."""
+        for player in self._players:
+            player.program_line(self._line, self._arbiter)
+
     def read_moves(self) -> list[MoveRecord]:
         """The moves so far; callable on any thread."""
         moves = self._moves[:]

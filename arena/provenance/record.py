@@ -290,6 +290,9 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
         found.append(("provenance.drivers", {"count": len(drivers), "identities": _shown(drivers)}))
     if games := _games_from_used_openings(store):
         found.append(("provenance.reused", {"games": games, "count": len(store)}))
+    if disturbed := [held_up for _, held_up in store.details("disturbed")]:
+        worst = max(held_up["worst_ms"] for held_up in disturbed)
+        found.append(("provenance.disturbed", {"games": len(disturbed), "count": len(store), "worst": f"{worst:g}"}))
     refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
     return found + [("provenance.refused", {"worker": worker, "reason": why}) for worker, why in refused.items()]
 

@@ -38,7 +38,7 @@ from elolab.engine.play import (
     OPEN,
     Arbiter,
     _play_move,
-    set_clock,
+    _start_clocks,
     spend_clock,
 )
 from elolab.engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
@@ -596,15 +596,15 @@ class ProgramGame:
         self._games = np.zeros(1, PROGRAM_GAME_DTYPE)
         self._programs = np.zeros(2, PROGRAM_DTYPE)
         self._clocks = np.zeros(1, CLOCKS_DTYPE)
+        first, second = sides
+        self._clocks[0] = _start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
         self._game, self._clock = self._games[0], self._clocks[0]
         address, places = self._games.ctypes.data, PROGRAM_GAME_DTYPE.fields
         assert places is not None
         self._wants_empty = ctypes.c_uint8.from_address(address + places["wants_empty"][1])
         self._game["plies_at"] = address + places["plies"][1]
         self._game["wants_empty_at"] = address + places["wants_empty"][1]
-        clocks = self._clocks.view(np.recarray)[0]
         for number, side in enumerate(sides):
-            set_clock(clocks, number, side.limits, side.margin_ms)
             program = self._programs[number]
             program["question_at"] = program["question"].ctypes.data
             for name, part in zip(("start", "middle", "end"), side.go, strict=True):

@@ -21,6 +21,7 @@ from elolab.arena.play.live import RunProgress
 from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import Store
+from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome, Pairing
 from elolab.engine.language import columns_of
 from elolab.engine.settings.limits import Limits
@@ -202,6 +203,21 @@ def test_every_finished_game_may_have_a_line() -> None:
     progress.begin(2)
     progress.finished(game(17, "0-1", "resignation"))
     assert stream.getvalue() == "game 17  Bob – Ann  0-1  resignation  41 plies  1.50 s  opening number 8\n"
+
+
+def test_games_whose_clocks_the_machine_held_up_are_counted(tmp_path: Path) -> None:
+    stream = io.StringIO()
+    progress = RunProgress(stream, clock=Watch(), every=2)
+    progress.begin(4)
+    with Store(tmp_path) as store:
+        for number, detail in enumerate(({}, {"disturbed": {"moves": 1, "worst_ms": 31.5}})):
+            record = replace(game(number, "1-0"), key=f"{number:032x}", detail=detail)
+            store.add(record)
+            progress.finished(record)
+            progress.counted()
+        (warning,) = caveats_of(store, ()).sentences()
+    assert "disturbed: 1" in stream.getvalue()
+    assert warning.startswith("1 of 2 games was disturbed: the machine read moves up to 31.5 ms late.")
 
 
 def late(number: int, drawn: bool = False) -> GameRecord:
