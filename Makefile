@@ -57,6 +57,7 @@ bench: .venv/.installed  ## measure the speed of the engine and the arena (ARGUM
 
 docs: .venv/.installed-docs  ## write generated pages and JSON schemas, then build the site in build/site
 	@.venv/bin/python docs/site/claims_pages.py
+	@.venv/bin/python docs/site/ablations_pages.py
 	@.venv/bin/python -m elolab.tuning.keys.reference
 	@.venv/bin/python docs/site/build.py build/site
 

@@ -125,7 +125,7 @@ def test_every_ending_has_a_name_and_an_explanation() -> None:
 def test_what_the_code_of_tuning_calls_something_has_a_name() -> None:
     names = {
         "verdict": (*comparison_verdicts.DIFFERENT, comparison_verdicts.EQUIVALENT, comparison_verdicts.UNDECIDED),
-        "outcome": (*part_verdicts.PART_VERDICTS, part_verdicts.SHOWN, part_verdicts.UNFINISHED),
+        "outcome": (*part_verdicts.VERDICTS, part_verdicts.SHOWN, part_verdicts.UNFINISHED),
         "expected": {word for words in claim_keys.EXPECTED.values() for word in words},
         "basis": claim_keys.BASES.values(),
         "engine": claim_keys.ENGINES,
@@ -180,7 +180,7 @@ def uses() -> tuple[set[str], list[re.Pattern[str]], set[str]]:
     plain: set[str] = set()
     asked: set[str] = set()
     patterns: set[str] = {r"script\..*", r"piece\..*"}  # asked for by report.js, see below
-    for path in sources(*ROOMS, "elolab/cli"):
+    for path in sources(*ROOMS, "elolab/cli", "docs/site"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 plain.add(node.value)

@@ -80,6 +80,7 @@ NOT_RUN = {
     "elolab tune first": "minutes; the tutorial has a shorter study",
     "elolab ablate null-depth": "minutes; the tutorial has a shorter ablation",
     "elolab ablate first": "minutes; the tutorial has a shorter ablation",
+    "elolab claims --repeat C3f": "minutes",
     "elolab claims --game othello --only C20": "minutes",
     "elolab claims --budget full --minutes 240": "hours",
     "elolab claims --budget full --only C9a C12": "hours",
@@ -99,7 +100,7 @@ RUN = ("docs/tutorial.md", *GUIDE, "README.md")
 """The pages whose commands are run."""
 
 
-@each("docs/tutorial.md", "docs/claims.md", *GUIDE)
+@each("docs/tutorial.md", "docs/claims.md", "docs/claims-methods.md", *GUIDE)
 def test_commands_are_read_by_the_command_line(page: str) -> None:
     for line in commands_in(page):
         read_command(line)
@@ -174,7 +175,7 @@ def test_a_glossary_is_short(page: str) -> None:
     assert len(text_of(page).splitlines()) <= 40
 
 
-@each(*PAGES, "docs/claims.md")
+@each(*PAGES, "docs/claims.md", "docs/claims-methods.md", "docs/claims-appendix.md", "docs/ablations.md")
 def test_links_lead_somewhere(page: str) -> None:
     assert broken_links_in(page) == []
 

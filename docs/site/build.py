@@ -36,7 +36,7 @@ OUTSIDE = {
 """Pages from the top folder: their names on the site and their files, without suffix."""
 GENERATED = {"command-line": ("Options of every command", "各命令的选项"), "api": ("Python interface", "Python 接口")}
 """Pages that come from the program, with their titles."""
-NOT_PAGES = {"claims-source"}
+NOT_PAGES = {"claims-source", "claims-source-appendix", "ablations-source"}
 """Sources of generated pages."""
 
 

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from elolab.tuning.claims.claims_spec import ClaimsSpec
 
 
+REPEAT_MINUTES = 10
+"""Time limit of ``--repeat`` without ``--minutes``."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab claims``."""
     options.add_game(parser)
@@ -28,6 +32,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", metavar="ID", nargs="+", default=[], help="only these claims or parts, such as C9a C12"
     )
+    parser.add_argument(
+        "--repeat", metavar="ID", nargs="+", default=[],
+        help="ask these parts again, alone, as the full budget does, for at most 10 minutes; finds their shipped table",
+    )  # fmt: skip
     parser.add_argument(
         "--minutes",
         metavar="N",
@@ -55,7 +63,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
         "amendment. Positions are searched first; then the cheapest games are played to a verdict, and so on. Given "
-        "again, the command resumes where it stopped; until then the report is on what is known so far. The exit "
+        "again, the command resumes where it stopped; until then the report is on what is known so far. --repeat C1a "
+        "asks a single line of docs/claims.md again: searches of positions end in minutes, games go as far as they "
+        "come, and give the same games as far as they go. The exit "
         "code is 1 if players forfeited games by faults."
     )
 
@@ -69,6 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.claims.claims_spec import load_claims
     from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
 
+    if arguments.repeat:
+        repeat_parts(arguments)
     path = find_config("claims", arguments.claims or options.game_of(arguments).name)
     spec = load_claims(path, arguments.budget, arguments.only)
     if arguments.claims and spec.conditions.game != arguments.game:
@@ -96,6 +108,32 @@ def run(arguments: argparse.Namespace) -> int:
         return 130
     tuning_runs.warn_of_faults(result.faults, result.exit_code)
     return int(result.exit_code)
+
+
+def repeat_parts(arguments: argparse.Namespace) -> None:
+    """Replace ``--repeat`` by the options that it stands for: the table of the parts, ``--only``, budget and time.
+
+    Raises ``UsageError`` if no table of the game has all the parts, or for an option that says something else.
+    """
+    from elolab.engine.settings.configuration import available_configs, find_config, nearest, read_toml
+
+    if arguments.only or arguments.claims:
+        raise UsageError("claims: --repeat finds table and parts itself; leave out --only and --claims")
+    known: dict[str, list[str]] = {}
+    for name in available_configs("claims"):
+        table = read_toml(find_config("claims", name))
+        if table.get("game") == options.game_of(arguments).name:
+            known[name] = [part.get("id", "") for claim in table.get("claims", ()) for part in claim.get("parts", ())]
+    tables = [name for name, parts in known.items() if set(arguments.repeat) <= set(parts)]
+    if not tables:
+        names = [part for parts in known.values() for part in parts]
+        lacks = f"claims: no table of {arguments.game} has"
+        for wrong in arguments.repeat:
+            if wrong not in names:
+                raise UsageError(f"{lacks} part {wrong!r}{nearest(wrong, names)}")
+        raise UsageError(f"{lacks} all of {', '.join(arguments.repeat)}; repeat them one by one")
+    arguments.claims, arguments.only, arguments.budget = tables[0], arguments.repeat, "full"
+    arguments.minutes = arguments.minutes or REPEAT_MINUTES
 
 
 def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:

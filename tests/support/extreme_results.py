@@ -24,9 +24,9 @@ from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 from elolab.tuning.ablation.depth_cost import DepthRow
 from elolab.tuning.ablation.rows import AblationRow, CombinationRow, EffectRow
 from elolab.tuning.claims.cells import common_columns
-from elolab.tuning.claims.claims_results import CellResult, CellRow, ClaimsResult, PartResult
+from elolab.tuning.claims.claims_results import CellResult, CellRow, ClaimsResult, EngineVerdict, PartResult
 from elolab.tuning.claims.claims_spec import load_claims
-from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, PART_VERDICTS, REFUTED, SHOWN
+from elolab.tuning.claims.part_verdicts import CONFIRMED, NEGLIGIBLE, OPEN, REFUTED, SHOWN, VERDICTS
 from elolab.tuning.claims.registration import Registration
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
@@ -400,6 +400,7 @@ def claims(folder: Path) -> ClaimsResult:
                 games_needed=1000 if verdict == OPEN and unit == "Elo" else None, positions_needed=None,
             )  # fmt: skip
             cells.append(CellResult(cell, row))
-        verdict = PART_VERDICTS[place % 5] if part.expect else SHOWN
-        results.append(PartResult(claim, part, verdict, tuple(cells), 0.01, place % 2 == 0, verdict != OPEN))
+        verdict = VERDICTS[place % 4] if part.expect else SHOWN
+        own = EngineVerdict(verdict, 0.01, verdict != OPEN, place % 2 == 0)
+        results.append(PartResult(claim, part, tuple(cells), dict.fromkeys(part.engines, own), place % 3 == 0))
     return ClaimsResult(spec, folder, False, tuple(results), Registration({}, ()), "d" * 32, "e" * 12)

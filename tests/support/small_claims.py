@@ -140,7 +140,7 @@ def run(path: Path, out: Path, only: tuple[str, ...] = (), **options: Any) -> Cl
 
 
 def figures(ended: ClaimsResult) -> Any:
-    return [(result.verdict, result.rows) for result in ended.results]
+    return [(result.verdicts, result.rows) for result in ended.results]
 
 
 def draw_no_figures(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Results of a run of claims: one row per cell, one verdict per part, as plain values and pandas tables."""
+"""Results of a run of claims: one row per cell, one verdict per part and engine, as plain values and pandas tables."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.statistics.faults import FaultCount
 from elolab.tuning.claims.claims_spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, UNFINISHED, CellOutcome, PartRule
+from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, UNFINISHED, PartRule
 from elolab.tuning.claims.registration import Registration
+from elolab.tuning.keys.claims import ENGINES
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -50,7 +51,7 @@ class CellRow:
     median_unbiased: float | None
     """Median-unbiased estimate, corrected for early stopping; ``None`` for searches and before the first look."""
     low: float
-    """Lower bound of the 95 % interval that holds for all cells of the part and all looks together."""
+    """Lower bound of the interval with ``error_rate``, which holds at all looks together."""
     high: float
     threshold: float
     """The value with which a share is compared, in ``unit``; 0 if the part has none."""
@@ -84,7 +85,8 @@ class CellRow:
     WD: int = 0
     WW: int = 0
     error_rate: float = 0.0
-    """Two-sided error rate of the interval: 5 % divided by the number of cells of the part."""
+    """Two-sided error rate of the interval; in tables of older versions 5 % divided by the number of cells of the
+    part."""
     variant: str = ""
     """The variant's changes to the preset, as JSON; for an interaction the two factors, with both values of each."""
     reference: str = ""
@@ -103,23 +105,27 @@ class CellRow:
         """The verdict, or ``unfinished`` if it is open with games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
-    @property
-    def outcome(self) -> CellOutcome:
-        """The cell's verdict and interval, in the form from which its part's verdict follows."""
-        low, high = self.low, self.high
+    def outcome(self, low: float, high: float) -> tuple[float, float]:
+        """An interval of the row, given in its unit, on the scale of the margin and positive in the expected
+        direction."""
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
         elif self.kind in OF_THRESHOLD:
             low, high = low - self.threshold, high - self.threshold
-        return CellOutcome(self.verdict, *PartRule(self.expect or None, 0.0).turned(low, high))
+        return PartRule(self.expect or None, 0.0).turned(low, high)
+
+
+def rule_of_part(part: Part) -> PartRule:
+    """The rule for the part's cells, on the scale of ``CellRow.outcome``."""
+    return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
 def verdict_of_row(part: Part, row: CellRow) -> str:
     """The verdict that the part's rule gives for a row's interval or for its number of cases."""
-    rule = PartRule(part.expect, scaled_margin(part), part.refuted_by)
+    rule = rule_of_part(part)
     if part.expect in OF_CASES:
         return rule.verdict_of_cases(row.hits, row.cases, row.high)
-    return rule.verdict(row.outcome.low, row.outcome.high)
+    return rule.verdict(*row.outcome(row.low, row.high))
 
 
 def scaled_margin(part: Part) -> float:
@@ -157,24 +163,45 @@ class CellResult:
 
 
 @dataclass(frozen=True)
-class PartResult:
-    """The verdict on a part, with the results of its cells."""
+class EngineVerdict:
+    """The verdict on a part in one engine."""
 
-    claim: Claim
-    part: Part
     verdict: str
-    cells: tuple[CellResult, ...]
     p_value: float | None
-    """P-value of the verdict, by ``p_value_of_part``; ``None`` if the verdict is open or only shown."""
-    stays_in_family: bool | None
-    """Whether the verdict stays significant under Holm's procedure over all parts; ``None`` without a p-value."""
+    """The largest p-value of the engine's cells; ``None`` if the verdict is open or only shown."""
     is_finished: bool
-    """Whether the cells have no games or searches left."""
+    """Whether the engine's cells have no games or searches left."""
+    stays_in_family: bool | None = None
+    """Whether the verdict stays significant under Holm's procedure over all parts; ``None`` without a p-value."""
 
     @property
     def shown_verdict(self) -> str:
         """The verdict, or ``unfinished`` if it is open and cells have games or searches left."""
         return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
+
+
+@dataclass(frozen=True)
+class PartResult:
+    """The verdicts on a part, with the results of its cells."""
+
+    claim: Claim
+    part: Part
+    cells: tuple[CellResult, ...]
+    verdicts: Mapping[str, EngineVerdict]
+    """The verdict in each engine in which the part is measured (``then``, ``now``)."""
+    depends: bool = False
+    """Whether the effects of the two engines differ by more than the margin at some limit, and their verdicts
+    differ."""
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether the part has no games or searches left."""
+        return all(one.is_finished for one in self.verdicts.values())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the verdict is open in an engine."""
+        return any(one.verdict == OPEN for one in self.verdicts.values())
 
     @property
     def rows(self) -> tuple[CellRow, ...]:
@@ -190,13 +217,13 @@ class PartResult:
     def games_needed(self) -> int | None:
         """Further games that the open cells need; ``None`` if the part is decided, or if no number would decide."""
         needed = [row.games_needed for row in self.rows if row.games_needed]
-        return sum(needed) if self.verdict == OPEN and needed else None
+        return sum(needed) if self.is_open and needed else None
 
     @property
     def positions_needed(self) -> int | None:
         """Further positions that the open cells need; ``None`` if the part is decided, or if no number would decide."""
         needed = [row.positions_needed for row in self.rows if row.positions_needed]
-        return max(needed) if self.verdict == OPEN and needed else None
+        return max(needed) if self.is_open and needed else None
 
 
 @dataclass(frozen=True)
@@ -242,14 +269,15 @@ class ClaimsResult:
         return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
-        """One row per part, with the columns ``PART_COLUMNS``; ``family`` shows the result of Holm's procedure as
-        ``stays``, ``does not`` or empty."""
+        """One row per part, with the columns ``PART_COLUMNS``; those of an engine that is not asked are empty, and its
+        ``family`` shows the result of Holm's procedure as ``stays``, ``does not`` or empty."""
         amended = [one.part for one in self.registration.amendments]
         rows = [
             (
                 result.claim.id, part.id, part.text, result.claim.source, result.claim.basis, part.kind,
-                part.expect or "", part.margin, result.verdict, result.p_value,
-                {None: "", True: "stays", False: "does not"}[result.stays_in_family], result.games,
+                part.expect or "", part.margin,
+                *(value for engine in ENGINES for value in _verdict_columns(result.verdicts.get(engine))),
+                result.depends, result.games,
                 result.games_needed, result.positions_needed, part.digest, self.registration.dates.get(part.id, ""),
                 amended.count(part.id),
             )
@@ -272,6 +300,13 @@ class ClaimsResult:
         return _frame(rows, SEARCH_COLUMNS).sort_values(["suite", "game", "position"], kind="stable")
 
 
+def _verdict_columns(verdict: EngineVerdict | None) -> tuple[str, float | None, str]:
+    """The columns of an engine in claims.csv: verdict, p-value and family."""
+    if verdict is None:
+        return "", None, ""
+    return verdict.verdict, verdict.p_value, {None: "", True: "stays", False: "does not"}[verdict.stays_in_family]
+
+
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
     """A pandas table; its columns of needed games and positions hold integers or missing values."""
     import pandas
@@ -285,6 +320,7 @@ SEARCH_COLUMNS = (
     "cases",
 )  # fmt: skip
 PART_COLUMNS = (
-    "claim", "part", "text", "source", "basis", "kind", "expect", "margin", "verdict", "p_value", "family", "games",
-    "games_needed", "positions_needed", "digest", "registered", "amendments",
+    "claim", "part", "text", "source", "basis", "kind", "expect", "margin",
+    *(f"{column}_{engine}" for engine in ENGINES for column in ("verdict", "p_value", "family")),
+    "depends", "games", "games_needed", "positions_needed", "digest", "registered", "amendments",
 )  # fmt: skip

@@ -7,13 +7,11 @@ the shipped tables take at most an eighth of the total time; they get their verd
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from statistics import NormalDist
 from typing import Any, Unpack
 
 from elolab.arena.files import OTHER_FOLDER
@@ -27,7 +25,6 @@ from elolab.arena.tournament_reader import default_part
 from elolab.engine.errors import argument
 from elolab.engine.language import console
 from elolab.tuning.ablation.ablation_run import sides_of
-from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
 from elolab.tuning.claims.cells import (
     PlayedCell,
     RunningCell,
@@ -38,8 +35,17 @@ from elolab.tuning.claims.cells import (
     key_of,
     series_of,
 )
-from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, ClaimsResult, PartResult, scaled_margin
+from elolab.tuning.claims.claims_results import (
+    CellKey,
+    CellResult,
+    CellRow,
+    ClaimsResult,
+    EngineVerdict,
+    PartResult,
+    scaled_margin,
+)
 from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimsSpec, Part
+from elolab.tuning.claims.error_rates import interval_at, restated
 from elolab.tuning.claims.measures import SuiteSearches
 from elolab.tuning.claims.merging import (
     MergedPart,
@@ -49,7 +55,7 @@ from elolab.tuning.claims.merging import (
     read_merged,
     refuse_other_engines,
 )
-from elolab.tuning.claims.part_verdicts import DEPENDS, OPEN, SHOWN, differ, stays_in_family, verdict_of_cells
+from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, are_apart, stays_in_family, verdict_of_cells
 from elolab.tuning.claims.position_suites import PositionSuites, SampledPosition
 from elolab.tuning.claims.registration import KnownElsewhere, note_positions, refuse_changes, register, surroundings_of
 from elolab.tuning.matches import Match, MatchTable, read_openings
@@ -58,7 +64,6 @@ FILE_METADATA = "claims file"
 """Name of the store's metadata with the table of claims, its path, the budget and the selected claims."""
 FORMAT = 2
 """Version of the format in which the store keeps claims; version 1 had no parts."""
-_NORMAL = NormalDist()
 
 
 def run_claims(
@@ -98,7 +103,10 @@ def run_claims(
         results = experiments.results()
         is_unfinished = not all(result.is_finished for result in results)
         run.is_interrupted = is_unfinished
-        run.conclusion.verdicts = {result.part.id: result.shown_verdict for result in results}
+        run.conclusion.verdicts = {
+            f"{result.part.id} {engine}": one.shown_verdict
+            for result in results for engine, one in result.verdicts.items()
+        }  # fmt: skip
         faults = faults_of(run.store.ended_by(FORFEITS))
         return ClaimsResult(
             spec, directory, is_unfinished and not is_over.is_set(), results, registration,
@@ -212,7 +220,8 @@ class Experiments:
                 for cell in part.cells:
                     key, own = key_of(part, cell), running(claim, part, cell)
                     if key in merged and not own.ended:
-                        self.merged[key] = replace(merged[key], **common_columns(claim, part, cell))
+                        row = restated(part, merged[key])
+                        self.merged[key] = replace(row, **common_columns(claim, part, cell))
                         continue
                     self._cells[key] = own
                     if isinstance(own, PlayedCell):
@@ -319,40 +328,52 @@ class Experiments:
         for claim in self._spec.claims:
             for part in claim.parts:
                 cells, ended = zip(*(self._result(part, cell) for cell in part.cells), strict=True)
-                verdict = verdict_of_cells([one.row.outcome for one in cells], scaled_margin(part))
-                p_value = p_value_of_part(part, verdict, [one.row for one in cells])
-                found.append(PartResult(claim, part, verdict, cells, p_value, None, all(ended)))
-        stays = stays_in_family({one.part.id: one.p_value for one in found}, self._spec.family)
-        return tuple(
-            one if one.p_value is None else replace(one, stays_in_family=one.part.id in stays) for one in found
-        )
+                found.append(part_result(claim, part, cells, ended))
+        return with_family(found, self._spec.family)
 
 
-def p_value_of_part(part: Part, verdict: str, rows: Sequence[CellRow]) -> float | None:
-    """The p-value of a part's verdict; ``None`` if the verdict is open or only shown.
+def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Sequence[bool]) -> PartResult:
+    """The verdicts on a part from its cells; ``ended`` says of each cell whether it has nothing left to play or
+    search."""
+    verdicts = {}
+    for engine in part.engines:
+        own = [(one.row, is_over) for one, is_over in zip(cells, ended, strict=True) if one.cell.engine == engine]
+        verdict = verdict_of_cells([row.verdict for row, _ in own])
+        values = [row.p_value for row, _ in own if row.p_value is not None]
+        p_value = max(values) if verdict not in (OPEN, SHOWN) and len(values) == len(own) else None
+        verdicts[engine] = EngineVerdict(verdict, p_value, all(is_over for _, is_over in own))
+    return PartResult(claim, part, tuple(cells), verdicts, _depends(part, cells, verdicts))
 
-    It is the largest p-value of the cells if they agree. If they differ, it is the p-value of the clearest difference
-    between two cells, corrected for the number of pairs of cells.
-    """
-    if verdict in (OPEN, SHOWN):
-        return None
-    if verdict != DEPENDS:
-        values = [row.p_value for row in rows if row.p_value is not None]
-        return max(values) if len(values) == len(rows) else None
+
+def _depends(part: Part, cells: Sequence[CellResult], verdicts: Mapping[str, EngineVerdict]) -> bool:
+    """Whether the engines' verdicts differ, and their effects at one limit by more than the margin."""
+    if len({one.verdict for one in verdicts.values()}) < 2:
+        return False
+    joint = [
+        (one.cell.limit, one.row.outcome(*interval_at(one.row, part.joint_error_rate)))
+        for one in cells if one.row.cases and one.row.ended
+    ]  # fmt: skip
     margin = scaled_margin(part)
-    bound = _NORMAL.inv_cdf(1 - part.error_rate / 2)
-    pairs = list(combinations([row.outcome for row in rows], 2))
-    found = []
-    for one, other in pairs:
-        if not differ(one, other, margin):
-            continue
-        # Intervals, read as intervals of a single look, give standard errors that are never too small.
-        errors = [(outcome.high - outcome.low) / 2 / bound for outcome in (one, other)]
-        middles = [(outcome.high + outcome.low) / 2 for outcome in (one, other)]
-        spread = sum(error * error for error in errors) ** 0.5
-        if not math.isfinite(spread):  # only the level of the intervals is known
-            found.append(ERROR_RATE / 2 / len(pairs))
-            continue
-        distance = abs(middles[0] - middles[1]) - margin
-        found.append(_NORMAL.cdf(-distance / spread) if spread else 0.0)
-    return min(1.0, 2 * len(pairs) * min(found, default=0.5))
+    return any(
+        limit == other_limit and are_apart(interval, other, margin)
+        for (limit, interval), (other_limit, other) in combinations(joint, 2)
+    )
+
+
+def with_family(results: Sequence[PartResult], family: int) -> tuple[PartResult, ...]:
+    """The results, with what Holm's procedure over ``family`` verdicts says of each."""
+    p_values = {
+        f"{result.part.id} {engine}": one.p_value for result in results for engine, one in result.verdicts.items()
+    }
+    stays = stays_in_family(p_values, family)
+    return tuple(
+        replace(
+            result,
+            verdicts={
+                engine: one if one.p_value is None
+                else replace(one, stays_in_family=f"{result.part.id} {engine}" in stays)
+                for engine, one in result.verdicts.items()
+            },
+        )
+        for result in results
+    )  # fmt: skip

@@ -193,9 +193,19 @@ class Part:
 
     @property
     def error_rate(self) -> float:
-        """Two-sided error rate of each cell: 5 % divided by the number of cells, so that all intervals hold
-        together."""
+        """Two-sided error rate of each cell's interval, from which the engines' verdicts follow."""
+        return ERROR_RATE
+
+    @property
+    def joint_error_rate(self) -> float:
+        """Two-sided error rate of a cell where the engines are compared: 5 % divided by the number of cells, so that
+        all intervals hold together."""
         return ERROR_RATE / len(self.cells)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines in which the part is measured."""
+        return tuple(engine for engine in ENGINES if any(cell.engine == engine for cell in self.cells))
 
     @property
     def digest(self) -> str:
@@ -233,7 +243,8 @@ class ClaimsSpec:
     only: tuple[str, ...] = ()
     """Ids of the selected claims and parts; empty if all are selected."""
     family: int = 0
-    """Number of parts with an expectation in the whole file under this budget: the family of Holm's procedure."""
+    """Number of verdicts in the whole file under this budget, one for each engine of each part with an expectation: the
+    family of Holm's procedure."""
     asked: Mapping[str, str] = field(default_factory=dict)
     """Digest of every part in the whole file under this budget, by the part's id."""
     text: str = field(default="", compare=False, repr=False)
@@ -288,7 +299,7 @@ def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: 
         claims=_picked(claims, only, where, budget),
         source=where,
         only=tuple(only),
-        family=sum(part.expect is not None for claim in claims for part in claim.parts),
+        family=sum(len(part.engines) for claim in claims for part in claim.parts if part.expect is not None),
         asked={part.id: part.digest for claim in claims for part in claim.parts},
         text=json.dumps(data, default=str),
     )
@@ -422,7 +433,7 @@ class _ClaimsReader:
             "threshold": table["threshold"],
             "of": table["of"] if kind in OF_COUNTS else "",
             "bound": table["bound"],
-            "error_rate": ERROR_RATE / len(cells),
+            "error_rate": ERROR_RATE / len(cells),  # where the engines are compared
             "ponder": table["ponder"],
             "cells": {cell.name: self._content(table, cell, str(presets[cell.engine])) for cell in cells},
         }

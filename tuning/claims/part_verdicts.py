@@ -1,8 +1,7 @@
-"""Verdicts on a claim's parts, from simultaneous intervals of their cells.
+"""Verdicts on a claim's parts, one for each engine, from intervals of their cells.
 
-Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive, and an interval.
-The intervals of a part's cells hold together, at all looks, with probability 95 %. Each of k cells has the error rate 5
-% / k (Bonferroni), spread over its looks by O'Brien-Fleming spending (repeated confidence intervals: Jennison and
+Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive, and an interval
+with an error rate of 5 % over all its looks, by O'Brien-Fleming spending (repeated confidence intervals: Jennison and
 Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
 
 - An expected direction is ``negligible`` if the interval lies inside (-m, m), else ``confirmed`` above 0 and
@@ -17,30 +16,34 @@ Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is
   exceptions ends below m.
 - Otherwise the cell is ``open``.
 
-The part has the common verdict of its cells. It ``depends`` if two cells with different verdicts have intervals further
-apart than m. Otherwise it is ``open``, even if one cell is confirmed and one refuted, when the rule lets one effect
-give both verdicts. So every verdict on a part follows from intervals that hold together, and is false with a
-probability of at most 5 %.
+A part has a verdict for the text's engine and one for today's, never a common one. An engine's verdict is the one that
+all its cells share, otherwise ``open``. It claims the same of every limit at once, so it is an intersection-union test:
+false with a probability of at most 5 %, without a correction for the number of cells (Berger, "Multiparameter
+hypothesis testing and acceptance sampling", 1982).
 
-Over all parts with an expectation, Holm's procedure shows which verdicts would stay if the probability of any false one
-were at most 5 %. A part's p-value is the smallest error rate at which its cells would have decided this way.
+A part ``depends`` on the engine if its two verdicts differ, and the effects of the two engines at one limit differ by
+more than m: the intervals lie further apart. Any limit may show it. So these intervals hold together for all k cells of
+the part, each with the error rate 5 % / k (Bonferroni).
+
+Over all engine verdicts with an expectation, Holm's procedure shows which would stay if the probability of any false
+one were at most 5 %. The p-value of an engine's verdict is the smallest error rate at which its cells would have
+decided this way, the largest of its cells.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE
 from elolab.tuning.keys.claims import REFUTED_BY
 
-CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN = "confirmed", "refuted", "negligible", "depends", "open"
+CONFIRMED, REFUTED, NEGLIGIBLE, OPEN = "confirmed", "refuted", "negligible", "open"
 SHOWN = "shown"
 """The verdict on a part that expects nothing."""
 UNFINISHED = "unfinished"
 """Shown instead of the verdict ``open`` while games or searches are left."""
-PART_VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, DEPENDS, OPEN)
+VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")
 """Expectations of a negative effect; the sign of the effect is reversed for them."""
@@ -120,32 +123,14 @@ class PartRule:
         return max(deciding, default=0.0)
 
 
-@dataclass(frozen=True)
-class CellOutcome:
-    """A cell's verdict and interval, from which its part's verdict follows."""
-
-    verdict: str
-    low: float
-    """Lower bound of the simultaneous interval of the effect: on the scale of the margin, positive in the expected
-    direction."""
-    high: float
+def verdict_of_cells(verdicts: Sequence[str]) -> str:
+    """The verdict on a part in one engine: the one that all its cells share, otherwise ``open``."""
+    return verdicts[0] if len(set(verdicts)) == 1 else OPEN
 
 
-def verdict_of_cells(cells: Sequence[CellOutcome], margin: float) -> str:
-    """The verdict on a part, as defined in the module's docstring."""
-    verdicts = {cell.verdict for cell in cells}
-    if not cells or verdicts == {SHOWN}:
-        return SHOWN if cells else OPEN
-    if len(verdicts) == 1:
-        return verdicts.pop()
-    return DEPENDS if any(differ(*pair, margin) for pair in combinations(cells, 2)) else OPEN
-
-
-def differ(one: CellOutcome, other: CellOutcome, margin: float) -> bool:
-    """Whether two cells have different verdicts and intervals further apart than the margin."""
-    if one.verdict == other.verdict:
-        return False
-    return max(one.low - other.high, other.low - one.high) > margin
+def are_apart(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:
+    """Whether two intervals, each a lower and an upper bound, lie further apart than the margin."""
+    return max(one[0] - other[1], other[0] - one[1]) > margin
 
 
 def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rate: float = ERROR_RATE) -> set[str]:

@@ -86,7 +86,8 @@ class Registration:
     """Time of registration of each part: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
-    """Parts with an expectation that were removed from the table after results were known."""
+    """Verdicts on parts with an expectation that were removed from the table after results were known: part and
+    engine."""
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     """The registered surroundings by part, as given by ``surroundings_of``."""
 
@@ -236,8 +237,9 @@ def register(
         {name: entry["date"] for name, entry in known.items()},
         tuple(map(Amendment.from_plain, amendments)),
         tuple(
-            name for name, entry in known.items()
+            f"{name} {engine}" for name, entry in known.items()
             if name not in spec.asked and WITHDRAWN in entry and entry["content"]["expect"] is not None
+            for engine in dict.fromkeys(cell.split()[0] for cell in entry["content"]["cells"])
         ),
         {name: entry[SURROUNDINGS] for name, entry in known.items() if SURROUNDINGS in entry},
     )  # fmt: skip

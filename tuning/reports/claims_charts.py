@@ -8,7 +8,7 @@ Every chart function takes results and the catalogue of the figure's texts (``tu
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.reports.drawing.marks import (
@@ -29,22 +29,22 @@ from elolab.tuning.claims.claims_spec import COSTS
 from elolab.tuning.claims.measures import RATIO_UNITS
 from elolab.tuning.claims.part_verdicts import (
     CONFIRMED,
-    DEPENDS,
     NEGLIGIBLE,
     OPEN,
-    PART_VERDICTS,
     REFUTED,
     SHOWN,
     UNFINISHED,
+    VERDICTS,
 )
+from elolab.tuning.keys.claims import ENGINES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 MARKS = {
-    CONFIRMED: (WIN, "^"), REFUTED: (LOSS, "v"), NEGLIGIBLE: (SERIES[2], "s"), DEPENDS: (SERIES[4], "D"),
-    OPEN: (MUTED, "o"), UNFINISHED: (MUTED, "P"), SHOWN: (INK, "d"),
+    CONFIRMED: (WIN, "^"), REFUTED: (LOSS, "v"), NEGLIGIBLE: (SERIES[2], "s"), OPEN: (MUTED, "o"),
+    UNFINISHED: (MUTED, "P"), SHOWN: (INK, "d"),
 }  # fmt: skip
 """Colour and marker shape of each verdict; the marker of an open verdict is hollow."""
 MARGIN_COLOR, MARGIN_ALPHA = SERIES[2], 0.15
@@ -87,6 +87,34 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
     return settle(figure)
 
 
+def claims_forest(answers: Mapping[str, Mapping[str, CellRow]], words: Catalogue) -> Figure:
+    """The forest of all claims: one row a claim, with the cell that answers it in each engine, then and now.
+
+    ``answers`` has the cell by engine for each claim. Claims measured in one unit share a panel and its scale.
+    """
+    panels: dict[str, list[str]] = {unit: [] for unit in UNITS}
+    for claim, rows in answers.items():
+        panels[next(iter(rows.values())).unit].append(claim)
+    shown = {unit: claims for unit, claims in panels.items() if claims}
+    height = sum(0.75 + ROW_INCHES * len(claims) for claims in shown.values()) + 0.5
+    figure, grid = new_figure(height, len(shown), len(ENGINES), share_scale=False)
+    grid[0, 0].get_gridspec().set_height_ratios([2.2 + len(claims) for claims in shown.values()])
+    for place, (unit, claims) in enumerate(shown.items()):
+        known = [row for claim in claims for row in answers[claim].values()]
+        bounds = _bounds(known)
+        for column, engine in enumerate(ENGINES):
+            axes = grid[place, column]
+            _draw_rows(axes, [answers[claim].get(engine) for claim in claims], bounds)
+            _scale(axes, len(claims), bounds, unit)
+            axes.set_yticks(range(len(claims)), claims if not column else [""] * len(claims), fontsize=9)
+            axes.set_xlabel(words(f"forest_axis.{unit}"), fontsize=8)
+            if not place:
+                axes.set_title(words(f"engine.{engine}"), fontsize=10, color=INK)
+    verdicts = {row.shown_verdict for rows in answers.values() for row in rows.values()}
+    _explain(figure, [verdict for verdict in MARKS if verdict in verdicts], words, has_margin=True, has_threshold=True)
+    return settle(figure)
+
+
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
     """Divide rows into panels with one unit and quantity each, and ratios also by their distance from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
@@ -109,26 +137,37 @@ def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
 
 
 def _draw_cells(axes: Axes, rows: Sequence[CellRow], words: Catalogue) -> None:
-    unit = rows[0].unit
-    values = [_drawn(row) for row in rows]
     bounds = _bounds(rows)
-    null = 1.0 if unit == "×" else 0.0
-    if not any(row.threshold for row in rows):
-        axes.axvline(null, color=MUTED, linewidth=0.9)
-    for place, (row, (effect, low, high)) in enumerate(zip(rows, values, strict=True)):
+    _draw_rows(axes, rows, bounds)
+    labels = [f"{row.part}  {words(f'engine.{row.engine}')} {row.limit_name}" for row in rows]
+    axes.set_yticks(range(len(rows)), labels, fontsize=9)
+    _scale(axes, len(rows), bounds, rows[0].unit)
+    axes.set_xlabel(axis_text(rows[0], words), fontsize=9)
+
+
+def _draw_rows(axes: Axes, rows: Sequence[CellRow | None], bounds: tuple[float, float]) -> None:
+    """Draw margin, threshold, interval and effect of each row; ``None`` leaves a row empty."""
+    for place, row in enumerate(rows):
+        if row is None:
+            continue
+        effect, low, high = _drawn(row)
         color, marker = MARKS[row.shown_verdict]
         _draw_margin(axes, place, row, bounds)
         draw_interval(axes, place, (low, high), bounds, color, linewidth=2.0)
-        said = signed(effect, 0) if unit == "Elo" else f"{effect:.3g}"
+        said = signed(effect, 0) if row.unit == "Elo" else f"{effect:.3g}"
         draw_point(axes, place, effect, bounds, color, marker, is_open=row.shown_verdict == OPEN, said=said)
-    labels = [f"{row.part}  {words(f'engine.{row.engine}')} {row.limit_name}" for row in rows]
-    axes.set_yticks(range(len(rows)), labels, fontsize=9)
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    if not any(row is not None and row.threshold for row in rows):
+        axes.axvline(1.0 if any(row is not None and row.unit == "×" for row in rows) else 0.0, color=MUTED,
+                     linewidth=0.9)  # fmt: skip
+
+
+def _scale(axes: Axes, rows: int, bounds: tuple[float, float], unit: str) -> None:
+    """Set the scales of a panel with so many rows, whose effects lie within ``bounds``."""
+    axes.set_ylim(rows - 0.4, -0.6)
     if unit == "×":
         mark_ratios(axes, bounds)
     else:
         show_bounds(axes, bounds, "x")
-    axes.set_xlabel(axis_text(rows[0], words), fontsize=9)
     draw_grid(axes, "x")
 
 
@@ -185,33 +224,48 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """The summary figure: all parts sorted by verdict, with the verdict of each of their cells.
+    """The summary figure: all parts sorted by verdict, of the text's engine first, with the verdict of each engine and
+    of each of its cells.
 
     Engines and limits without cells are left out.
     """
-    order = {verdict: place for place, verdict in enumerate((*PART_VERDICTS, UNFINISHED, SHOWN))}
-    shown = sorted(results, key=lambda result: order[result.shown_verdict])
-    columns = [COLUMNS[0], *(name for name in COLUMNS[1:] if any(rows_of_column(result, name) for result in shown))]
+    order = {verdict: place for place, verdict in enumerate((*VERDICTS, UNFINISHED, SHOWN))}
+
+    def key(result: PartResult) -> list[int]:
+        shown = [result.verdicts[engine].shown_verdict for engine in ENGINES if engine in result.verdicts]
+        return [order[verdict] for verdict in shown]
+
+    shown = sorted(results, key=key)
+    columns = [name for name in COLUMNS if any(_marks_of_column(result, name) for result in shown)]
     pictures = 2 if len(shown) > MOST_IN_ONE else 1
     length = -(-len(shown) // pictures)
     figure, grid = new_figure(1.0 + 0.2 * length, 1, pictures, share_scale=False)
     for picture in range(pictures):
         _draw_parts(grid[0, picture], shown[picture * length : (picture + 1) * length], columns, length, words)
-    seen = {result.shown_verdict for result in shown} | {row.shown_verdict for result in shown for row in result.rows}
+    seen = {verdict for result in shown for name in columns for verdict in _marks_of_column(result, name)}
     _explain(figure, [verdict for verdict in MARKS if verdict in seen], words)
     return settle(figure)
 
 
+def _marks_of_column(result: PartResult, column: str) -> list[str]:
+    """The verdicts that a part has in ``column``: the engine's, or those of its cells there."""
+    engine, _, which = column.partition("_")
+    if which == "verdict":
+        return [result.verdicts[engine].shown_verdict] if engine in result.verdicts else []
+    return [row.shown_verdict for row in rows_of_column(result, column)]
+
+
 def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue) -> None:
-    """Draw one column of parts, with space for ``length`` parts."""
+    """Draw one column of parts, with space for ``length`` parts; a line stands before each engine's columns."""
     for place, result in enumerate(shown):
-        _mark(axes, 0, place, result.shown_verdict, 8)
-        for column, name in enumerate(columns[1:], start=1):
-            rows = rows_of_column(result, name)
-            for number, row in enumerate(rows):
-                offset = 0.0 if len(rows) == 1 else (number / (len(rows) - 1) - 0.5) * 0.5
-                _mark(axes, column + offset, place, row.shown_verdict, 6)
-    axes.axvline(0.5, color=MUTED, linewidth=0.9)
+        for column, name in enumerate(columns):
+            verdicts = _marks_of_column(result, name)
+            for number, verdict in enumerate(verdicts):
+                offset = 0.0 if len(verdicts) == 1 else (number / (len(verdicts) - 1) - 0.5) * 0.5
+                _mark(axes, column + offset, place, verdict, 8 if name.endswith("_verdict") else 6)
+    for column, name in enumerate(columns[1:], start=1):
+        if name.endswith("_verdict"):
+            axes.axvline(column - 0.5, color=MUTED, linewidth=0.9)
     axes.set_yticks(range(len(shown)), [result.part.id for result in shown], fontsize=9)
     axes.set_ylim(length - 0.4, -0.6)
     axes.set_xticks(range(len(columns)), [words(f"column_tick.{name}") for name in columns], fontsize=8)
@@ -220,15 +274,17 @@ def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str],
     draw_grid(axes, "y")
 
 
-COLUMNS = ("verdict", "then_first", "then_rest", "then_time", "now_first", "now_rest", "now_time")
-"""Columns of the table of parts: the verdict, then the cells of each engine (``then``, ``now``).
+COLUMNS = (
+    "then_verdict", "then_first", "then_rest", "then_time", "now_verdict", "now_first", "now_rest", "now_time",
+)  # fmt: skip
+"""Columns of the table of parts: for each engine (``then``, ``now``) its verdict, then its cells.
 
-For each engine there are cells at the first search limit, at the other limits, and at equal time.
+There are cells at the first search limit, at the other limits, and at equal time.
 """
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The cells of a part that belong in ``column``, one of ``COLUMNS`` after the first."""
+    """The cells of a part that belong in ``column``, one of ``COLUMNS`` without a verdict."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]

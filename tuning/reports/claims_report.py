@@ -36,12 +36,13 @@ from elolab.tuning.claims.claims_results import (
     SEARCH_COLUMNS,
     CellRow,
     ClaimsResult,
+    EngineVerdict,
     PartResult,
 )
 from elolab.tuning.claims.claims_spec import OF_THRESHOLD, ClaimsSpec, Part
 from elolab.tuning.claims.measures import RATIO_UNITS
 from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
-from elolab.tuning.claims.part_verdicts import DEPENDS, EQUIVALENT, NON_INFERIOR, PART_VERDICTS, SHOWN, UNFINISHED
+from elolab.tuning.claims.part_verdicts import EQUIVALENT, NON_INFERIOR, SHOWN, UNFINISHED, VERDICTS
 from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
 from elolab.tuning.keys.claims import BASES, ENGINES
 from elolab.tuning.reports.claims_charts import COLUMNS, claim_chart, rows_of_column, summary_chart
@@ -153,11 +154,19 @@ def claims_command(
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
-    """A sentence with the number of parts that have each verdict."""
-    verdicts = [result.shown_verdict for result in run.results]
-    counts = [(message(f"outcome.{one}"), verdicts.count(one)) for one in (*PART_VERDICTS, UNFINISHED, SHOWN)]
+    """A sentence with the number of parts that have each verdict, engine by engine."""
     games = sum(result.games for result in run.results)
-    summary = message("claims.summary", parts=len(verdicts), games=games, found=counted(counts, message))
+    found = [
+        message("claims.found_in_engine", engine=message(f"engine.{engine}"), found=counted(counts, message))
+        for engine in ENGINES
+        for shown in ([result.verdicts[engine].shown_verdict for result in run.results if engine in result.verdicts],)
+        if shown
+        for counts in ([(message(f"outcome.{one}"), shown.count(one)) for one in (*VERDICTS, UNFINISHED, SHOWN)],)
+    ]  # fmt: skip
+    found += [message("claims.found_depending", parts=parts)
+              for parts in (sum(result.depends for result in run.results),) if parts]  # fmt: skip
+    summary = message("claims.summary", parts=len(run.results), games=games,
+                      found=message("list.semicolon").join(found))  # fmt: skip
     return in_one((summary, message("claims.indicative_only")), message) if run.is_indicative else summary
 
 
@@ -173,31 +182,31 @@ def _warnings(run: ClaimsResult, message: Catalogue) -> tuple[Note, ...]:
 
 
 def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTable:
-    columns = {name: [_column_text(result, name, message) for result in results] for name in COLUMNS[1:]}
+    columns = {name: [_column_text(result, name, message) for result in results] for name in COLUMNS}
     asked = [name for name in columns if any(columns[name])]
     heads = (
-        message("claims.part"), message("claims.says"), message("claims.verdict"),
-        *(message(f"column_head.{name}") for name in asked), message("claims.family"), message("claims.games"),
-        message("claims.still_needed"),
+        message("claims.part"), message("claims.says"), *(message(f"column_head.{name}") for name in asked),
+        message("claims.depends"), message("claims.games"), message("claims.still_needed"),
     )  # fmt: skip
     cells = tuple(
         (
-            result.part.id, result.part.texts[message.language], message(f"outcome.{result.shown_verdict}"),
-            *(columns[name][place] for name in asked), _family_text(result, message), str(result.games),
-            _needed_text(result, message),
+            result.part.id, result.part.texts[message.language], *(columns[name][place] for name in asked),
+            message("claims.does_depend") if result.depends else "", str(result.games), _needed_text(result, message),
         )
         for place, result in enumerate(results)
     )  # fmt: skip
-    of_cells = range(3, len(asked) + 3)
-    return table_of(heads, cells, (len(asked) + 4,), sentence=(1,), figures_cell=of_cells)
+    of_cells = range(2, len(asked) + 2)
+    return table_of(heads, cells, (len(asked) + 3,), sentence=(1,), figures_cell=of_cells)
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
     """The text of a part's cells in a column of the summary, or the reason why the part has no cells there."""
+    engine, _, which = column.partition("_")
+    if which == "verdict":
+        return _verdict_text(result.verdicts.get(engine), message)
     rows = rows_of_column(result, column)
     if rows:
         return message("list.semicolon").join(_cell_text(row, message) for row in rows)
-    engine, _, which = column.partition("_")
     reason = result.part.not_asked.get(engine)
     return "" if reason is None or which != "first" else reason[message.language]
 
@@ -211,10 +220,12 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
     return message("claims.cell", interval=interval, **shown)
 
 
-def _family_text(result: PartResult, message: Catalogue) -> str:
-    if result.stays_in_family is None:
+def _verdict_text(verdict: EngineVerdict | None, message: Catalogue) -> str:
+    """An engine's verdict, with the result of Holm's procedure if there is one; empty if the engine is not asked."""
+    if verdict is None:
         return ""
-    return message("claims.stays" if result.stays_in_family else "claims.does_not_stay")
+    text = message(f"outcome.{verdict.shown_verdict}")
+    return text if verdict.stays_in_family is not False else message("claims.alone", verdict=text)
 
 
 def _needed_text(result: PartResult, message: Catalogue) -> str:
@@ -300,7 +311,14 @@ def _part_facts(run: ClaimsResult, result: PartResult, message: Catalogue) -> tu
         (part.id, part.texts[message.language]),
         (message("claims.rule"), rule_text(part, message)),
         *not_asked,
-        (message("claims.verdict"), _verdict_text(run, result, message)),
+        *(
+            (
+                message("claims.verdict_of", engine=message(f"engine.{engine}")),
+                _verdict_fact(run, result, engine, message),
+            )
+            for engine in result.verdicts
+        ),
+        *_comparison_facts(result, message),
         (message("claims.registered"), message("claims.registered_at", date=registered, digest=part.digest)),
         (message("claims.repeat"), claims_command(run.spec, None, message.language, [part.id])),
     )
@@ -347,17 +365,26 @@ def margin_text(part: Part, message: Catalogue) -> str:
     return message(f"margin.{part.kind}", margin=f"{part.margin:g}")
 
 
-def _verdict_text(run: ClaimsResult, result: PartResult, message: Catalogue) -> str:
-    text = message(f"outcome.{result.shown_verdict}")
+def _verdict_fact(run: ClaimsResult, result: PartResult, engine: str, message: Catalogue) -> str:
+    """An engine's verdict as a sentence, with its p-value and what Holm's procedure says."""
+    one = result.verdicts[engine]
+    text = message(f"outcome.{one.shown_verdict}")
     if run.is_indicative:
         text = message("claims.indicative_verdict", verdict=text)
-    if result.p_value is not None:
-        text = message("claims.with_p_value", verdict=text, p_value=p_text(result.p_value),
-                       family=_family_text(result, message))  # fmt: skip
-    if result.verdict == DEPENDS:
-        text = message("claims.depends_where", verdict=text)
+    if one.p_value is not None:
+        family = message("claims.stays" if one.stays_in_family else "claims.does_not_stay")
+        text = message("claims.with_p_value", verdict=text, p_value=p_text(one.p_value), family=family)
+    return text
+
+
+def _comparison_facts(result: PartResult, message: Catalogue) -> list[tuple[str, str]]:
+    """What the part shows beside the engines' verdicts: whether it depends on the engine, and what it still needs."""
+    facts = [(message("claims.depends"), message("claims.depends_where"))] if result.depends else []
     needed = _needed_text(result, message)
-    return message("claims.decided_by", verdict=text, needed=needed) if needed else text
+    return [
+        *facts,
+        *([(message("claims.still_needed"), message("claims.decided_by", needed=needed))] if needed else []),
+    ]
 
 
 def p_text(value: float) -> str:
@@ -441,28 +468,25 @@ def range_text(row: CellRow) -> str:
 # The terminal
 
 
-ENOUGH_EFFECTS = 30
-"""Width in characters of the effects that suffices: for wider ones no other column is left out."""
-
-
 def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The table of verdicts for this terminal, at most 80 columns wide."""
     message = Catalogue(MESSAGES, language)
     results = run.results
-    effects = [
-        message("list.semicolon").join(
-            f"{message(f'engine.{row.engine}')} {quoted_effect(row, message)}" for row in _first_of_engines(result)
-        )
-        for result in results
-    ]
     table = [
         Column("", [result.part.id for result in results], left=True),
+        *(
+            Column(
+                message(f"engine.{engine}"), [_engine_text(result, engine, message) for result in results], left=True
+            )
+            for engine in ENGINES
+        ),
         Column(
-            message("terminal.verdict"), [message(f"outcome.{result.shown_verdict}") for result in results], left=True
+            message("claims.depends"),
+            [message("claims.does_depend") if result.depends else "" for result in results],
+            left=True,
+            rank=2,
         ),
         Column(message("terminal.games"), [str(result.games) for result in results], rank=1),
-        Column(message("claims.family"), [_family_text(result, message) for result in results], left=True, rank=2),
-        Column(message("terminal.cells"), effects, left=True, least=ENOUGH_EFFECTS),
     ]
     columns = text_columns()
     lines = [*wrapped(_claims_sentence(run, message), columns), "", *table_lines(table, columns)]
@@ -471,12 +495,12 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
     return "\n".join(lines)
 
 
-def _first_of_engines(result: PartResult) -> list[CellRow]:
-    """Each engine's first cell in a part's result."""
-    found: dict[str, CellRow] = {}
-    for row in result.rows:
-        found.setdefault(row.engine, row)
-    return list(found.values())
+def _engine_text(result: PartResult, engine: str, message: Catalogue) -> str:
+    """An engine's verdict on a part and the effect in its first cell; empty if the engine is not asked."""
+    row = next((row for row in result.rows if row.engine == engine), None)
+    if row is None:
+        return ""
+    return f"{_verdict_text(result.verdicts[engine], message)} {quoted_effect(row, message)}"
 
 
 def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
@@ -495,9 +519,8 @@ def claims_data(run: ClaimsResult, report: Path | None) -> dict[str, Any]:
                 "claim": result.part.text,
                 "source": result.claim.source,
                 "basis": result.claim.basis,
-                "verdict": result.verdict,
-                "p_value": result.p_value,
-                "stays_in_family": result.stays_in_family,
+                "verdicts": {engine: asdict(one) for engine, one in result.verdicts.items()},
+                "depends": result.depends,
                 "finished": result.is_finished,
                 "digest": result.part.digest,
                 "games": result.games,

@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -92,7 +92,7 @@ def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
     stopped = run(path, tmp_path / "out", stop=stop)
     assert stopped.exit_code == 130
     assert len(stopped.missing) == 5
-    assert {result.verdict for result in stopped.results} == {OPEN, SHOWN}
+    assert {one.verdict for result in stopped.results for one in result.verdicts.values()} == {OPEN, SHOWN}
     text = claims_text(stopped)
     assert "5 parts are not finished" in text
     assert not re.search(r"\b(inf|nan)\b", text)
@@ -396,9 +396,25 @@ def test_the_command_runs_plans_and_prints_digests(
     assert printed_lines[-2:] == [f"games digest: {ended.digest}", str(out / "report.html")]
     assert command_line.main([*told, "--out", str(out), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [part["verdict"] for part in data["parts"]] == [result.verdict for result in ended.results]
+    assert [(part["verdicts"], part["depends"]) for part in data["parts"]] == [
+        ({engine: asdict(one) for engine, one in result.verdicts.items()}, result.depends) for result in ended.results
+    ]
     assert command_line.main(["report", str(out)]) == 0
     assert "5 parts of claims" in capsys.readouterr().out
     assert command_line.main(["claims", "--game", "othello", "--claims", str(path), "--out", str(out)]) == 2
     assert "is for xiangqi, not othello" in capsys.readouterr().err
     assert math.isclose(sum(part["games"] for part in data["parts"]), sum(one.games for one in ended.results))
+
+
+def test_a_line_of_the_page_is_repeated_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert command_line.main(["claims", "--repeat", "C3f", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("claims-restated-full: ")
+    assert command_line.main(["claims", "--game", "othello", "--repeat", "C29a", "--dry-run"]) == 0
+    assert capsys.readouterr().out.startswith("claims-othello-full: ")
+    for words, said in (
+        (["--repeat", "C3z"], "has part 'C3z' (did you mean 'C3"),
+        (["--repeat", "C1a", "C3f"], "has all of C1a, C3f; repeat them one by one"),
+        (["--repeat", "C1a", "--only", "C1"], "leave out --only and --claims"),
+    ):
+        assert command_line.main(["claims", *words]) == 2
+        assert said in capsys.readouterr().err

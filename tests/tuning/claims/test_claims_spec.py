@@ -26,8 +26,8 @@ def test_a_part_is_read_into_cells_with_settings_of_each_engine(tmp_path: Path) 
     assert (then["aspiration_window"], now["killers"], then["stop_on_mate"]) == (25, 0, False)
     assert dict(part.cells[2].reference)["killers"] == 0
     assert (part.cells[0].conditions.base_name, part.cells[2].conditions.base_name) == ("moreland", "default")
-    assert part.error_rate == 0.05 / 4
-    assert spec.family == 4
+    assert (part.error_rate, part.joint_error_rate) == (0.05, 0.05 / 4)
+    assert spec.family == 7  # three parts in both engines, one in today's
     doubled = next(part for part in spec.parts if part.id == "C20a")
     assert [str(cell.reference_limits) for cell in doubled.cells] == ["depth=1", "depth=1"]
 
@@ -64,7 +64,7 @@ def test_mates_are_followed_over_as_many_depths_as_the_part_says(tmp_path: Path)
 def test_claims_and_parts_are_picked_by_id(tmp_path: Path) -> None:
     path = write_claims(tmp_path)
     assert [part.id for part in load_claims(path, "quick", ["C1", "C20b"]).parts] == ["C20b", "C1a", "C1b", "C1c"]
-    assert load_claims(path, "quick", ["C1a"]).family == 4
+    assert load_claims(path, "quick", ["C1a"]).family == 7
     with pytest.raises(UserError, match=r"no claim 'C2'.*C20, C1"):
         load_claims(path, "quick", ["C2"])
 

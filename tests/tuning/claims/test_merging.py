@@ -67,7 +67,7 @@ def test_a_run_that_takes_all_over_plays_nothing_and_has_the_same_verdicts(
     assert merged.merged == sum(len(part.cells) for part in result.results)
     assert figures(merged) == figures(result)
     for one, other in zip(merged.results, result.results, strict=True):
-        assert (one.verdict, one.p_value, one.stays_in_family) == (other.verdict, other.p_value, other.stays_in_family)
+        assert (one.verdicts, one.depends) == (other.verdicts, other.depends)
     assert merged.registration.dates == result.registration.dates
     assert merged.engine == engine_identity()
     with Store(tmp_path / "new", read_only=True) as store:
@@ -127,7 +127,7 @@ def test_what_was_asked_otherwise_is_refused(
         run(path, tmp_path / "new", merge=[kept])
     mixed = run(path, tmp_path / "new", merge=[kept], accept_engine_change=True, stop=stopped())
     assert mixed.engine == "another"
-    assert [part.verdict for part in mixed.results] == [part.verdict for part in result.results]
+    assert [part.verdicts for part in mixed.results] == [part.verdicts for part in result.results]
 
 
 @pytest.mark.parametrize("cut", [1, 10, 40, 150])
