@@ -24,7 +24,7 @@ from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, SHOWN
 
 _NORMAL = NormalDist()
 LEAST_RATE = 1e-12
-"""Error rates are searched down to this one; smaller p-values are not told apart."""
+"""Least error rate that is tried; smaller p-values are given as this one."""
 STEPS = 14
 """Bisections of the logarithm of an error rate, which leave it accurate to about 0.2 %."""
 

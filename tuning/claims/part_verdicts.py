@@ -1,8 +1,8 @@
 """Verdicts on a claim's parts, one for each engine, from intervals of their cells.
 
-Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive, and an interval
-with an error rate of 5 % over all its looks, by O'Brien-Fleming spending (repeated confidence intervals: Jennison and
-Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
+Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive. Its interval has an
+error rate of 5 % over all looks, by O'Brien-Fleming spending (repeated confidence intervals: Jennison and Turnbull,
+"Group Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
 
 - An expected direction is ``negligible`` if the interval lies inside (-m, m), else ``confirmed`` above 0 and
   ``refuted`` below -m. The part's ``refuted_by`` may also refute by an interval below 0 (``opposite``), or inside (-m,
@@ -17,7 +17,7 @@ Turnbull, "Group Sequential Methods", 2000, chapter 9). With a single look it is
 - Otherwise the cell is ``open``.
 
 A part has a verdict for the text's engine and one for today's, never a common one. An engine's verdict is the one that
-all its cells share, otherwise ``open``. It claims the same of every limit at once, so it is an intersection-union test:
+all its cells share, otherwise ``open``. It makes one claim about every limit at once, so it is an intersection-union test:
 false with a probability of at most 5 %, without a correction for the number of cells (Berger, "Multiparameter
 hypothesis testing and acceptance sampling", 1982).
 

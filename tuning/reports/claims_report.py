@@ -378,7 +378,7 @@ def _verdict_fact(run: ClaimsResult, result: PartResult, engine: str, message: C
 
 
 def _comparison_facts(result: PartResult, message: Catalogue) -> list[tuple[str, str]]:
-    """What the part shows beside the engines' verdicts: whether it depends on the engine, and what it still needs."""
+    """The part's remaining facts: whether it depends on the engine, and the games or positions still needed."""
     facts = [(message("claims.depends"), message("claims.depends_where"))] if result.depends else []
     needed = _needed_text(result, message)
     return [
