@@ -17,8 +17,8 @@ error rate of 5 % over all looks, by O'Brien-Fleming spending (repeated confiden
 - Otherwise the cell is ``open``.
 
 A part has a verdict for the text's engine and one for today's, never a common one. An engine's verdict is the one that
-all its cells share, otherwise ``open``. It makes one claim about every limit at once, so it is an intersection-union test:
-false with a probability of at most 5 %, without a correction for the number of cells (Berger, "Multiparameter
+all its cells share, otherwise ``open``. It makes one claim about every limit at once, so it is an intersection-union
+test: false with a probability of at most 5 %, without a correction for the number of cells (Berger, "Multiparameter
 hypothesis testing and acceptance sampling", 1982).
 
 A part ``depends`` on the engine if its two verdicts differ, and the effects of the two engines at one limit differ by
