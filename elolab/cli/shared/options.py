@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from elolab.cli.shared.parser import UsageError
-from elolab.engine.games import DEFAULT_GAME
+from elolab.engine.games import DEFAULT_GAME as DEFAULT_GAME
 from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
 from elolab.engine.settings.whole_numbers import MAX_SEED, natural_number
 

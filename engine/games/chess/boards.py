@@ -41,7 +41,8 @@ _KING_STEPS = tuple((across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) i
 
 def _walk(square: int, across: int, up: int, longest: int = 8) -> list[int]:
     """The squares from ``square``, exclusive, in a direction to the border, at most ``longest`` of them."""
-    squares, file, rank = [], square % 8 + across, square // 8 + up
+    squares: list[int] = []
+    file, rank = square % 8 + across, square // 8 + up
     while 0 <= file < 8 and 0 <= rank < 8 and len(squares) < longest:
         squares.append(rank * 8 + file)
         file, rank = file + across, rank + up
