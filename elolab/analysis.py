@@ -30,7 +30,7 @@ Moves = str | Sequence[str]
 class Engine:
     """The built-in engine for one game under one set of parameters.
 
-    ``game`` is ``xiangqi`` or ``othello``. ``settings`` are parameters by name (``elolab parameters`` lists them and
+    ``game`` is ``xiangqi``, ``othello`` or ``chess``. ``settings`` are parameters by name (``elolab parameters`` lists them and
     their defaults), the name of a preset such as ``"fenon"``, or its file. The hash table keeps its contents for the
     next search with the same limit in nodes, until ``new_game``. Raises ``UserError`` for an unknown game, preset,
     parameter or value.

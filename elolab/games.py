@@ -46,7 +46,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> D
     """Load the games of a run's folder, or of a file, as a table with one row per game, in schedule order.
 
     ``source`` is the folder of a tournament, match, study or ablation, or a file of games (PGN, XQF, DhtmlXQ, GGF,
-    WTHOR). ``game`` is the game in such a file, ``xiangqi`` or ``othello``. Columns:
+    WTHOR). ``game`` is the game in such a file, ``xiangqi``, ``othello`` or ``chess``. Columns:
 
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0

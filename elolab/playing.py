@@ -170,7 +170,7 @@ def play_match(
     - ``a`` and ``b``: the name of a preset such as ``"fenon"``, a TOML file, settings of the built-in engine such as
       ``{"null_move": False}``, or the contents of a tournament's [[players]] table. Tables are ``{"name": "mine",
       "preset": "fenon", "set": {...}}`` or ``{"name": "other", "protocol": "uci", "command": ["./other"]}``.
-    - ``game``: ``xiangqi`` or ``othello``.
+    - ``game``: ``xiangqi``, ``othello`` or ``chess``.
     - ``limit``: per move, for players without a limit of their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
       (seconds); or per game: ``clock=10+0.1`` (seconds and increment).
     - ``pairs``: number of openings, 100 by default. With a sequential test the maximum, by default the whole suite.

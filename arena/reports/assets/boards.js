@@ -7,7 +7,7 @@
 // played. text(state) -> the position's text, as the engine writes it. sideOf(piece) -> 0 or 1. checked(state), if the
 // game has checks -> the square of the king in check, or undefined.
 // notations: what moves can be called; name(state, move, notation). Of games copied as PGN: pgnNotation, if not the one
-// that is shown; pgnFormats, values of the tag Format; pgnName(name, notation), if moves are written otherwise.
+// that is shown; pgnTags(state), tags of a game that begins there; pgnFormats, values of the tag Format; pgnName(name, notation), if moves are written otherwise.
 // chart: how the graph is scaled and coloured.
 // How it looks: files and ranks (names from the left, from the top); step and margin (distance of neighbours, and of the
 // first from the edge, in units of the picture); ground (its colour); labels (colour of the names, and where they

@@ -630,8 +630,8 @@ const copies = {
 // duration, times left and latencies, which the page does not have.
 function portable(shown) {
   const { header } = games, columns = header.games, { pgn } = facts, drawer = BOARDS[facts.game], index = shown.game;
-  const tags = [["Game", pgn.game], ["Event", pgn.event], ["Site", "elolab"], ["Date", shown.found.date], ["Round", shown.found.round],
-    [pgn.sides[0], shown.players[0]], [pgn.sides[1], shown.players[1]], ["Result", shown.result]];
+  const tags = [...Object.entries(pgn.tags), ["Event", pgn.event], ["Site", "elolab"], ["Date", shown.found.date], ["Round", shown.found.round],
+    [pgn.sides[0], shown.players[0]], [pgn.sides[1], shown.players[1]], ["Result", shown.result], ...(drawer?.pgnTags?.(shown.states[0]) || [])];
   if (shown.position !== pgn.start) tags.push(["SetUp", "1"], ["FEN", shown.position]);
   const opening = openingName(index);
   if (opening) tags.push(["Opening", opening]);

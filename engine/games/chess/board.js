@@ -7,6 +7,12 @@ BOARDS.chess = {
   notations: ["san", "figurine", "lan", "uci"], pgnNotation: "san",
   figurines: { K: "♔", Q: "♕", R: "♖", B: "♗", N: "♘" },
 
+  // A game that begins with castling as in Chess960 says so.
+  pgnTags({ cells, rights }) {
+    const isOther = rights.some((files, side) => files && (this.kingOf(cells, side)[0][0] !== "e" || /[^ah]/.test(files)));
+    return isOther ? [["Variant", "Chess960"]] : [];
+  },
+
   parse(text) {
     const [placement, side, castling = "-", passant = "-", quiet, number] = text.split(/\s+/), cells = cellsOf(placement, this), rights = ["", ""];
     for (const letter of castling.replace("-", "")) {

@@ -236,6 +236,40 @@ def test_all_castlings_of_chess960_leave_king_and_rook_where_they_belong(chess_b
     assert sum(map(len, expected)) == 1830  # in the others a rook stands in the way
 
 
+CHESS_OPENINGS = (
+    Opening(game_named("chess").start, ("e2e4",), "king's pawn"),
+    Opening("r2k4/1P6/8/8/8/8/8/R2K2R1 w KQq - 0 1", (), "in Chess960"),
+)
+CHESS_GAMES = (("e7e5", "g1f3", "b8c6", "f1b5", "g8f6", "e1g1"), ("b7a8q", "d8d7", "d1g1", "d7e7"))
+
+
+def chess_records() -> list[GameRecord]:
+    """A game with castling, and one of Chess960 with a promotion too."""
+    return [
+        GameRecord(
+            f"{number:032x}", Pairing(number, 0, 0, 1, 0), "default", "other", opening,
+            tuple(MoveRecord(move, 20 * ply, 3, 50, 1.0) for ply, move in enumerate(moves)), "1-0", "resignation",
+            "0123456789ab",
+        )
+        for number, (opening, moves) in enumerate(zip(CHESS_OPENINGS, CHESS_GAMES, strict=True))
+    ]  # fmt: skip
+
+
+def test_a_copied_game_of_chess_is_as_in_the_file_beside(tmp_path: Path, browser: Browser) -> None:
+    spec = replace(othello_specification(), game="chess", openings="othello")
+    page = write_report(tmp_path, spec, chess_records(), planned_games=2)
+    script = """[0, 1].flatMap((game) => {
+        replay.open(game);
+        return ["san", "figurine"].map((notation) => { replay.choose(notation); return copies.pgn(); });
+    })"""
+    found = computed(browser, page, script)
+    players = played_as(spec.players, "chess")
+    texts = [game_text(record, "sample", game_named("chess"), players=players) for record in chess_records()]
+    assert [*map(timeless, found)] == [timeless(text) for text in texts for _ in range(2)]
+    names = "replay.choose('figurine'); [...element('move-list').tBodies[0].rows].map((row) => row.cells[1].textContent)"
+    assert browser.value(names) == ["bxa8=♕+", "♔d7", "O-O", "♔e7"]
+
+
 # Principal variations
 
 
