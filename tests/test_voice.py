@@ -57,7 +57,8 @@ AT_MOST = {
 PAGES = sorted(
     path
     for path in (ROOT / "README.md", ROOT / "ARCHITECTURE.md", *(ROOT / "docs").glob("*.md"))
-    if not path.name.endswith(".zh-CN.md") and not path.name.startswith(("claims", "keys"))
+    if not path.name.endswith(".zh-CN.md")
+    and not path.name.startswith(("claims-appendix", "claims-source-appendix", "keys"))
 )
 
 

@@ -61,6 +61,10 @@ def test_the_page_has_a_row_for_each_claim_and_fits_a_reader(page: str) -> None:
         assert max(len(words.split()) for _, words in said) <= 80
         abstract = text.split("\n\n")[3]
         assert len(abstract.split()) <= 160
+        refuted, unknown = (set(re.findall(r"\(C\d+\)", part)) for part in re.split(r"\*\*[^*]+:\*\*", abstract)[2:4])
+        rows = rows_of_page(page)
+        assert refuted == {f"({claim})" for claim, row in rows.items() if row[1].startswith("refuted")}
+        assert unknown <= {f"({claim})" for claim, row in rows.items() if "open" in row[1] + row[2]}
 
 
 @pytest.mark.parametrize("page", MAIN)
