@@ -30,10 +30,10 @@ Moves = str | Sequence[str]
 class Engine:
     """The built-in engine for one game under one set of parameters.
 
-    ``game`` is ``xiangqi``, ``othello`` or ``chess``. ``settings`` are parameters by name (``elolab parameters`` lists them and
-    their defaults), the name of a preset such as ``"fenon"``, or its file. The hash table keeps its contents for the
-    next search with the same limit in nodes, until ``new_game``. Raises ``UserError`` for an unknown game, preset,
-    parameter or value.
+    ``game`` is ``xiangqi``, ``othello`` or ``chess``. ``settings`` are parameters by name (``elolab parameters`` lists
+    them and their defaults), the name of a preset such as ``"fenon"``, or its file. The hash table keeps its contents
+    for the next search with the same limit in nodes, until ``new_game``. Raises ``UserError`` for an unknown game,
+    preset, parameter or value.
 
     >>> engine = Engine("xiangqi", {"null_move": False})
     >>> found = engine.search(moves="h2e2 h9g7", limit="depth=3")
@@ -42,8 +42,8 @@ class Engine:
     >>> found.move in engine.legal_moves(moves="h2e2 h9g7")
     True
 
-    Every method takes a text ``position`` and the ``moves`` played from there. The text is a FEN in Xiangqi, a board
-    and the side to move in Othello; ``None`` is the start of the game.
+    Every method takes a text ``position`` and the ``moves`` played from there. The text is a FEN, or in Othello a board
+    and the side to move; ``None`` is the start of the game.
 
     Threads may share an engine: it runs one search at a time. A copy, also in another process, has the game and the
     settings but an empty hash table.

@@ -153,7 +153,8 @@ class GamesOnPage:
             "endings": {reason: endings.name_of("ending", reason) for reason in reasons},
             "explanations": {reason: endings.name_of("explanation", reason) for reason in reasons},
             "pgn": {
-                "tags": contract.pgn_tags(contract.start), "event": self.event, "sides": contract.side_names, "start": contract.start,
+                "tags": contract.pgn_tags(contract.start), "event": self.event, "sides": contract.side_names,
+                "start": contract.start,
                 "terminations": {reason: termination_of(reason) for reason in reasons},
                 "names": {reason: Catalogue("elolab.engine").name_of("ending", reason) for reason in reasons},
                 "players": {name: played.tags for name, played in self.players.items()},

@@ -266,7 +266,8 @@ def test_a_copied_game_of_chess_is_as_in_the_file_beside(tmp_path: Path, browser
     players = played_as(spec.players, "chess")
     texts = [game_text(record, "sample", game_named("chess"), players=players) for record in chess_records()]
     assert [*map(timeless, found)] == [timeless(text) for text in texts for _ in range(2)]
-    names = "replay.choose('figurine'); [...element('move-list').tBodies[0].rows].map((row) => row.cells[1].textContent)"
+    rows = "[...element('move-list').tBodies[0].rows]"
+    names = f"replay.choose('figurine'); {rows}.map((row) => row.cells[1].textContent)"
     assert browser.value(names) == ["bxa8=♕+", "♔d7", "O-O", "♔e7"]
 
 
