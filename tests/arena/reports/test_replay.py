@@ -269,6 +269,12 @@ def test_a_copied_game_of_chess_is_as_in_the_file_beside(tmp_path: Path, browser
     rows = "[...element('move-list').tBodies[0].rows]"
     names = f"replay.choose('figurine'); {rows}.map((row) => row.cells[1].textContent)"
     assert browser.value(names) == ["bxa8=♕+", "♔d7", "O-O", "♔e7"]
+    # Checks and the last move are marked: of castling, where the king comes from and goes.
+    marks = """[1, 2, 3].map((ply) => {
+        replay.go(ply);
+        return [document.querySelectorAll("#board .check").length, replay.states[ply].marks];
+    })"""
+    assert browser.value(marks) == [[1, ["b7", "a8"]], [0, ["d8", "d7"]], [0, ["d1", "g1"]]]
 
 
 # Principal variations
