@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from measuring import UciProgram, add_count, need_fairy_stockfish, parser_of
+from measuring import FAIRY_STOCKFISH, UciProgram, add_count, need_program, parser_of
 
 from elolab.arena.play.store import Store
 from elolab.engine.engine import Engine
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="RUN_FOLDER", help="of the stored games")
     add_count(parser, "positions", 40)
     arguments = parser.parse_args()
-    need_fairy_stockfish()
+    need_program(FAIRY_STOCKFISH)
     game = game_named("xiangqi")
     try:
         with Store(arguments.folder, read_only=True) as store:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from elolab.cli.shared.options import whole_number
 
 FAIRY_STOCKFISH = shutil.which("fairy-stockfish") or "/usr/games/fairy-stockfish"
+STOCKFISH = shutil.which("stockfish") or "/usr/games/stockfish"
 
 
 def pin(processor: int = 0) -> None:
@@ -48,23 +49,29 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
     print(f"{name}: median {middle:.4g} {unit}, {spread}{goal}", flush=True)
 
 
-def need_fairy_stockfish() -> None:
-    """End with a message if fairy-stockfish is not installed."""
-    if not os.path.exists(FAIRY_STOCKFISH):
-        print("fairy-stockfish is not installed (Debian's package fairy-stockfish); nothing measured")
+def need_program(path: str) -> None:
+    """End with a message if a program, named like its Debian package, is not installed."""
+    if not os.path.exists(path):
+        name = os.path.basename(path)
+        print(f"{name} is not installed (Debian's package {name}); nothing measured")
         sys.exit(0)
 
 
 class UciProgram:
-    """A UCI engine set to Xiangqi, as simple as a benchmark needs it."""
+    """A UCI engine without a network, as simple as a benchmark needs it: by default fairy-stockfish for Xiangqi.
 
-    def __init__(self, command: Sequence[str] = (FAIRY_STOCKFISH,)) -> None:
+    ``options`` are further words of ``setoption name``.
+    """
+
+    def __init__(
+        self, command: Sequence[str] = (FAIRY_STOCKFISH,), options: Sequence[str] = ("UCI_Variant value xiangqi",)
+    ) -> None:
         self._process = subprocess.Popen(
             list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
         )
         self.send("uci")
         self.until("uciok")
-        for option in ("UCI_Variant value xiangqi", "Use NNUE value false", "Threads value 1", "Hash value 16"):
+        for option in (*options, "Use NNUE value false", "Threads value 1", "Hash value 16"):
             self.send(f"setoption name {option}")
         self.new_game()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
+from measuring import FAIRY_STOCKFISH, UciProgram, count_of, need_program, pin, report
 
 from elolab.engine.games import game_named
 
@@ -18,7 +18,7 @@ LEAVES = 133_312_995
 def main() -> None:
     """Measure and print the ratio of the speeds."""
     repeats = count_of(__doc__, "repeats", 7)
-    need_fairy_stockfish()
+    need_program(FAIRY_STOCKFISH)
     pin()
     position = game_named("xiangqi").position()
     perft, lists = position.game.kernels.perft, position.lists

@@ -1,46 +1,70 @@
-"""Nodes per CPU second of one search from four positions, against fairy-stockfish with its classical evaluation.
+"""Nodes per CPU second of one search from four positions, against a classical evaluation: fairy-stockfish in Xiangqi,
+Stockfish 15.1 without its network in chess.
 
 A node is a move made in the main or the quiescence search; null moves are not counted. All search each position from
-empty tables of 16 MiB, in turn, on one pinned core: ours under the default settings, which say what users get, and by
-the preset speed-reference, a fixed search whose speed no better default changes.
+empty tables of 16 MiB, in turn, on one pinned core: ours under the default settings, which say what users get, and in
+Xiangqi by the preset speed-reference, a fixed search whose speed no better default changes.
 
-    python benchmarks/search_speed.py [repeats]
+    python benchmarks/search_speed.py [repeats] [--game xiangqi|chess]
 """
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
-from measuring import UciProgram, count_of, need_fairy_stockfish, pin, report
+from measuring import FAIRY_STOCKFISH, STOCKFISH, UciProgram, add_count, need_program, parser_of, pin, report
 
 from elolab.engine.engine import Engine
 from elolab.engine.games import game_named
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.presets import load_preset
 
-GOALS = {"default": "at least 9", "speed-reference": "at least 10"}
-"""Our presets and what is asked of their speeds in times of fairy-stockfish's."""
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is compared in a game."""
+
+    command: str
+    """The opponent's program."""
+    options: tuple[str, ...]
+    goals: dict[str, str]
+    """Our presets and what is asked of their speeds, in times of the opponent's."""
+    their_nodes: int
+    """Nodes of each of the opponent's searches."""
+
+
+COMPARISONS = {
+    "xiangqi": Comparison(
+        FAIRY_STOCKFISH, ("UCI_Variant value xiangqi",), {"default": "at least 9", "speed-reference": "at least 10"},
+        600_000,
+    ),
+    "chess": Comparison(STOCKFISH, (), {"default": "at least 1"}, 2_000_000),
+}  # fmt: skip
 OUR_NODES = 4_000_000
-THEIR_NODES = 600_000
 
 
 def main() -> None:
     """Measure and print the ratios of the speeds."""
-    repeats = count_of(__doc__, "repeats", 7)
-    need_fairy_stockfish()
+    parser = parser_of(__doc__)
+    add_count(parser, "repeats", 7)
+    parser.add_argument("--game", choices=COMPARISONS, default="xiangqi")
+    arguments = parser.parse_args()
+    compared = COMPARISONS[arguments.game]
+    need_program(compared.command)
     pin()
-    game = game_named("xiangqi")
+    game = game_named(arguments.game)
     positions = [bench.text for bench in game.bench_positions[:4]]
-    engines = {preset: Engine("xiangqi", load_preset(preset, "xiangqi")) for preset in GOALS}
+    engines = {preset: Engine(game.name, load_preset(preset, game.name)) for preset in compared.goals}
     for engine in engines.values():
         engine.search(game.position(), Limits(nodes=1000))
-    opponent = UciProgram()
-    ours: dict[str, list[float]] = {preset: [] for preset in GOALS}
+    opponent = UciProgram((compared.command,), compared.options)
+    ours: dict[str, list[float]] = {preset: [] for preset in compared.goals}
     theirs = []
-    for _ in range(repeats):
+    for _ in range(arguments.repeats):
         nodes, seconds = 0, 0.0
-        our_seconds = dict.fromkeys(GOALS, 0.0)
-        our_nodes = dict.fromkeys(GOALS, 0)
+        our_seconds = dict.fromkeys(compared.goals, 0.0)
+        our_nodes = dict.fromkeys(compared.goals, 0)
         for text in positions:
             for preset, engine in engines.items():
                 engine.new_game()
@@ -48,26 +72,28 @@ def main() -> None:
                 start = time.process_time()
                 our_nodes[preset] += engine.search(position, Limits(nodes=OUR_NODES)).nodes
                 our_seconds[preset] += time.process_time() - start
-            found, taken = _search_by(opponent, text)
+            found, taken = _search_by(opponent, text, compared.their_nodes)
             nodes += found
             seconds += taken
-        for preset in GOALS:
+        for preset in compared.goals:
             ours[preset].append(our_nodes[preset] / our_seconds[preset] / 1e6)
         theirs.append(nodes / seconds / 1e6)
     opponent.close()
-    report("fairy-stockfish", theirs, "M nodes per CPU s")
-    for preset, goal in GOALS.items():
+    name = compared.command.rpartition("/")[2]
+    report(name, theirs, "M nodes per CPU s")
+    for preset, goal in compared.goals.items():
         report(preset, ours[preset], "M nodes per CPU s")
-        report(f"{preset} to fairy-stockfish", _ratios(ours[preset], theirs), "times", goal)
-    report("default to speed-reference", _ratios(ours["default"], ours["speed-reference"]), "times")
+        report(f"{preset} to {name}", _ratios(ours[preset], theirs), "times", goal)
+        if preset != "default":
+            report(f"default to {preset}", _ratios(ours["default"], ours[preset]), "times")
 
 
-def _search_by(opponent: UciProgram, text: str) -> tuple[int, float]:
+def _search_by(opponent: UciProgram, text: str, nodes: int) -> tuple[int, float]:
     """Nodes and CPU seconds of the opponent's search of a position."""
     opponent.new_game()
     opponent.send(f"position fen {text}")
     start = opponent.cpu_seconds()
-    opponent.send(f"go nodes {THEIR_NODES}")
+    opponent.send(f"go nodes {nodes}")
     lines = opponent.until("bestmove")
     seconds = opponent.cpu_seconds() - start
     fields = next(line for line in reversed(lines) if " nodes " in line).split()

@@ -315,9 +315,18 @@ def _warm_up(game: str) -> None:
     Engine(game).search(game_named(game).position(), Limits(depth=1))
 
 
-def signature(results: list[BenchSearch]) -> int:
-    """The benchmark's signature: the total number of nodes of all searches."""
-    return sum(result.nodes for result in results)
+FIRST_GAMES = ("xiangqi", "othello")
+"""Games whose nodes make up the signature ``Bench``. Every later game has one of its own, ``Bench NAME``, so that a new
+game leaves the number as it was."""
+
+
+def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
+    """The benchmark's signatures by name, such as ``Bench`` and ``Bench chess``: total numbers of nodes of searches."""
+    found: dict[str, int] = {}
+    for result in results:
+        name = "Bench" if result.game in FIRST_GAMES else f"Bench {result.game}"
+        found[name] = found.get(name, 0) + result.nodes
+    return found
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:

@@ -12,8 +12,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``elolab bench``."""
     parser.description = (
         "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
-        "that exercise the other techniques, and play a few moves on the node clock. The last line is the total number "
-        "of nodes over all games: it changes exactly when the search or the evaluation does.\n\n"
+        "that exercise the other techniques, and play a few moves on the node clock. The last lines are total numbers "
+        "of nodes, Bench over Xiangqi and Othello, and Bench chess: a number changes exactly when the search or the "
+        "evaluation of its games does.\n\n"
         "With --preset or --set the positions of one game are searched under these settings alone, as deep as under "
         "the variants, and the number is theirs."
     )
@@ -25,10 +26,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the benchmark; the last line is ``Bench: N``."""
+    """Run the benchmark; the last lines are ``Bench: N`` and ``Bench chess: N``."""
     from dataclasses import asdict
 
-    from elolab.engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signature, speed
+    from elolab.engine.bench import CLOCKED, DEFAULT, GIVEN, VARIANTS, searches, searches_under, signatures, speed
     from elolab.engine.games import GAMES
 
     is_given = arguments.preset is not None or bool(arguments.assignments)
@@ -47,11 +48,13 @@ def run(arguments: argparse.Namespace) -> int:
                 f"{rate:6.2f} M/s  {with_minus(f'{result.score:+6d}')} cp  {result.position.split()[0][:24]}",
                 flush=True,
             )
+    numbers = signatures(results)
     if arguments.json:
         own = {game: [result for result in results if result.game == game] for game in games}
         options.print_json(
             {
-                "bench": signature(results),
+                "bench": sum(numbers.values()) if len(numbers) == 1 else numbers["Bench"],
+                "signatures": numbers,
                 "nodes_per_second": {game: speed(found, variant=timed) for game, found in own.items()},
                 "solved_nodes_per_second": {
                     game: speed(found, solves=True, variant=timed) for game, found in own.items()
@@ -67,5 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
         parts = [] if searching is None else [f"{searching:.0f}"]
         parts += [] if solving is None else [f"{solving:.0f} where it solves the game"]
         print(f"{game}: nodes per CPU second {settings}: {'; '.join(parts)}")
-    print(f"Bench: {signature(results)}")
+    for name, number in numbers.items():
+        print(f"{name}: {number}")
     return 0

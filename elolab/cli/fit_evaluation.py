@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--limit",
         type=Limits.parse,
         metavar="LIMIT",
-        help="limit of a move in these games (default nodes=800 in Xiangqi, depth=3 in Othello)",
+        help="limit of a move in these games (default nodes=800 in Xiangqi and chess, depth=3 in Othello)",
     )
     options.add_seed(parser, 1)
     parser.add_argument(
@@ -51,7 +51,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--score-share", type=options.whole_number(0, 100), metavar="PERCENT",
-        help="Xiangqi: percentage of the search's score in the target; the rest is the game's outcome (default 50)",
+        help="Xiangqi and chess: percentage of the search's score in the target; the rest is the game's outcome "
+        "(default 50)",
     )  # fmt: skip
     parser.add_argument(
         "--score-limit", type=Limits.parse, metavar="LIMIT",

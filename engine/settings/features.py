@@ -82,5 +82,75 @@ XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQ
 """Names of Xiangqi's features: the terms, then each type of piece on each square. The weight of a piece on a square
 includes its material."""
 
-FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO}
+CHESS_TERMS = (
+    # Squares that a piece reaches, other than those of the own king and pawns and those that enemy pawns attack.
+    *(f"knight_mobility_{squares}" for squares in range(9)),
+    *(f"bishop_mobility_{squares}" for squares in range(14)),
+    *(f"rook_mobility_{squares}" for squares in range(15)),
+    *(f"queen_mobility_{squares}" for squares in range(28)),
+    # Pawns. Ranks are counted from the own side, 1 to 8.
+    "isolated",  # no own pawn on the neighbouring files
+    "isolated_open",  # and no pawn ahead on its file
+    "doubled",  # an own pawn ahead on its file
+    "backward",  # behind its neighbours, with the square ahead attacked by an enemy pawn
+    "backward_open",  # and no pawn ahead on its file
+    *(f"connected_{rank}" for rank in range(2, 8)),  # beside an own pawn or defended by one
+    "phalanx",  # beside an own pawn
+    *(
+        f"passed_{rank}" for rank in range(2, 8)
+    ),  # no pawn ahead on its file, no enemy pawn ahead on the neighbouring ones
+    *(f"passed_free_{rank}" for rank in range(4, 8)),  # passed, with an empty square ahead
+    *(f"passed_safe_{rank}" for rank in range(4, 8)),  # no square of the path attacked
+    "passed_own_king",  # king's distance to the square ahead of a passed pawn, times ranks beyond the third
+    "passed_enemy_king",
+    "passed_rook_behind",
+    "passed_enemy_rook_behind",
+    # The king's shelter on its file and the neighbouring ones: the rank of the rearmost own pawn not behind the king.
+    *(f"shelter_{rank}" for rank in (2, 3, 4)),
+    "shelter_none",  # no such pawn up to rank 4
+    *(f"shelter_file_{rank}" for rank in (2, 3, 4)),  # of the king's own file
+    "shelter_file_none",
+    *(f"storm_{rank}" for rank in (2, 3, 4, 5)),  # rank of the enemy's nearest pawn there, from the own side
+    "storm_blocked",  # it stands right ahead of an own pawn
+    # Attacks on the enemy's king, summed up in an index from 0.
+    *(f"danger_{index}" for index in range(1, 24)),
+    # Pieces.
+    "bishop_pair",
+    "bishop_pawns",  # own pawns on the squares of a bishop's colour
+    "knight_outpost",  # on ranks 4 to 6, defended by a pawn, where no enemy pawn can attack it
+    "bishop_outpost",
+    "minor_behind_pawn",
+    "rook_open_file",  # no pawn on its file
+    "rook_half_open_file",  # no own pawn
+    "knight_with_pawn",  # knights times own pawns
+    "rook_with_pawn",
+    "space",  # squares on files c to f and ranks 2 to 4 without own pawns that no enemy pawn attacks
+    # Threats: enemy pieces attacked.
+    "pawn_on_minor",
+    "pawn_on_rook",
+    "pawn_on_queen",
+    "minor_on_minor",  # knights by bishops and the other way round
+    "minor_on_rook",
+    "minor_on_queen",
+    "rook_on_minor",  # attacked by a rook and not defended by a pawn
+    "rook_on_queen",
+    "king_on_loose",  # attacked by the king and not defended
+    "hanging",  # attacked and not defended
+    "pawn_push",  # attacked by a pawn after a step to a safe square
+)
+
+CHESS_PIECES = ("pawn", "knight", "bishop", "rook", "queen", "king")
+"""Names of the types of pieces, in the order of their numbers in compiled code."""
+CHESS_SQUARES: dict[str, tuple[str, ...]] = {
+    piece: tuple(f"{file}{rank}" for rank in (range(2, 8) if piece == "pawn" else range(1, 9)) for file in "abcd")
+    for piece in CHESS_PIECES
+}
+"""Squares on which a white piece may stand, by piece. Files e to h are mirrored to d to a, and Black's ranks are
+mirrored."""
+
+CHESS = CHESS_TERMS + tuple(f"{piece}_{square}" for piece, squares in CHESS_SQUARES.items() for square in squares)
+"""Names of chess's features: the terms, then each type of piece on each square. The weight of a piece on a square
+includes its material."""
+
+FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO, "chess": CHESS}
 """Names of the features, by game."""

@@ -198,7 +198,8 @@ def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
     return name, values or (True,)
 
 
-_XIANGQI = ("xiangqi",)
+_WITH_KINGS = ("xiangqi", "chess")
+"""Games of pieces that capture, and of a king or general that they mate."""
 _OTHELLO = ("othello",)
 
 PARAMETERS: tuple[Parameter, ...] = (
@@ -234,10 +235,10 @@ PARAMETERS: tuple[Parameter, ...] = (
              "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
              depends_on=_needs("aspiration", "gradual")),
     _switch("stop_on_mate", True, "end iterative deepening once the root value is a proven mate", "[EE 8.3][XQ]",
-            sound=True, depends_on=_needs("iterative_deepening"), games=_XIANGQI),
+            sound=True, depends_on=_needs("iterative_deepening"), games=_WITH_KINGS),
     _switch("unique_move_check", False,
             "after an iteration search the root again without its best move; if every other move is proven to lose, "
-            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_XIANGQI,
+            "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_WITH_KINGS,
             aliases=("SearchUnique",)),
     _choice("root_order", "best_first", ("best_first", "as_nodes"),
             "order of the root's moves: each new best move goes to the front and the others stay as they are, or they "
@@ -256,15 +257,15 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=_needs("algorithm", "pvs")),
     # Quiescence
     _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
-            "[ours]; off in [XQ] and [OT]", games=_XIANGQI, aliases=("SearchQuiesc", "QSearch", "QuiescenceSearch")),
+            "[ours]; off in [XQ] and [OT]", games=_WITH_KINGS, aliases=("SearchQuiesc", "QSearch", "QuiescenceSearch")),
     _switch("quiescence_see", True, "quiescence skips captures that lose material by static exchange evaluation",
-            "[ours]", depends_on=_needs("quiescence"), games=_XIANGQI),
+            "[ours]", depends_on=_needs("quiescence"), games=_WITH_KINGS),
     _integer("quiescence_check_plies", 2, (0, 64), (0, 8), "plies",
              "depth below the horizon to which a side in check searches every reply, not only captures", "[ours]",
-             depends_on=_needs("quiescence"), games=_XIANGQI, off=0),
+             depends_on=_needs("quiescence"), games=_WITH_KINGS, off=0),
     _integer("delta_margin", 187, (0, 3000), (0, 600), "centipawns",
              "quiescence skips captures that even with this margin cannot raise the score to alpha; 0 is off", "[ours]",
-             depends_on=_needs("quiescence"), games=_XIANGQI, aliases=("DeltaPruningMargin",), off=0),
+             depends_on=_needs("quiescence"), games=_WITH_KINGS, aliases=("DeltaPruningMargin",), off=0),
     # Null move
     _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
             othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
@@ -281,11 +282,12 @@ PARAMETERS: tuple[Parameter, ...] = (
              "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
              depends_on=_needs("null_move"), aliases=("NMPMinDepth",)),
     _switch("null_not_in_check", True,
-            "no null move in check; off wastes a node on it each time, for the general would be taken",
-            "[FN] condition 3", depends_on=_needs("null_move"), games=_XIANGQI),
+            "no null move in check; off wastes a node on it each time, for the general or king would be taken",
+            "[FN] condition 3", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("null_need_attackers", True,
-            "the side to move must have a rook, horse, cannon or a pawn across the river", "[FN] condition 1",
-            depends_on=_needs("null_move"), games=_XIANGQI),
+            "the side to move must have a rook, horse, cannon or a pawn across the river; in chess a piece beside king "
+            "and pawns", "[FN] condition 1",
+            depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("null_not_twice", True, "no null move directly after a null move", "[FN] condition 4",
             depends_on=_needs("null_move")),
     _switch("null_eval_gate", True,
@@ -297,7 +299,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             off="off"),
     _switch("null_mate_guard", False,
             "no null move in a position where an earlier null search came back mated (kept in the table's entry)",
-            "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_XIANGQI),
+            "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _choice("null_hash_guard", "off", ("off", "any_entry", "bound"),
             "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
             "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
@@ -305,9 +307,9 @@ PARAMETERS: tuple[Parameter, ...] = (
             "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
             depends_on=_needs("null_move"), off="off"),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
-             "a null move needs more own material than this (the general not counted); 0 is off",
+             "a null move needs more own material than this (general or king not counted); 0 is off",
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
-             games=_XIANGQI, off=0),
+             games=_WITH_KINGS, off=0),
     _switch("null_in_pv", False,
             "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation search "
             "without spare_open_windows, do not tell them apart and always do",
@@ -334,13 +336,13 @@ PARAMETERS: tuple[Parameter, ...] = (
             "a null search whose score is -MATE + ply + this shows a threat of mate; two is mated at once; null_depth, "
             "the listing to the letter, never occurs at a null depth of 3 and is a mate in two at 4, so that its "
             "author, in whose program a mate may end with the general's capture, can only have meant two",
-            "[EE] and Crafty two; [FN]'s listing null_depth", depends_on=_needs("null_move"), games=_XIANGQI),
+            "[EE] and Crafty two; [FN]'s listing null_depth", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("mate_threat_extension", False,
             "search a node one ply deeper where the null search came back mated at once", "[ours], Crafty's use",
-            depends_on=_needs("null_move"), games=_XIANGQI),
+            depends_on=_needs("null_move"), games=_WITH_KINGS),
     _integer("null_safe_material", 1800, (0, 10000), (500, 4000), "centipawns",
-             "own material (the general not counted) above which unless_safe trusts a null cutoff",
-             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe"), games=_XIANGQI),
+             "own material (general or king not counted) above which unless_safe trusts a null cutoff",
+             "[EE]; [3.31] 400 in its unit", depends_on=_needs("null_verify", "unless_safe"), games=_WITH_KINGS),
     # Reductions and extensions
     _switch("late_move_reductions", True, "search late quiet moves at reduced depth first", "[ours]", aliases=("LMR",)),
     _integer("lmr_min_depth", 3, (2, 20), (2, 6), "plies", "least depth at which moves are reduced", "[ours]",
@@ -358,7 +360,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("lmr_root", True, "late quiet moves are first tried at reduced depth at the root too", "[ours]",
             depends_on=_needs("late_move_reductions"), othello=False),
     _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
-            games=_XIANGQI, aliases=("CheckExtensions",)),
+            games=_WITH_KINGS, aliases=("CheckExtensions",)),
     _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
             aliases=("OneReplyExtension",)),
     _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
@@ -396,7 +398,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              "100 is off", "[ours]", depends_on=_needs("late_move_pruning_depth", *range(1, 21)), othello=100, off=100),
     _switch("pruning_spares_checks", True,
             "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
-            games=_XIANGQI),
+            games=_WITH_KINGS),
     _switch("pass_costs_depth", False,
             "a forced pass costs a ply of depth; off, a search as deep as there are empty squares reaches the end",
             "[OT] off", games=_OTHELLO),
@@ -421,13 +423,13 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[ours]"),
     _switch("hash_static", True,
             "a table entry that bounds the position's value on the far side of its static evaluation replaces that",
-            "[ours]", games=_XIANGQI),
+            "[ours]", games=_WITH_KINGS),
     _switch("quiescence_table", True,
             "quiescence uses the table's entries of any depth at the horizon, and leaves some of depth 0", "[ours]",
-            depends_on=_needs("quiescence"), games=_XIANGQI),
+            depends_on=_needs("quiescence"), games=_WITH_KINGS),
     _switch("hash_mate_any_depth", False,
             "a proven mate in the table cuts at any depth where its bound helps, in open windows too", "[EE 8.3]",
-            depends_on=None, games=_XIANGQI),
+            depends_on=None, games=_WITH_KINGS),
     _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
              "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
              "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs",
@@ -438,7 +440,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              aliases=("mvKillers", "KillerMoves"), off=0),
     _choice("capture_order", "see", ("none", "mvv_lva", "see"),
             "captures first by most valuable victim, least valuable attacker; see also puts losing ones last",
-            "[3.31]; none in [XQ]", sound=True, games=_XIANGQI, off="none"),
+            "[3.31]; none in [XQ]", sound=True, games=_WITH_KINGS, off="none"),
     _switch("internal_iterative_deepening", False,
             "search open-window nodes deeper than 2 without a table move at half the depth first", "[3.31]",
             sound=True, aliases=("IID",)),
@@ -465,9 +467,9 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("continuation_history", 0, (0, 2), (0, 2), "plies",
              "order quiet moves also by how often they cut after the opponent's last move (1), and after the own one "
              "before it too (2), by types of pieces and targets; 0 is off", "[ours], after Stockfish", sound=True,
-             depends_on=_needs("history_gravity"), games=_XIANGQI, aliases=("ContinuationHistory",), off=0),
+             depends_on=_needs("history_gravity"), games=_WITH_KINGS, aliases=("ContinuationHistory",), off=0),
     _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
-            depends_on=_needs("history"), games=_XIANGQI),
+            depends_on=_needs("history"), games=_WITH_KINGS),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),
             "what happens to the table between two moves of a game (between iterations it is kept)",
             "[XQ 3.4] needs it from iteration to iteration; [XQ]'s program and [3.31] clear", sound=True,
@@ -475,15 +477,15 @@ PARAMETERS: tuple[Parameter, ...] = (
     # Evaluation
     _choice("evaluation", "full", ("squares", "material_chess", "material", "piece_square", "full"),
             "what a piece's square adds to its value or takes from it and no more, international chess's values (rook "
-            "5, horse and cannon 3, pawn 1), our values, a value by piece and square, or these with mobility, the "
-            "general's safety, bound pieces, pawns and phase",
-            "[XQ 3.1]; material and full [ours]", games=_XIANGQI, off="material"),
-    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_XIANGQI,
+            "5, knight, bishop, horse and cannon 3, pawn 1), our values, a value by piece and square, or these with "
+            "mobility, the king's or general's safety, threats, pawns and phase",
+            "[XQ 3.1]; material and full [ours]", games=_WITH_KINGS, off="material"),
+    _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_WITH_KINGS,
              off=0),
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
-            "[ours]", games=_XIANGQI),
-    _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello"},
+            "[ours]", games=_WITH_KINGS),
+    _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello", "chess": "chess"},
              "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
              "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full"),
              aliases=("EvalFile",)),

@@ -151,7 +151,8 @@ def _one_in_full(rows: Mapping[str, Parameter], width: int) -> str:
         texts = {game: text(own, game) for game, own in rows.items()}
         if len(set(texts.values())) == 1:
             return next(iter(texts.values()))
-        return "; ".join(f"{one} ({game})" for game, one in texts.items() if one)
+        alike = {one: [game for game in texts if texts[game] == one] for one in texts.values() if one}
+        return "; ".join(f"{one} ({', '.join(games)})" for one, games in alike.items())
 
     tuning = "" if not row.tuning else by_game(lambda own, game: _values(own.kind, own.tuning))
     properties = {

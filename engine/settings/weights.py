@@ -3,10 +3,11 @@
 A file is TOML. ``game`` names the game, ``provenance`` the origin of the weights, ``features`` the columns, by names
 from ``engine.settings.features``. ``phases`` are rows of whole numbers in hundredths of a point. A feature without a
 column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so that their number must divide
-``STEPS``. In Xiangqi the first row applies with all material, the last one with none; between them weights are
-interpolated. ``patterns`` are the optional weights of patterns: 16-bit numbers, a row for each of ``pattern_phases``,
-compressed (zlib) and written in base 85. A setting names a file. Validation turns it into ``name#digest`` with a digest
-of the numbers, so that a game's settings identify the weights, and a later change of the file is detected."""
+``STEPS``. In Xiangqi and chess the first row applies with all material, the last one with none; between them weights
+are interpolated. ``patterns`` are the optional weights of patterns: 16-bit numbers, a row for each of
+``pattern_phases``, compressed (zlib) and written in base 85. A setting names a file. Validation turns it into
+``name#digest`` with a digest of the numbers, so that a game's settings identify the weights, and a later change of the
+file is detected."""
 
 from __future__ import annotations
 
@@ -36,8 +37,10 @@ LINE = 116
 """Width, in characters, of the lines with pattern weights in a file."""
 MAX_WEIGHT = 10_000
 """Maximum absolute value of a weight, in hundredths of a point."""
-MAX_XIANGQI_WEIGHT = 2_000
-"""Maximum absolute value in Xiangqi: compiled code adds pairs packed in one number, and both sums must fit 16 bits."""
+MAX_PACKED_WEIGHT = 2_000
+"""Maximum absolute value where compiled code adds pairs packed in one number, because both sums must fit 16 bits."""
+PACKED_GAMES = ("xiangqi", "chess")
+"""Games with such weights: one row for full material, one for none."""
 DIGEST_DIGITS = 12
 
 WEIGHTS = schema.declare(
@@ -204,14 +207,14 @@ def _check_content(path: Path, changed_ns: int, size: int) -> None:
 
 
 def _check_numbers(weights: Weights, path: Path) -> None:
-    largest = MAX_XIANGQI_WEIGHT if weights.game == "xiangqi" else MAX_WEIGHT
+    largest = MAX_PACKED_WEIGHT if weights.game in PACKED_GAMES else MAX_WEIGHT
     phases = len(weights.phases)
     weight = max((weight for row in weights.phases for weight in row), key=abs, default=0)
     if abs(weight) > largest:
         raise ConfigurationError(f"{path}: phases: {weight}, expected a whole number from {-largest} to {largest}")
     if weights.game == "othello" and STEPS % phases:
         raise ConfigurationError(f"{path}: phases has {phases} rows, expected a number that divides {STEPS}")
-    if weights.game == "xiangqi" and (phases > 2 or weights.pattern_phases):
+    if weights.game in PACKED_GAMES and (phases > 2 or weights.pattern_phases):
         what = f"phases has {phases} rows" if phases > 2 else "patterns are given"
         raise ConfigurationError(f"{path}: {what}, expected one or two rows of weights and nothing else")
 

@@ -153,7 +153,8 @@ def test_the_signature_is_the_one_on_record(golden: Callable[[str, str], None]) 
     for search in found:
         nodes[search.game, search.variant] = nodes.get((search.game, search.variant), 0) + search.nodes
     rows = [f"{game} {variant}: {count}" for (game, variant), count in nodes.items()]
-    golden("bench.txt", "\n".join([*rows, f"Bench: {bench.signature(found)}", ""]))
+    totals = [f"{name}: {number}" for name, number in bench.signatures(found).items()]
+    golden("bench.txt", "\n".join([*rows, *totals, ""]))
 
 
 def test_given_settings_are_searched_alone(capsys: pytest.CaptureFixture[str]) -> None:

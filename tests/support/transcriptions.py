@@ -1,8 +1,8 @@
 """The texts' programs in plain Python, written from their specification: what the presets must be, node for node.
 
 [OT] iterative deepening, with its clock, and MTD(f) in Othello; [XQ] XQWizard Light's SearchFull and SearchMain in
-Xiangqi. Othello's rules are written out too; Xiangqi's moves, in their order, and both games' static values are the
-engine's. A node is a move made; a pass is one.
+Xiangqi; [AW] Moreland's loop in chess. Othello's rules are written out too, and chess's are those of python-chess;
+Xiangqi's moves, the order of all moves, and the static values are the engine's. A node is a move made; a pass is one.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+
+import chess
 
 INFINITY = 10**6
 Line = tuple[str, ...]
@@ -426,12 +428,16 @@ class XqwizardLight:
         index = _history_index(move)
         self.history[index] = self.history.get(index, 0) + depth * depth
 
+    def merit(self, move: int) -> int:
+        """The number by which a move is ordered."""
+        return self.history.get(_history_index(move), 0)
+
     def by_history(self, moves: list[int]) -> list[int]:
         """The moves sorted as the history stands now.
 
         The engine's choice among equals: the first of the best changes places with the first of those unsorted.
         """
-        merits = [self.history.get(_history_index(move), 0) for move in moves]
+        merits = [self.merit(move) for move in moves]
         for place in range(len(moves)):
             most = max(merits[place:])
             best = merits.index(most, place)
@@ -441,4 +447,85 @@ class XqwizardLight:
 
 
 def _history_index(move: int) -> int:
-    return (move & 127) + 256 * (move >> 7)
+    return (move & 127) + 256 * (move >> 7 & 127)
+
+
+# Chess
+
+
+class ChessBoard:
+    """Pieces on squares, with moves made and taken back by python-chess; the order of the moves is the engine's.
+
+    ``values`` are those of each white piece (by type, from 0 for the pawn) on each square. A move is the engine's code.
+    """
+
+    def __init__(self, position: Any, values: Sequence[Sequence[int]]) -> None:
+        self._game = position.game
+        self._board = chess.Board(position.text)
+        self._values = values
+
+    @property
+    def ply(self) -> int:
+        """Moves made since the root."""
+        return len(self._board.move_stack)
+
+    def play(self, move: int) -> None:
+        """Make a move."""
+        self._board.push_uci(self.name_of(move))
+
+    def take_back(self) -> None:
+        """Unmake the last move."""
+        self._board.pop()
+
+    def static(self) -> int:
+        """The static value, the side to move's view."""
+        score = 0
+        for square, piece in self._board.piece_map().items():
+            row = self._values[piece.piece_type - 1]
+            score += row[square] if piece.color else -row[chess.square_mirror(square)]
+        return score if self._board.turn else -score
+
+    def moves(self) -> list[int]:
+        """The legal moves in the engine's order."""
+        moves: list[int] = self._game.position(self._board.fen()).move_codes()
+        assert sorted(map(self.name_of, moves)) == sorted(move.uci() for move in self._board.legal_moves)
+        return moves
+
+    def is_quiet(self, move: int) -> bool:
+        """Whether a move captures and promotes nothing."""
+        found = chess.Move.from_uci(self.name_of(move))
+        return found.promotion is None and not self._board.is_capture(found)
+
+    def name_of(self, move: int) -> str:
+        """A move in the game's notation."""
+        return str(self._game.format_move(move))
+
+
+class Moreland(XqwizardLight):
+    """[AW] the loop over a window of half a pawn, around plain fail-hard alpha-beta, of which the text says nothing.
+
+    Quiet moves are ordered by the history alone.
+    """
+
+    board: ChessBoard
+    WINDOW = 50
+
+    def iterations(self, deepest: int) -> Iterator[Iteration]:
+        """Deeper by one whenever the value lies inside the window; outside, both bounds are opened again."""
+        alpha, beta, depth = -MATE, MATE, 1
+        while depth <= deepest:
+            value, line = self.search_full(alpha, beta, depth)
+            if value <= alpha or value >= beta:
+                alpha, beta = -MATE, MATE
+                continue
+            yield Iteration(depth, self.nodes, value, tuple(map(self.board.name_of, line)))
+            alpha, beta, depth = value - self.WINDOW, value + self.WINDOW, depth + 1
+
+    def reward(self, move: int, depth: int) -> None:
+        """Captures and promotions earn nothing."""
+        if self.board.is_quiet(move):
+            super().reward(move, depth)
+
+    def merit(self, move: int) -> int:
+        """The history of a quiet move; 0 for others."""
+        return super().merit(move) if self.board.is_quiet(move) else 0

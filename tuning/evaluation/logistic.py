@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from elolab.engine.settings.weights import MAX_XIANGQI_WEIGHT
+from elolab.engine.settings.weights import MAX_PACKED_WEIGHT
 from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_held_out
 
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
@@ -110,7 +110,7 @@ def fit_wins(
     def solver(part: WinSample) -> Solver:
         return _Newton(part, start, groups, scale).solve
 
-    return fit_with_held_out(sample, sorted(deviations), solver, error, MAX_XIANGQI_WEIGHT)
+    return fit_with_held_out(sample, sorted(deviations), solver, error, MAX_PACKED_WEIGHT)
 
 
 class _Newton:

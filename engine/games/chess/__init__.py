@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from elolab.engine.games.chess import captures, evaluation, move_names, moves, notation, position, rules
-from elolab.engine.games.contract import BenchPosition, Game, register_game
+from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, register_game
 from elolab.engine.rules import Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
@@ -17,8 +17,6 @@ class Chess(Game):
     title = "Chess"
     side_names = ("White", "Black")
     start = notation.START
-    ranks = "87654321"
-    stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
     default_suite = "chess"
     side_letters = ("w", "b")
     ranks = "87654321"
@@ -35,7 +33,26 @@ class Chess(Game):
     )  # fmt: skip
     state_dtype = position.STATE_DTYPE
     kernels = register_game("chess", captures, evaluation, moves, position, rules)
-    bench_positions = (BenchPosition(notation.START, 9),)
+    bench_positions = (
+        BenchPosition(notation.START, 10),
+        BenchPosition("r2q1rk1/pp2ppbp/2np1np1/8/3NP1b1/2N1BP2/PPPQ2PP/R3KB1R w KQ - 0 10", 9),
+        BenchPosition("r1bqkb1r/pp3ppp/2n1pn2/2pp4/3P4/2PBPN2/PP3PPP/RNBQ1RK1 b kq - 1 7", 9),
+        BenchPosition("8/5pk1/3p2p1/1P1Pp2p/4P2P/5KP1/8/8 w - - 0 40", 14),
+        BenchPosition("r4rk1/1p3ppp/p1n1b3/3p4/3N1P2/P1R1P3/1P2B1PP/5RK1 b - - 3 20", 10),
+        BenchPosition("2r3k1/5pp1/p3p2p/1p1bP3/3N1q2/P4P2/1PQ3PP/4R1K1 w - - 0 28", 9),
+        # Positions with a mate to find, a mate to avert, promotions, and a lone king to be mated.
+        BenchPosition("6k1/5ppp/2q5/8/8/8/1Q3PPP/3R2K1 w - - 0 1", 8),
+        BenchPosition("5rk1/5ppp/8/6N1/2q5/8/1B3PPP/5QK1 b - - 0 1", 8),
+        BenchPosition("8/P2k4/8/2n5/8/8/p4K2/8 w - - 0 1", 11),
+        BenchPosition("8/8/3k4/8/8/8/4K3/2R5 w - - 0 1", 10),
+    )
+
+    @property
+    def fitting(self) -> EvaluationFitting:
+        """The interface for fitting the weights of the full evaluation."""
+        from elolab.engine.games.chess.fitting import ChessFitting
+
+        return ChessFitting()
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Store the rules in a state, in place."""

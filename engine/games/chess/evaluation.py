@@ -1,118 +1,206 @@
-"""Evaluation of chess positions: material and placement, mixed by the phase of the game."""
+"""Evaluation of chess positions: incremental piece-square values; the full evaluation adds terms and endgame knowledge.
+
+The full evaluation's numbers come from a file of weights. The tables of the other evaluations are our own, set by hand
+from common knowledge. Pieces gain in the centre, rooks on the seventh rank, pawns as they advance, and the king in its
+corner. The rows of tables are ranks, from White's first to White's last. The columns are files a to d, which files e to
+h mirror. Values are in centipawns.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import jit
-from elolab.engine.games.chess.boards import SQUARES
+from elolab.engine.compiled.kernel import jit, load_word, popcount
+from elolab.engine.games.chess.boards import (
+    BISHOP,
+    KING,
+    KNIGHT,
+    PAWN,
+    QUEEN,
+    ROOK,
+    SQUARES,
+)
 from elolab.engine.games.chess.captures import EXCHANGE_VALUES, captured_piece
-from elolab.engine.games.chess.position import END, PIECES, count_of, is_promotion
+from elolab.engine.games.chess.endgames import is_rare_ending, with_endgame_knowledge
+from elolab.engine.games.chess.position import PIECES, TERM_COUNT, is_promotion
+from elolab.engine.games.chess.terms import sum_of_terms
+from elolab.engine.games.chess.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
 from elolab.engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
+from elolab.engine.games.packed_values import END, at_end, at_start, blend
+from elolab.engine.settings.parameters import choice_code
 
-MATERIAL = (100, 320, 330, 500, 950, 0)
+MATERIAL = {PAWN: 100, KNIGHT: 320, BISHOP: 330, ROOK: 500, QUEEN: 950, KING: 0}
 """Material values by piece type, in centipawns, set for this project."""
-_PHASE_WEIGHTS = (0, 1, 1, 2, 4, 0)
-_WHOLE_PHASE = 24
+
+MATERIAL_CHESS = {PAWN: 100, KNIGHT: 300, BISHOP: 300, ROOK: 500, QUEEN: 900, KING: 0}
+"""The material values of textbooks, in centipawns: knight and bishop 3 pawns, rook 5, queen 9."""
+
+# fmt: off
+_ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
+    PAWN: (
+        (0, 0, 0, 0), (0, 0, 0, -10), (2, 2, 4, 6), (0, 4, 8, 20), (4, 8, 14, 26), (16, 20, 28, 36), (50, 56, 60, 64),
+        (0, 0, 0, 0),
+    ),
+    KNIGHT: (
+        (-46, -30, -24, -18), (-30, -16, -2, 4), (-20, 0, 10, 16), (-10, 8, 18, 24), (-6, 10, 22, 28),
+        (-10, 10, 20, 24), (-24, -8, 6, 10), (-44, -24, -14, -10),
+    ),
+    BISHOP: (
+        (-16, -8, -10, -6), (-4, 10, 4, 6), (-2, 8, 10, 8), (-2, 6, 10, 16), (-4, 8, 10, 16), (-4, 6, 8, 10),
+        (-10, 0, 2, 2), (-14, -8, -8, -6),
+    ),
+    ROOK: (
+        (-6, -2, 4, 8), (-10, -2, 0, 2), (-8, -2, 0, 2), (-6, 0, 2, 4), (-4, 2, 4, 6), (0, 4, 6, 8), (12, 14, 16, 18),
+        (6, 6, 8, 8),
+    ),
+    QUEEN: (
+        (-14, -8, -6, 0), (-8, 0, 4, 4), (-6, 2, 4, 4), (-4, 2, 6, 8), (-4, 4, 6, 10), (-4, 4, 8, 10), (-6, 0, 6, 8),
+        (-4, 2, 4, 6),
+    ),
+    KING: (
+        (20, 34, 8, -6), (14, 14, -10, -20), (-14, -20, -26, -32), (-30, -36, -42, -48), (-40, -46, -52, -56),
+        (-50, -54, -60, -64), (-56, -60, -64, -68), (-60, -64, -68, -72),
+    ),
+}
+# fmt: on
 
 
-def _placement(kind: int, square: int) -> tuple[int, int]:
-    """Values of a white piece on a square, at the start and at the end of the game."""
-    file, rank = square % 8, square // 8
-    central = 3 - (abs(2 * file - 7) + 1) // 2 + 3 - (abs(2 * rank - 7) + 1) // 2
-    if kind == 0:
-        return 4 * central * (file in (3, 4)) + 2 * rank, 8 * rank
-    if kind == 5:
-        return -12 * min(rank, 4) - (10 if file in (3, 4) else 0), 8 * central
-    weight = (0, 8, 5, 1, 2)[kind]
-    return weight * (central - 3), weight * (central - 3)
+def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
+    """Values by piece code and square, from White's point of view: shape (PIECES, SQUARES).
 
-
-def _table() -> np.ndarray:
+    ``material`` has a value for each piece type. ``squares`` has rows of values to add, by type; ``None`` for material
+    alone. Black's values are White's, mirrored across the middle and negated.
+    """
     table = np.zeros((PIECES, SQUARES), np.int32)
-    for kind, worth in enumerate(MATERIAL):
+    for kind, value in material.items():
         for square in range(SQUARES):
-            start, end = _placement(kind, square)
-            table[kind, square] = worth + start + END * (worth + end)
-            table[kind + 8, square ^ 56] = -table[kind, square]
+            rank, file = divmod(square, 8)
+            above = squares[kind][rank][min(file, 7 - file)] if squares else 0
+            table[kind, square] = value + above
+            table[8 + kind, square ^ 56] = -(value + above)
     return table
 
 
-_TABLE = _table()
+_VALUES = np.array([MATERIAL[kind] for kind in range(KING)], np.int64)
 
+_FULL = choice_code("evaluation", "full")
+_TABLES = np.zeros((_FULL, PIECES, SQUARES), np.int32)
+_TABLES[choice_code("evaluation", "squares")] = _table(dict.fromkeys(MATERIAL, 0), _ABOVE_MATERIAL)
+_TABLES[choice_code("evaluation", "material_chess")] = _table(MATERIAL_CHESS, None)
+_TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
+_TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
-@jit
-def at_start(pair):
-    """The first number of a packed pair."""
-    low = np.int64(pair) & 0xFFFF
-    return low - 0x10000 if low >= 0x8000 else low
+PHASE_BITS = 6
+PHASES = 1 << PHASE_BITS
+"""Highest phase of the full evaluation, for the pieces of the start position; phase 0 means pawns and kings alone."""
+_FULL_COUNT = 24
+_PHASE_OF_COUNT = np.array([round(PHASES * count / _FULL_COUNT) for count in range(_FULL_COUNT + 1)], np.int64)
+"""Phase by the number of pieces: knights and bishops count 1, rooks 2, queens 4."""
 
+MAX_OF_TERMS = 600
+"""Largest absolute value, in centipawns, of the sum of the terms. If the score without them lies outside (alpha, beta)
+by more than this bound, the evaluation returns early and does not compute them."""
 
-@jit
-def at_end(pair):
-    """The second number of a packed pair."""
-    return (np.int64(pair) + 0x8000) >> 16
+_MAX_SCORE = 15_000
+"""Largest absolute value, in centipawns, of an evaluation without terms, endgame knowledge and tempo.
+
+After these are added, the evaluation is still below the scores of decided games, and fits the evaluation cache."""
 
 
 @jit
 def full_score(state):
-    """The score of the pieces on their squares, computed by a scan of the board, White's view."""
+    """The score of the pieces on their squares, computed by a scan of the board, from White's point of view.
+
+    Tests compare it with the score that the state updates incrementally.
+    """
     score = np.int64(0)
     for square in range(SQUARES):
-        score += np.int64(state.values[state.board[square], square])
+        score += np.int64(state.values[np.uint64(state.board[square]), np.uint64(square)])
     return score
 
 
 @jit
 def prepare(state, parameters):
-    """Load the piece values into the state, and recompute its score."""
-    if state.evaluation == 1:
+    """Load the piece values of ``parameters.evaluation`` and the weights of the terms into the state, and recompute its
+    score."""
+    evaluation = parameters.evaluation
+    address = parameters.evaluation_weights
+    if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
+        address = 0
+    if state.evaluation == evaluation + 1 and state.weights_address == address:
         return
-    state.evaluation = 1
+    state.evaluation = evaluation + 1
+    state.weights_address = address
     for piece in range(PIECES):
         for square in range(SQUARES):
-            state.values[piece, square] = _TABLE[piece, square]
+            if address != 0:
+                value = np.int64(load_word(address, FIRST_VALUE + piece * SQUARES + square))
+            else:
+                # Without a file the full evaluation falls back to the last table, without terms.
+                value = np.int64(_TABLES[min(evaluation, _FULL - 1), piece, square]) * (END + 1)
+            state.values[piece, square] = value
+    for term in range(TERM_COUNT):
+        state.term_weights[term] = np.int64(load_word(address, FIRST_TERM + term)) if address != 0 else 0
+    for place in range(state.pawn_cache.shape[0]):
+        state.pawn_cache[place, 0] = 0
     state.score = full_score(state)
 
 
 @jit
-def _mixed(state):
-    """Value of the pieces on their squares in centipawns, White's view."""
-    phase = np.int64(0)
-    for kind in range(1, 5):
-        phase += _PHASE_WEIGHTS[kind] * (count_of(state, kind) + count_of(state, kind + 8))
-    phase = min(phase, _WHOLE_PHASE)
-    pair = np.int64(state.score)
-    return (at_start(pair) * phase + at_end(pair) * (_WHOLE_PHASE - phase)) // _WHOLE_PHASE
+def phase(state):
+    """Phase of the game, from 0 for pawns and kings alone to ``PHASES`` for the pieces of the start position."""
+    knights = state.pieces[np.uint64(KNIGHT)] | state.pieces[np.uint64(KNIGHT + 8)]
+    bishops = state.pieces[np.uint64(BISHOP)] | state.pieces[np.uint64(BISHOP + 8)]
+    rooks = state.pieces[np.uint64(ROOK)] | state.pieces[np.uint64(ROOK + 8)]
+    queens = state.pieces[np.uint64(QUEEN)] | state.pieces[np.uint64(QUEEN + 8)]
+    count = popcount(knights | bishops) + 2 * popcount(rooks) + 4 * popcount(queens)
+    return _PHASE_OF_COUNT[np.uint64(min(count, _FULL_COUNT))]
 
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in centipawns for the side to move, without the tempo bonus."""
-    score = cached_value(cache, state.key)
-    if score == NOT_CACHED:
-        score = _mixed(state)
-        keep_value(cache, state.key, score)
-    return score if state.side == 0 else -score
+    """Static evaluation in centipawns, for the side to move; a value outside (alpha, beta) may be only a bound."""
+    sign = 1 - 2 * np.int64(state.side)
+    if state.evaluation != _FULL + 1:
+        return sign * at_start(state.score)
+    now = phase(state)
+    score = min(max(blend(state.score, now, PHASE_BITS), -_MAX_SCORE), _MAX_SCORE)
+    own = sign * score
+    is_rare = is_rare_ending(state)
+    if not is_rare:
+        if own + MAX_OF_TERMS <= alpha:
+            return own + MAX_OF_TERMS
+        if own - MAX_OF_TERMS >= beta:
+            return own - MAX_OF_TERMS
+    value = cached_value(cache, state.key)
+    if value == NOT_CACHED:
+        terms = blend(sum_of_terms(state, None), now, PHASE_BITS)
+        value = score + min(max(terms, -MAX_OF_TERMS), MAX_OF_TERMS)
+        if is_rare:
+            value = with_endgame_knowledge(state, value)
+        keep_value(cache, state.key, value)
+    return sign * value
 
 
 @jit
 def material(state):
     """Material of the side to move in centipawns, without the king; values as in ``MATERIAL``."""
-    base = np.int64(state.side) << 3
+    base = np.uint64(state.side) << np.uint64(3)
     total = np.int64(0)
-    for kind in range(5):
-        total += MATERIAL[kind] * count_of(state, base + kind)
+    for kind in range(KING):
+        total += _VALUES[kind] * popcount(state.pieces[base + np.uint64(kind)])
     return total
 
 
 @jit
 def capture_gain(state, move):
-    """Upper bound, in centipawns, of the immediate gain of a capture or promotion."""
+    """Upper bound, in centipawns, of the immediate gain of a capture or promotion.
+
+    A captured piece counts with its value on its square, the higher of start and endgame.
+    """
     target = np.uint64(move >> 7) & np.uint64(63)
-    victim = captured_piece(state, move)
-    pair = state.values[victim, target]
+    pair = state.values[captured_piece(state, move), target]
     gain = max(abs(at_start(pair)), abs(at_end(pair)))
     if is_promotion(move):
-        gain += EXCHANGE_VALUES[np.uint64(move >> 14) & np.uint64(7)] - EXCHANGE_VALUES[0]
+        gain += EXCHANGE_VALUES[np.uint64(move >> 14) & np.uint64(7)] - EXCHANGE_VALUES[PAWN]
     return gain

@@ -26,6 +26,7 @@ from elolab.engine.games.chess.boards import (
     bishop_attacks,
     rook_attacks,
 )
+from elolab.engine.settings.features import CHESS_TERMS
 from elolab.engine.values import MAX_GAME_PLIES
 
 PIECES = 16
@@ -33,10 +34,9 @@ PIECES = 16
 ALL = 6
 """Index of all pieces of White in ``pieces``; 8 more for Black. On the board it marks an empty square."""
 EMPTY = 6
-END = 1 << 16
-"""Factor of the second number in a packed pair of values: start + END * end.
-
-Pairs can be added like numbers while both sums fit into 16 bits."""
+TERM_COUNT = len(CHESS_TERMS)
+PAWN_CACHE_ENTRIES = 1024
+"""Number of entries of the cache of pawn terms, a power of two."""
 
 CASTLING = 5
 """Kind of a move that castles."""
@@ -68,11 +68,14 @@ STATE_DTYPE = np.dtype(
         ("castling_rook", np.uint8, (RIGHTS,)),  # square of each right's rook; ``NO_SQUARE`` without the right
         ("rights_kept", np.uint8, (SQUARES,)),  # rights that remain after a move from or to each square
         ("castling_keys", np.uint64, (1 << RIGHTS,)),  # part of ``key`` for each set of rights
-        # Value of each code on each square, White's view (Black's negative): with the material of the start, plus
-        # ``END`` times the value without material.
+        # Value of each code on each square, White's view (Black's negative): packed pairs of
+        # ``engine.games.packed_values``.
         ("values", np.int32, (PIECES, SQUARES)),
-        ("piece_values", np.int16, (PIECES,)),  # for material, positive
         ("evaluation", np.int64),  # code of the value tables in ``values`` + 1; 0 for none yet
+        ("weights_address", np.int64),  # address of the weights in ``values`` and ``term_weights``; 0 for none
+        ("term_weights", np.int32, (TERM_COUNT,)),  # packed pairs, as in ``values``
+        # Cache of pawn terms: key, passed pawns, packed value; see ``terms``.
+        ("pawn_cache", np.uint64, (PAWN_CACHE_ENTRIES, 3)),
         ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_pawn_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_checkers", np.uint64, (MAX_GAME_PLIES,)),

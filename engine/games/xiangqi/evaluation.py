@@ -13,12 +13,12 @@ import numpy as np
 
 from elolab.engine.compiled.kernel import jit, load_word, sum_of_products
 from elolab.engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
+from elolab.engine.games.packed_values import END, at_end, at_start, blend
 from elolab.engine.games.xiangqi.attacks import cheapest_attacker, drop, lift
 from elolab.engine.games.xiangqi.position import (
     ADVISOR,
     CANNON,
     ELEPHANT,
-    END,
     FIRST_OF_PIECES,
     GENERAL,
     HORSE,
@@ -208,28 +208,6 @@ def prepare(state, parameters):
 
 
 @jit
-def at_start(pair):
-    """First number of a packed pair of values: the value for the full material of the start position."""
-    return (np.int64(pair) << 48) >> 48
-
-
-@jit
-def at_end(pair):
-    """Second number of a packed pair of values: the value for no material."""
-    return (np.int64(pair) - at_start(pair)) >> 16
-
-
-@jit
-def mixed(pair, now):
-    """Interpolate a packed pair of values at phase ``now``, from 0 for no material to ``PHASES`` for full material.
-
-    Rounds towards zero, so that evaluations for Red and Black differ only in sign.
-    """
-    sum_of_both = at_start(pair) * now + at_end(pair) * (PHASES - now)
-    return (sum_of_both + ((sum_of_both >> 63) & (PHASES - 1))) >> PHASE_BITS
-
-
-@jit
 def _weigh_places(state, now):
     """Weighted sum of the square terms at phase ``now``, in centipawns, from Red's point of view."""
     row = now * TERM_COUNT
@@ -255,7 +233,7 @@ def evaluate(state, cache, alpha, beta):
         count_pieces(state)
         state.of_pieces = _weigh_pieces(state, np.int64(state.phase))
     now = np.int64(state.phase)
-    score = mixed(state.score, now) + state.of_pieces
+    score = blend(state.score, now, PHASE_BITS) + state.of_pieces
     score = min(max(score, -_MAX_SCORE), _MAX_SCORE)
     own = score if state.side == 0 else -score
     if own + MAX_OF_PLACES <= alpha:

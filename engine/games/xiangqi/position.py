@@ -63,10 +63,6 @@ PLACE_TERMS = FIRST_OF_PIECES + 1
 """Length of a side's row of square terms: all terms, and one more that is always 0.
 
 It is a multiple of eight, for vector instructions."""
-END = 1 << 16
-"""Factor of the second number in a packed pair of values: start + END * end.
-
-Pairs can be added like numbers while both sums fit into 16 bits."""
 PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS
 """Highest phase of the full evaluation, for the full material of the start position; phase 0 means no material."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.games.xiangqi.position import END, PHASES, SLOT_TYPE, SLOTS, SQUARES, TERM_COUNT
+from elolab.engine.games.packed_values import END
+from elolab.engine.games.xiangqi.position import PHASES, SLOT_TYPE, SLOTS, SQUARES, TERM_COUNT
 from elolab.engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
 from elolab.engine.settings.weights import Weights, rows_of
 

@@ -12,6 +12,7 @@ import pytest
 
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position, PositionError
+from elolab.engine.games.packed_values import at_start
 from elolab.engine.games.xiangqi import evaluation, position
 from elolab.engine.rules import Rules
 from elolab.engine.settings.parameters import resolve, to_record
@@ -193,7 +194,7 @@ def test_hash_and_sums_equal_a_full_recount(name: str) -> None:
             assert int(evaluation.full_score(game.state)) == int(game.state.score)
             if name != "full":
                 value = int(GAME.kernels.evaluate(game.state, 0, -INFINITY, INFINITY))
-                assert value == int(evaluation.at_start(game.state.score)) * (1 - 2 * game.side_to_move)
+                assert value == int(at_start(game.state.score)) * (1 - 2 * game.side_to_move)
 
 
 def test_the_evaluation_is_that_of_the_same_position_set_up_anew() -> None:

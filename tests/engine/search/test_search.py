@@ -18,6 +18,7 @@ from elolab.engine.engine import Clock, Engine, SearchResult, StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.games.packed_values import at_start
 from elolab.engine.games.xiangqi import evaluation
 from elolab.engine.rules import Rules
 from elolab.engine.search.records import COUNTERS
@@ -143,7 +144,7 @@ def minimax(position: Position, depth: int, ply: int, overrides: dict[str, Any])
         if overrides.get("evaluation", "full") == "full":
             score = int(kernels.evaluate(state, 0, -INFINITY, INFINITY))
         else:
-            score = int(evaluation.at_start(evaluation.full_score(state))) * (1 - 2 * int(state.side))
+            score = int(at_start(evaluation.full_score(state))) * (1 - 2 * int(state.side))
         return score + overrides.get("tempo", 10)
     best = None
     for code in position.move_codes():

@@ -13,15 +13,17 @@ from elolab.arena.notation.openings import load_suite
 from elolab.engine.engine import Clock, Engine, SearchResult
 from elolab.engine.games import game_named
 from elolab.engine.games.othello.evaluation import evaluate_boards
-from elolab.engine.games.xiangqi.evaluation import at_start
+from elolab.engine.games.packed_values import at_start
 from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, to_record
 from elolab.engine.settings.presets import load_preset
 from elolab.engine.values import MATE_BOUND
 from tests.support.transcriptions import (
+    ChessBoard,
     Discs,
     Iteration,
+    Moreland,
     OthelloIterativeDeepening,
     OthelloMtdf,
     TimedMove,
@@ -476,4 +478,57 @@ def test_xqwlight_with_another_setting_is_not_the_texts(name: str, value: Value)
     different = 0
     for text, depth in xiangqi_positions():
         different += engine_search(engine, text, depth)[0].nodes != xqwizard_transcribed(text, depth)[-1].nodes
+    assert different
+
+
+# Chess
+
+CHESS_POSITIONS = (
+    "r1bqkb1r/pppp1ppp/2n2n2/4p3/2B1P3/5N2/PPPP1PPP/RNBQ1RK1 b kq - 5 4",
+    "r2q1rk1/ppp2ppp/2npbn2/2b1p3/4P3/2PP1N2/PPBN1PPP/R1BQ1RK1 w - - 4 9",
+    "rnbqkbnr/ppp2ppp/8/3pp3/3PP3/8/PPP2PPP/RNBQKBNR w KQkq - 0 3",
+    "8/pp3k2/2p2p1p/3p1Pp1/1P1P2P1/P1P1K3/8/8 w - g6 0 40",
+    "6k1/1P3ppp/8/8/8/2p5/5PPP/6K1 w - - 0 1",
+    "3r2k1/pp3pp1/2n4p/8/3P4/2N1PN2/PP3PPP/3R2K1 b - - 0 20",
+)
+"""Positions without mates in reach, one with an en passant capture and one with promotions."""
+PLAINEST: Overrides = (
+    ("hash_mb", 0), ("killers", 0), ("capture_order", "none"), ("quiescence", False), ("root_order", "as_nodes"),
+)  # fmt: skip
+"""The text is silent on all this."""
+
+
+@cache
+def moreland_transcribed(text: str, depth: int) -> tuple[Iteration, ...]:
+    """The transcription's iterations."""
+    engine = engine_of("moreland", "chess", PLAINEST)
+    position = engine.game.position(text)
+    engine.game.kernels.prepare(position.state, to_record(engine.parameters))
+    values = [[int(at_start(int(value))) for value in row] for row in position.state.values[:6]]
+    return tuple(Moreland(ChessBoard(position, values)).iterations(depth))
+
+
+def test_moreland_is_the_texts_loop_over_a_window() -> None:
+    engine = engine_of("moreland", "chess", PLAINEST)
+    missed = 0
+    for text in CHESS_POSITIONS:
+        engine.new_game()
+        expected = moreland_transcribed(text, 3)
+        result, iterations = engine_search(engine, text, 3)
+        assert iterations == list(expected), text
+        assert (result.nodes, result.score) == (expected[-1].nodes, expected[-1].score), text
+        missed += result.counters["windows_missed"]
+    assert missed
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("aspiration", "off"), ("aspiration_window", 30), ("history_captures", True), ("history_weight", 1)],
+)
+def test_moreland_with_another_setting_is_not_the_texts(name: str, value: Value) -> None:
+    engine = engine_of("moreland", "chess", (*PLAINEST, (name, value)))
+    different = 0
+    for text in CHESS_POSITIONS:
+        engine.new_game()
+        different += engine_search(engine, text, 3)[0].nodes != moreland_transcribed(text, 3)[-1].nodes
     assert different

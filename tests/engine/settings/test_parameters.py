@@ -441,9 +441,9 @@ def test_in_full_everything_is_told(row: Parameter) -> None:
 
 def test_in_full_what_differs_is_told_by_game() -> None:
     told = " ".join(in_full(["aspiration_window", "null_depth", "evaluation_weights"], list(GAMES), 80).split())
-    assert "default 53 (xiangqi); 94 (othello)" in told
-    assert "unit centipawns (xiangqi); hundredths of a disc (othello)" in told
-    assert "needs evaluation = full (xiangqi)" in told
+    assert "default 53 (xiangqi, chess); 94 (othello)" in told
+    assert "unit centipawns (xiangqi, chess); hundredths of a disc (othello)" in told
+    assert "needs evaluation = full (xiangqi, chess)" in told
     assert "default 3 legal 2 to 8 tuning 2 to 5 unit plies needs null_move = on" in told
     assert "ElephantEye's NULL_DEPTH 2 is 3 here" in told
     assert "default 94 legal" in " ".join(in_full(["aspiration_window"], ["othello"], 80).split())
@@ -451,8 +451,8 @@ def test_in_full_what_differs_is_told_by_game() -> None:
 
 def test_in_full_as_data_holds_the_columns_and_what_differs_by_game() -> None:
     window, empties = in_full_as_data(["aspiration_window", "endgame_empties"], list(GAMES))
-    assert window["defaults"] == {"xiangqi": 53, "othello": 94}
-    assert window["units"] == {"xiangqi": "centipawns", "othello": "hundredths of a disc"}
+    assert window["defaults"] == {"xiangqi": 53, "othello": 94, "chess": 53}
+    assert window["units"] == {"xiangqi": "centipawns", "othello": "hundredths of a disc", "chess": "centipawns"}
     assert window["measurements"]["xiangqi"] == measurements("xiangqi")["aspiration_window"]
     assert empties["defaults"] == {"othello": 14}
     (row,) = (row for row in parameters_of("othello") if row.name == "endgame_empties")

@@ -1,0 +1,451 @@
+"""Terms of the full evaluation other than piece-square values: each is a count, with a packed pair of weights.
+
+``engine.settings.features.CHESS_TERMS`` defines the terms. The functions return sums of counts times weights, as packed
+pairs, White's minus Black's. With an array ``counts`` they also add the counts to it, so that weights can be fitted to
+games; with ``None`` they do not, and the pawn terms come from a cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
+from elolab.engine.games.chess.boards import (
+    BETWEEN,
+    BISHOP,
+    BITS,
+    FILES,
+    KING,
+    KING_ATTACKS,
+    KNIGHT,
+    KNIGHT_ATTACKS,
+    NONE,
+    ONE,
+    PAWN,
+    QUEEN,
+    RANKS,
+    ROOK,
+    SQUARES,
+    WHITE,
+    bishop_attacks,
+    pawns_attack,
+    pawns_step,
+    rook_attacks,
+)
+from elolab.engine.games.chess.position import PAWN_CACHE_ENTRIES
+from elolab.engine.settings.features import CHESS_TERMS
+
+_NUMBER = {name: number for number, name in enumerate(CHESS_TERMS)}
+
+KNIGHT_MOBILITY = _NUMBER["knight_mobility_0"]
+BISHOP_MOBILITY = _NUMBER["bishop_mobility_0"]
+ROOK_MOBILITY = _NUMBER["rook_mobility_0"]
+QUEEN_MOBILITY = _NUMBER["queen_mobility_0"]
+ISOLATED, ISOLATED_OPEN = _NUMBER["isolated"], _NUMBER["isolated_open"]
+DOUBLED = _NUMBER["doubled"]
+BACKWARD, BACKWARD_OPEN = _NUMBER["backward"], _NUMBER["backward_open"]
+CONNECTED = _NUMBER["connected_2"]
+PHALANX = _NUMBER["phalanx"]
+PASSED = _NUMBER["passed_2"]
+PASSED_FREE = _NUMBER["passed_free_4"]
+PASSED_SAFE = _NUMBER["passed_safe_4"]
+PASSED_OWN_KING, PASSED_ENEMY_KING = _NUMBER["passed_own_king"], _NUMBER["passed_enemy_king"]
+PASSED_ROOK_BEHIND, PASSED_ENEMY_ROOK_BEHIND = _NUMBER["passed_rook_behind"], _NUMBER["passed_enemy_rook_behind"]
+SHELTER, SHELTER_FILE = _NUMBER["shelter_2"], _NUMBER["shelter_file_2"]
+STORM, STORM_BLOCKED = _NUMBER["storm_2"], _NUMBER["storm_blocked"]
+DANGER = _NUMBER["danger_1"]
+BISHOP_PAIR, BISHOP_PAWNS = _NUMBER["bishop_pair"], _NUMBER["bishop_pawns"]
+KNIGHT_OUTPOST, BISHOP_OUTPOST = _NUMBER["knight_outpost"], _NUMBER["bishop_outpost"]
+MINOR_BEHIND_PAWN = _NUMBER["minor_behind_pawn"]
+ROOK_OPEN_FILE, ROOK_HALF_OPEN_FILE = _NUMBER["rook_open_file"], _NUMBER["rook_half_open_file"]
+KNIGHT_WITH_PAWN, ROOK_WITH_PAWN = _NUMBER["knight_with_pawn"], _NUMBER["rook_with_pawn"]
+SPACE = _NUMBER["space"]
+PAWN_ON_MINOR, PAWN_ON_ROOK, PAWN_ON_QUEEN = (_NUMBER[f"pawn_on_{kind}"] for kind in ("minor", "rook", "queen"))
+MINOR_ON_MINOR, MINOR_ON_ROOK, MINOR_ON_QUEEN = (_NUMBER[f"minor_on_{kind}"] for kind in ("minor", "rook", "queen"))
+ROOK_ON_MINOR, ROOK_ON_QUEEN = _NUMBER["rook_on_minor"], _NUMBER["rook_on_queen"]
+KING_ON_LOOSE, HANGING, PAWN_PUSH = _NUMBER["king_on_loose"], _NUMBER["hanging"], _NUMBER["pawn_push"]
+
+MAX_DANGER = 23
+"""Highest index of attacks on a king with a weight of its own."""
+FIRST_FREE_RANK = 3
+"""Rank, from 0, from which on the way of passed pawns is examined."""
+
+# What adds to the index of attacks on a king: for each attacking piece; for each square around the king, attacked and
+# attacked without defence; for each kind of check that cannot be answered by a capture. Half the sum is the index.
+_ATTACKER = (0, 3, 3, 4, 5)
+_ZONE_SQUARE = 1
+_LOOSE_SQUARE = 2
+_CHECK = (0, 6, 3, 7, 5)
+_WITHOUT_QUEEN = 8
+
+_PAWN_CACHE_MASK = np.uint64(PAWN_CACHE_ENTRIES - 1)
+
+_EIGHT, _SIXTEEN, _THIRTY_TWO = np.uint64(8), np.uint64(16), np.uint64(32)
+_EVERY_OTHER_BYTE = np.uint64(0x00FF_00FF_00FF_00FF)
+_EVERY_OTHER_PAIR = np.uint64(0x0000_FFFF_0000_FFFF)
+_NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
+_NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
+_DARK_SQUARES = np.uint64(0xAA55_AA55_AA55_AA55)
+_OUTPOST_RANKS = np.array([0x0000_FFFF_FF00_0000, 0x0000_00FF_FFFF_0000], np.uint64)
+"""Ranks 4 to 6 of each side, as bits."""
+_SPACE = np.array([0x0000_0000_3C3C_3C00, 0x003C_3C3C_0000_0000], np.uint64)
+"""Ranks 2 to 4 of each side on files c to f, as bits."""
+_FROM_RANK = np.array([(1 << 64) - (1 << 8 * rank) for rank in range(8)], np.uint64)
+"""Squares of each rank and all above it, as bits."""
+_THIRD_RANK = np.array([0xFF << 16, 0xFF << 40], np.uint64)
+_DISTANCES = np.array(
+    [[max(abs(a % 8 - b % 8), abs(a // 8 - b // 8)) for b in range(SQUARES)] for a in range(SQUARES)], np.int8
+)
+"""Number of moves of a king from square to square on an empty board."""
+
+
+def _zone(king: int) -> int:
+    """Squares around a king, as bits: those it attacks and its own, and as many on the border as inside."""
+    file, rank = min(max(king % 8, 1), 6), min(max(king // 8, 1), 6)
+    return sum(1 << 8 * (rank + up) + file + across for up in (-1, 0, 1) for across in (-1, 0, 1))
+
+
+_ZONES = np.array([_zone(king) for king in range(SQUARES)], np.uint64)
+_KING_MIX = np.array(
+    [
+        [pow(6_364_136_223_846_793_005, 1 + king + SQUARES * side, 1 << 64) for king in range(SQUARES)]
+        for side in (0, 1)
+    ],
+    np.uint64,
+)
+"""Words that tell the kings' squares apart in the keys of the pawn cache, by side and square."""
+
+
+@jit
+def _weigh(state, counts, term, count):
+    """Packed value of ``count`` times a term; ``count`` is negative for Black."""
+    if counts is not None:
+        counts[term] += count
+    return np.int64(state.term_weights[np.uint64(term)]) * count
+
+
+@jit
+def _turned(bits):
+    """The board seen from the other side: rank 1 becomes rank 8."""
+    bits = ((bits >> _EIGHT) & _EVERY_OTHER_BYTE) | ((bits & _EVERY_OTHER_BYTE) << _EIGHT)
+    bits = ((bits >> _SIXTEEN) & _EVERY_OTHER_PAIR) | ((bits & _EVERY_OTHER_PAIR) << _SIXTEEN)
+    return (bits >> _THIRTY_TWO) | (bits << _THIRTY_TWO)
+
+
+@jit
+def _beside(bits):
+    """Squares on the left and on the right of the given ones."""
+    return ((bits & _NOT_FILE_H) << ONE) | ((bits & _NOT_FILE_A) >> ONE)
+
+
+@jit
+def _up(bits):
+    """The given squares and all above them on their files."""
+    bits |= bits << _EIGHT
+    bits |= bits << _SIXTEEN
+    return bits | (bits << _THIRTY_TWO)
+
+
+@jit
+def _down(bits):
+    """The given squares and all below them on their files."""
+    bits |= bits >> _EIGHT
+    bits |= bits >> _SIXTEEN
+    return bits | (bits >> _THIRTY_TWO)
+
+
+@jit
+def _count_side_of_pawns(state, counts, own, enemy, king, sign):
+    """Value of one side's pawns and of its king's shelter, and its passed pawns as bits.
+
+    Boards and ``king``, a square, are as White sees them for White and as Black sees them for Black. ``sign`` is 1 for
+    White and -1 for Black.
+    """
+    beside = _beside(own)
+    own_ahead = _down(own) >> _EIGHT
+    enemy_ahead = _down(enemy) >> _EIGHT
+    isolated = own & ~_beside(_up(_down(own)))
+    is_open = ~(enemy_ahead | own_ahead)
+    attacked = _beside(enemy) >> _EIGHT
+    backward = own & ~isolated & ~_up(beside) & (attacked >> _EIGHT)
+    connected = own & (beside | (beside << _EIGHT))
+    passed = own & is_open & ~_beside(enemy_ahead)
+    value = _weigh(state, counts, ISOLATED, sign * popcount(isolated))
+    value += _weigh(state, counts, ISOLATED_OPEN, sign * popcount(isolated & is_open))
+    value += _weigh(state, counts, DOUBLED, sign * popcount(own & own_ahead))
+    value += _weigh(state, counts, BACKWARD, sign * popcount(backward))
+    value += _weigh(state, counts, BACKWARD_OPEN, sign * popcount(backward & is_open))
+    value += _weigh(state, counts, PHALANX, sign * popcount(own & beside))
+    for step in range(6):
+        rank = RANKS[np.uint64(step + 1)]
+        value += _weigh(state, counts, CONNECTED + step, sign * popcount(connected & rank))
+        value += _weigh(state, counts, PASSED + step, sign * popcount(passed & rank))
+    own_file = king & 7
+    middle = min(max(own_file, 1), 6)
+    ahead = _FROM_RANK[np.uint64(king >> 3)]
+    for file in range(middle - 1, middle + 2):
+        on_file = FILES[np.uint64(file)] & ahead
+        # 64 if there is no pawn: rank 8.
+        shelter = min(max((lowest_bit(own & on_file) >> 3) - 1, 0), 3)
+        value += _weigh(state, counts, (SHELTER_FILE if file == own_file else SHELTER) + shelter, sign)
+        nearest = lowest_bit(enemy & on_file)
+        rank = nearest >> 3
+        if rank <= 4:
+            is_blocked = (own << _EIGHT) & BITS[np.uint64(nearest)] != NONE
+            value += _weigh(state, counts, STORM_BLOCKED if is_blocked else STORM + max(rank - 1, 0), sign)
+    return value, passed
+
+
+@jit
+def _count_pawns(state, counts):
+    """Value of the pawns and of the kings' shelter, and the passed pawns of both sides as bits."""
+    white, black = state.pieces[np.uint64(PAWN)], state.pieces[np.uint64(PAWN + 8)]
+    ours, our_passed = _count_side_of_pawns(state, counts, white, black, np.int64(state.king[0]), np.int64(1))
+    theirs, their_passed = _count_side_of_pawns(
+        state, counts, _turned(black), _turned(white), np.int64(state.king[1]) ^ 56, np.int64(-1)
+    )
+    return ours + theirs, our_passed | _turned(their_passed)
+
+
+@jit
+def _pawns(state, counts):
+    """The results of ``_count_pawns``, from the state's cache if ``counts`` is ``None``."""
+    if counts is not None:
+        return _count_pawns(state, counts)
+    key = state.pawn_key ^ _KING_MIX[0, np.uint64(state.king[0])] ^ _KING_MIX[1, np.uint64(state.king[1])]
+    place = key & _PAWN_CACHE_MASK
+    if state.pawn_cache[place, 0] != key:
+        value, passed = _count_pawns(state, counts)
+        state.pawn_cache[place, 0] = key
+        state.pawn_cache[place, 1] = passed
+        state.pawn_cache[place, 2] = np.uint64(value)
+        return value, passed
+    return np.int64(state.pawn_cache[place, 2]), state.pawn_cache[place, 1]
+
+
+@jit
+def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy_pawn_attacks):
+    """Value of one side's knights, bishops, rooks and queens by mobility and place, and what they attack.
+
+    Returns the value; the squares attacked by knights, bishops, rooks and queens, each as bits; and the sum of the
+    attacks on the enemy's king so far.
+    """
+    base = np.uint64(side << 3)
+    enemy = np.uint64(8) - base
+    own_pawns, enemy_pawns = state.pieces[base + np.uint64(PAWN)], state.pieces[enemy + np.uint64(PAWN)]
+    zone = _ZONES[np.uint64(state.king[np.uint64(1 - side)])]
+    free = ~(own_pawns | state.pieces[base + np.uint64(KING)] | enemy_pawn_attacks)
+    queens = state.pieces[base + np.uint64(QUEEN)]
+    # No enemy pawn can ever attack these squares.
+    ahead = pawns_step(1 - side, enemy_pawns)
+    spans = _beside(_down(ahead) if side == WHITE else _up(ahead))
+    outposts = _OUTPOST_RANKS[np.uint64(side)] & own_pawn_attacks & ~spans
+    danger = np.int64(0)
+    value = np.int64(0)
+
+    knight_attacks = NONE
+    bits = state.pieces[base + np.uint64(KNIGHT)]
+    minors = bits
+    value += _weigh(state, counts, KNIGHT_OUTPOST, sign * popcount(bits & outposts))
+    value += _weigh(state, counts, KNIGHT_WITH_PAWN, sign * popcount(bits) * popcount(own_pawns))
+    while bits != NONE:
+        reached = KNIGHT_ATTACKS[np.uint64(lowest_bit(bits))]
+        bits &= bits - ONE
+        knight_attacks |= reached
+        value += _weigh(state, counts, KNIGHT_MOBILITY + popcount(reached & free), sign)
+        if reached & zone != NONE:
+            danger += _ATTACKER[KNIGHT]
+
+    bishop_reach = NONE
+    bits = state.pieces[base + np.uint64(BISHOP)]
+    minors |= bits
+    value += _weigh(state, counts, BISHOP_OUTPOST, sign * popcount(bits & outposts))
+    if bits & _DARK_SQUARES != NONE and bits & ~_DARK_SQUARES != NONE:
+        value += _weigh(state, counts, BISHOP_PAIR, sign)
+    while bits != NONE:
+        square = lowest_bit(bits)
+        colour = _DARK_SQUARES if BITS[np.uint64(square)] & _DARK_SQUARES != NONE else ~_DARK_SQUARES
+        bits &= bits - ONE
+        reached = bishop_attacks(square, all_pieces ^ queens)
+        bishop_reach |= reached
+        value += _weigh(state, counts, BISHOP_MOBILITY + popcount(reached & free), sign)
+        value += _weigh(state, counts, BISHOP_PAWNS, sign * popcount(own_pawns & colour))
+        if reached & zone != NONE:
+            danger += _ATTACKER[BISHOP]
+    value += _weigh(state, counts, MINOR_BEHIND_PAWN, sign * popcount(pawns_step(side, minors) & own_pawns))
+
+    rook_reach = NONE
+    bits = state.pieces[base + np.uint64(ROOK)]
+    others = all_pieces ^ queens ^ bits
+    value += _weigh(state, counts, ROOK_WITH_PAWN, sign * popcount(bits) * popcount(own_pawns))
+    while bits != NONE:
+        square = lowest_bit(bits)
+        bits &= bits - ONE
+        reached = rook_attacks(square, others)
+        rook_reach |= reached
+        value += _weigh(state, counts, ROOK_MOBILITY + popcount(reached & free), sign)
+        file = FILES[np.uint64(square & 7)]
+        if file & own_pawns == NONE:
+            is_open = file & enemy_pawns == NONE
+            value += _weigh(state, counts, ROOK_OPEN_FILE if is_open else ROOK_HALF_OPEN_FILE, sign)
+        if reached & zone != NONE:
+            danger += _ATTACKER[ROOK]
+
+    queen_reach = NONE
+    bits = queens
+    while bits != NONE:
+        square = lowest_bit(bits)
+        bits &= bits - ONE
+        reached = bishop_attacks(square, all_pieces) | rook_attacks(square, all_pieces)
+        queen_reach |= reached
+        value += _weigh(state, counts, QUEEN_MOBILITY + popcount(reached & free), sign)
+        if reached & zone != NONE:
+            danger += _ATTACKER[QUEEN]
+    return value, knight_attacks, bishop_reach, rook_reach, queen_reach, danger
+
+
+@jit
+def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, danger):
+    """Value of one side's attacks on the enemy's king.
+
+    ``attacks`` are the squares attacked by the side's knights, bishops, rooks and queens, and by all; ``defended`` the
+    squares that the other side's pieces attack without its queens and king, and with all of them.
+    """
+    base = np.uint64(side << 3)
+    king = np.uint64(state.king[np.uint64(1 - side)])
+    zone = _ZONES[king]
+    knights, bishops, rooks, queens, every = attacks
+    firmly, at_all = defended
+    danger += _ZONE_SQUARE * popcount(zone & every) + _LOOSE_SQUARE * popcount(zone & every & ~firmly)
+    safe = ~(at_all | state.pieces[base + np.uint64(6)])
+    along = rook_attacks(king, all_pieces)
+    across = bishop_attacks(king, all_pieces)
+    if KNIGHT_ATTACKS[king] & knights & safe != NONE:
+        danger += _CHECK[KNIGHT]
+    if across & bishops & safe != NONE:
+        danger += _CHECK[BISHOP]
+    if along & rooks & safe != NONE:
+        danger += _CHECK[ROOK]
+    if (along | across) & queens & safe != NONE:
+        danger += _CHECK[QUEEN]
+    if state.pieces[base + np.uint64(QUEEN)] == NONE:
+        danger -= _WITHOUT_QUEEN
+    index = min(danger >> 1, MAX_DANGER)
+    if index <= 0:
+        return np.int64(0)
+    return _weigh(state, counts, DANGER - 1 + index, sign)
+
+
+@jit
+def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_attacks):
+    """Value of one side's threats: enemy pieces that it attacks.
+
+    ``own_attacks`` are the squares attacked by the side's pawns, knights, bishops, rooks and king, and by all pieces;
+    ``enemy_attacks`` those attacked by the other side's pawns, and by all its pieces.
+    """
+    base = np.uint64(side << 3)
+    enemy = np.uint64(8) - base
+    by_pawns, by_knights, by_bishops, by_rooks, by_king, by_any = own_attacks
+    guarded_by_pawns, guarded = enemy_attacks
+    knights, bishops = state.pieces[enemy + np.uint64(KNIGHT)], state.pieces[enemy + np.uint64(BISHOP)]
+    rooks, queens = state.pieces[enemy + np.uint64(ROOK)], state.pieces[enemy + np.uint64(QUEEN)]
+    minors = knights | bishops
+    by_minors = by_knights | by_bishops
+    value = _weigh(state, counts, PAWN_ON_MINOR, sign * popcount(by_pawns & minors))
+    value += _weigh(state, counts, PAWN_ON_ROOK, sign * popcount(by_pawns & rooks))
+    value += _weigh(state, counts, PAWN_ON_QUEEN, sign * popcount(by_pawns & queens))
+    crossed = popcount(by_knights & bishops) + popcount(by_bishops & knights)
+    value += _weigh(state, counts, MINOR_ON_MINOR, sign * crossed)
+    value += _weigh(state, counts, MINOR_ON_ROOK, sign * popcount(by_minors & rooks))
+    value += _weigh(state, counts, MINOR_ON_QUEEN, sign * popcount(by_minors & queens))
+    value += _weigh(state, counts, ROOK_ON_MINOR, sign * popcount(by_rooks & minors & ~guarded_by_pawns))
+    value += _weigh(state, counts, ROOK_ON_QUEEN, sign * popcount(by_rooks & queens))
+    loose = state.pieces[enemy + np.uint64(6)] & ~guarded & ~state.pieces[enemy + np.uint64(KING)]
+    value += _weigh(state, counts, KING_ON_LOOSE, sign * popcount(by_king & loose))
+    value += _weigh(state, counts, HANGING, sign * popcount(by_any & loose))
+    pawns = state.pieces[base + np.uint64(PAWN)]
+    steps = pawns_step(side, pawns) & ~all_pieces
+    steps |= pawns_step(side, steps & _THIRD_RANK[np.uint64(side)]) & ~all_pieces
+    steps &= ~guarded_by_pawns & (by_any | ~guarded)
+    pushed = pawns_attack(side, steps) & (minors | rooks | queens)
+    value += _weigh(state, counts, PAWN_PUSH, sign * popcount(pushed))
+    free = _SPACE[np.uint64(side)] & ~pawns & ~guarded_by_pawns
+    return value + _weigh(state, counts, SPACE, sign * popcount(free))
+
+
+@jit
+def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
+    """Value of the way ahead of one side's passed pawns (bits), beside their ranks' own."""
+    base = np.uint64(side << 3)
+    turn = 56 * side
+    own_king, enemy_king = np.uint64(state.king[np.uint64(side)]), np.uint64(state.king[np.uint64(1 - side)])
+    own_rooks = state.pieces[base + np.uint64(ROOK)]
+    enemy_rooks = state.pieces[np.uint64(8) - base + np.uint64(ROOK)]
+    value = np.int64(0)
+    bits = passed & state.pieces[base + np.uint64(PAWN)]
+    while bits != NONE:
+        square = lowest_bit(bits)
+        bits &= bits - ONE
+        rank = (square ^ turn) >> 3
+        step = rank - FIRST_FREE_RANK
+        if step < 0:
+            continue
+        ahead = np.uint64(square + 8 - 16 * side)
+        if BITS[ahead] & all_pieces == NONE:
+            value += _weigh(state, counts, PASSED_FREE + step, sign)
+        last = np.uint64((square & 7) + (56 ^ turn))
+        way = BETWEEN[np.uint64(square), last] | BITS[last]
+        if way & enemy_attacks == NONE:
+            value += _weigh(state, counts, PASSED_SAFE + step, sign)
+        value += _weigh(state, counts, PASSED_OWN_KING, sign * (step + 1) * np.int64(_DISTANCES[own_king, ahead]))
+        value += _weigh(state, counts, PASSED_ENEMY_KING, sign * (step + 1) * np.int64(_DISTANCES[enemy_king, ahead]))
+        behind = FILES[np.uint64(square & 7)] & rook_attacks(square, all_pieces)
+        behind &= BITS[np.uint64(square)] - ONE if side == WHITE else ~(BITS[np.uint64(square)] - ONE)
+        value += _weigh(state, counts, PASSED_ROOK_BEHIND, sign * np.int64(behind & own_rooks != NONE))
+        value += _weigh(state, counts, PASSED_ENEMY_ROOK_BEHIND, sign * np.int64(behind & enemy_rooks != NONE))
+    return value
+
+
+@jit
+def sum_of_terms(state, counts):
+    """Packed sum of all terms' counts times their weights, White's view.
+
+    ``counts`` is ``None``, or an int16 array of shape (TERM_COUNT,) to which the counts are added.
+    """
+    all_pieces = state.pieces[np.uint64(6)] | state.pieces[np.uint64(14)]
+    white_pawns = pawns_attack(np.int64(0), state.pieces[np.uint64(PAWN)])
+    black_pawns = pawns_attack(np.int64(1), state.pieces[np.uint64(PAWN + 8)])
+    value, passed = _pawns(state, counts)
+    found, w_knights, w_bishops, w_rooks, w_queens, w_danger = _count_pieces(
+        state, counts, np.int64(0), np.int64(1), all_pieces, white_pawns, black_pawns
+    )
+    value += found
+    found, b_knights, b_bishops, b_rooks, b_queens, b_danger = _count_pieces(
+        state, counts, np.int64(1), np.int64(-1), all_pieces, black_pawns, white_pawns
+    )
+    value += found
+    w_king, b_king = KING_ATTACKS[np.uint64(state.king[0])], KING_ATTACKS[np.uint64(state.king[1])]
+    w_pieces = w_knights | w_bishops | w_rooks
+    b_pieces = b_knights | b_bishops | b_rooks
+    w_firmly, b_firmly = w_pieces | white_pawns, b_pieces | black_pawns
+    white, black = w_firmly | w_queens | w_king, b_firmly | b_queens | b_king
+    value += _count_danger(
+        state, counts, np.int64(0), np.int64(1), all_pieces,
+        (w_knights, w_bishops, w_rooks, w_queens, w_firmly | w_queens), (b_firmly, black), w_danger,
+    )  # fmt: skip
+    value += _count_danger(
+        state, counts, np.int64(1), np.int64(-1), all_pieces,
+        (b_knights, b_bishops, b_rooks, b_queens, b_firmly | b_queens), (w_firmly, white), b_danger,
+    )  # fmt: skip
+    value += _count_threats(
+        state, counts, np.int64(0), np.int64(1), all_pieces,
+        (white_pawns, w_knights, w_bishops, w_rooks, w_king, white), (black_pawns, black),
+    )  # fmt: skip
+    value += _count_threats(
+        state, counts, np.int64(1), np.int64(-1), all_pieces,
+        (black_pawns, b_knights, b_bishops, b_rooks, b_king, black), (white_pawns, white),
+    )  # fmt: skip
+    if passed != NONE:
+        value += _count_passed(state, counts, np.int64(0), np.int64(1), passed, all_pieces, black)
+        value += _count_passed(state, counts, np.int64(1), np.int64(-1), passed, all_pieces, white)
+    return value
