@@ -262,7 +262,7 @@ def _answer_text(answer: Answer, engine: str, message: Catalogue) -> str:
         return "–"
     verdict = message(f"outcome.{answer.verdicts[engine]}")
     alone = answer.verdicts[engine] != OPEN and engine not in answer.stays
-    return f"{verdict}{'*' * alone}<br>{_figure(answer.rows[engine], message)}"
+    return verdict + r"\*" * alone + f"<br>{_figure(answer.rows[engine], message)}"
 
 
 # Tables of parts
@@ -338,12 +338,12 @@ def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -
     if engine not in part.verdicts:
         return str(kept.texts[name].get(f"not_{engine}{'' if message.language == 'en' else '_zh'}", ""))
     alone = engine in part.p_values and engine not in part.stays
-    verdict = message(f"outcome.{part.verdicts[engine]}") + "*" * alone
+    verdict = f"**{message(f'outcome.{part.verdicts[engine]}')}**" + r"\*" * alone
     cells = [
         message("claims.cell_of_limit", limit=row.limit_name, figure=_figure(row, message)) for row in part.cells
         if row.engine == engine
     ]  # fmt: skip
-    return "<br>".join([f"**{verdict}**", *cells])
+    return "<br>".join([verdict, *cells])
 
 
 def _figure(row: CellRow, message: Catalogue) -> str:
