@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.play.estimates import duration_text
 from elolab.arena.players.interruption import Pauses
-from elolab.arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares
+from elolab.arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, wake_soon
 from elolab.arena.records import (
     DialogueSoFar,
     GameJob,
@@ -481,6 +481,8 @@ class GameRunner(Runner):
     def _play_with_players(self, running: _Running, processors: Processors) -> GameRecord | None:
         from elolab.arena.play.game import play_game
 
+        if not (running.job.first.is_builtin or running.job.second.is_builtin):
+            wake_soon()
         players = self._players_of(running.job, self._kept_players())
         if processors:
             for player in players:

@@ -180,7 +180,7 @@ class Dialogue:
 
 
 class EngineProcess:
-    """One running program in a session and process group of its own.
+    """One running program in a process group of its own.
 
     One thread at a time talks to it, in compiled code without the interpreter's lock (``engine.compiled.exchange``), so
     that questions and answers are stamped when they are written and read. While nobody waits for a line, output stays
@@ -243,7 +243,8 @@ class EngineProcess:
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 bufsize=0,
-                start_new_session=True,  # its own process group, and out of reach of Ctrl-C
+                # Out of reach of Ctrl-C. In a session of its own, Linux would give it as much time as the whole arena.
+                process_group=0,
             )
         except OSError as error:
             if error.errno in SHORTAGES:

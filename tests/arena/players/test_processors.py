@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
+import platform
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from elolab.arena.players.processors import (
     shares,
     shown,
     thread_count,
+    wake_soon,
 )
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import PlayerSpec
@@ -248,3 +251,18 @@ def test_the_built_in_engine_thinks_where_its_game_is_played(monkeypatch: pytest
     player.pin(frozenset({0}))
     player._pinned(lambda: None)
     assert pinned == [(frozenset({0}), threading.get_ident())]
+
+
+@pytest.mark.skipif(sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"), reason="Linux only")
+def test_a_thread_asks_to_wake_soon_but_its_programs_do_not() -> None:
+    def policies() -> list[int]:
+        wake_soon()
+        wake_soon()
+        code = "import os; print(os.sched_getscheduler(0))"
+        child = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+        return [os.sched_getscheduler(0), int(child.stdout)]
+
+    with ThreadPoolExecutor(1) as pool:
+        own, child = pool.submit(policies).result()
+    assert (own, child) == (os.SCHED_OTHER | os.SCHED_RESET_ON_FORK, os.SCHED_OTHER)
+    assert os.sched_getscheduler(0) == os.SCHED_OTHER
