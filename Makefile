@@ -24,6 +24,7 @@ help:  ## list the targets
 demo: .venv/.installed  ## play a demonstration tournament of each game and write their reports
 	$(interpreter)
 	@.venv/bin/elolab compile
+	@.venv/bin/elolab tournament configs/tournaments/demo-chess.toml --out "results/demo-chess-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo-othello.toml --out "results/demo-othello-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
 

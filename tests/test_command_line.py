@@ -743,7 +743,7 @@ def test_parameters_that_are_named_are_shown_in_full(capsys: pytest.CaptureFixtu
     assert [line for line in shown.splitlines() if line[:1].strip()] == ["aspiration_window", "endgame_empties"]
     assert command_line.main(["parameters", "NullDepth", "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert (row["name"], row["defaults"]) == ("null_depth", {"xiangqi": 3, "othello": 3})
+    assert (row["name"], row["defaults"]) == ("null_depth", {"xiangqi": 3, "othello": 3, "chess": 3})
     assert command_line.main(["parameters", "hash", "--json", "--game", "othello"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["defaults"] == {"othello": 16}
 

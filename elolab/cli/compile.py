@@ -28,5 +28,5 @@ def run(arguments: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 1
-    print(f"compiled for {' and '.join(GAMES)}; the code is in {CACHE_DIRECTORY}")
+    print(f"compiled for {', '.join(GAMES[:-1])} and {GAMES[-1]}; the code is in {CACHE_DIRECTORY}")
     return 0

@@ -82,7 +82,7 @@ def test_code_that_could_not_be_kept_is_no_success(
         monkeypatch.setattr(compilation, "compile_games", lambda games, found=reasons: found)
         assert command_line.main(["compile"]) == code
         said = capsys.readouterr()
-        assert said.out.startswith("compiled for xiangqi and othello") == (code == 0)
+        assert said.out.startswith("compiled for xiangqi, othello and chess") == (code == 0)
         assert ("compiled code cannot be kept there (File too large); make room" in said.err) == (code == 1)
 
 

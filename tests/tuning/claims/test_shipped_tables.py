@@ -21,8 +21,10 @@ ASKED = {
     "endgames": {5, 6, 7, 25, 26},
     "modern": {*range(31, 45)},
     "supplement": {3, 18, 21, 25},
+    "chess": {1, 2, 3, 4, 23, 24},
     "restated": {3, 14, 23, 26},
     "othello-restated": {3, 12, 16},
+    "chess": {1, 2, 3, 4, 23, 24},
 }
 """Claims of the literature by their numbers; those of today begin at 31."""
 
@@ -86,7 +88,7 @@ def test_every_text_is_in_both_languages(name: str) -> None:
             assert re.search(r"[\u4e00-\u9fff]", entry[f"{key}_zh"]), entry["id"]
 
 
-@pytest.mark.parametrize("game", ["xiangqi", "othello"])
+@pytest.mark.parametrize("game", ["xiangqi", "othello", "chess"])
 def test_no_part_of_a_game_has_the_name_of_another(game: str) -> None:
     """So that a part can be repeated by its name alone."""
     claims = [claim for name in TABLES if table(name)["game"] == game for claim in table(name)["claims"]]
