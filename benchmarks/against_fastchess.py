@@ -21,15 +21,14 @@ import os
 import random
 import re
 import shutil
-import signal
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
+
+from measuring import arena_cost
 
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
@@ -41,7 +40,6 @@ OPENING_PLIES = 6
 MOST_MOVES = 100
 """Moves of each side after which a game is drawn."""
 SPRT = SequentialSettings(elo0=-3.0, elo1=3.0)
-TICKS = os.sysconf("SC_CLK_TCK")
 NORMAL_95 = 1.959963984540054
 
 
@@ -124,7 +122,7 @@ def _elolab(engines: Engines, openings: Path, scratch: Path, limit: str, count: 
         words += ["--engine", f"name={name}", f"cmd={engine}", "proto=uci", "option.Hash=1"]
     words += ["--limit", f"clock={limit}" if "+" in limit else f"nodes={limit}", "--openings", f"file={openings}"]
     words += ["order=sequential", "--resign", "movecount=0", "--maxmoves", str(MOST_MOVES), "--concurrency", str(count)]
-    seconds, cpu_seconds, memory_mb = _measured([*words, "--oversubscribe", "--out", str(folder)], scratch, engines)
+    seconds, cpu_seconds, memory_mb = arena_cost([*words, "--oversubscribe", "--out", str(folder)], scratch, engines)
     from elolab.arena.play.store import Store
 
     with Store(folder, read_only=True) as store:
@@ -148,68 +146,12 @@ def _fastchess(
     words += ["-openings", f"file={openings}", "format=epd", "order=sequential", "-maxmoves", str(MOST_MOVES)]
     words += ["-pgnout", f"file={pgn}", "nodes=true", "latency=true", "append=false"]
     words += ["-sprt", f"elo0={SPRT.elo0:g}", f"elo1={SPRT.elo1:g}", "alpha=0.05", "beta=0.05", "model=normalized"]
-    seconds, cpu_seconds, memory_mb = _measured(words, scratch, engines, scratch / "fastchess.txt")
+    seconds, cpu_seconds, memory_mb = arena_cost(words, scratch, engines, scratch / "fastchess.txt")
     text = pgn.read_text()
     moves = len(re.findall(r"\{[^}]*?\d+\.\d+s", text))
     latencies = [1000 * float(found) for found in re.findall(r"latency=(-?[\d.]+)s", text)]
     forfeits = text.count('[Termination "time forfeit"]')
     return Run(seconds, text.count("[Result "), moves, cpu_seconds, memory_mb, latencies, forfeits)
-
-
-def _measured(
-    words: Sequence[str], folder: Path, engines: Engines, output: Path | None = None
-) -> tuple[float, float, float]:
-    """Run an arena; returns its duration, the processor time of it and its helpers, and its largest memory in MB."""
-    output = output or folder / "output.txt"
-    began, memory_mb, helpers = time.monotonic(), 0.0, {}
-    with output.open("w") as stream, subprocess.Popen(words, stdout=stream, stderr=stream, cwd=folder) as process:
-        try:
-            while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
-                numbers = [process.pid, *_helpers(process.pid, engines)]
-                memory_mb = max(memory_mb, sum(map(_resident_mb, numbers)))
-                helpers |= {number: _cpu_seconds(number) for number in numbers[1:]}
-                time.sleep(0.1)
-            seconds = time.monotonic() - began
-            cpu_seconds = _cpu_seconds(process.pid) + sum(helpers.values())  # it has ended and not been waited for
-        except BaseException:
-            process.send_signal(signal.SIGTERM)
-            raise
-    if process.returncode:
-        raise SystemExit(f"{words[0]} ended with {process.returncode}:\n{output.read_text()[-2000:]}")
-    return seconds, cpu_seconds, memory_mb
-
-
-def _helpers(number: int, engines: Engines) -> list[int]:
-    """The arena's child processes that are neither engines nor shells that are going to be engines."""
-    try:
-        children = Path(f"/proc/{number}/task/{number}/children").read_text().split()
-    except OSError:
-        return []
-    found = []
-    for child in map(int, children):
-        try:
-            command = Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace")
-        except OSError:
-            continue
-        if not any(engine in command for engine in engines):
-            found.append(child)
-    return found
-
-
-def _cpu_seconds(number: int) -> float:
-    try:
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return (int(fields[11]) + int(fields[12])) / TICKS
-
-
-def _resident_mb(number: int) -> float:
-    try:
-        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{number}/status").read_text())
-    except OSError:
-        return 0.0
-    return int(found[1]) / 1024 if found else 0.0
 
 
 def _print_rows(limit: str, count: int, runs: dict[str, list[tuple[Run, Run]]]) -> None:

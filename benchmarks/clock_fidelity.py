@@ -5,7 +5,7 @@ that the arena charges is what arena and system add. Their moves take 100 ms, th
 of 20 ms, so a move that is charged with more than 120 ms loses the game. With ``--against`` the same engine also plays
 in fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores whole milliseconds, cut off; half a
 millisecond is added to each of its times, and its figures are exact to half a millisecond only. Processor time a move
-is that of the arena alone, in the middle of its run.
+is that of the arena alone: what a long run costs more than a short one, divided by the moves that it has more.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--against FASTCHESS]
 """
@@ -21,13 +21,14 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from measuring import arena_cost
+
 SOURCE = Path(__file__).with_name("free_engine.c")
+ENGINE = "free_engine"
 THINK_MS = 100
 MARGIN_MS = 20
 PLIES = 16
@@ -43,8 +44,8 @@ class Measured(NamedTuple):
     """What was added to each move."""
     games: int
     forfeits: int
-    cpu_us: float
-    """Processor time of the arena a move in microseconds, in the middle of the run."""
+    cpu_seconds: float
+    """Processor time of the arena."""
 
 
 def main() -> None:
@@ -65,22 +66,28 @@ def main() -> None:
     print("arena      at a time  games   moves  forfeits   p50 ms   p99 ms  p99.9 ms  worst ms  cpu us a move")
     for count in arguments.games_at_a_time:
         runs: dict[str, list[Measured]] = {name: [] for name in arenas}
+        costs: dict[str, list[float]] = {name: [] for name in arenas}
         for _ in range(arguments.turns):
             for name, measure in arenas.items():
-                with tempfile.TemporaryDirectory() as folder:
-                    runs[name].append(measure(_prepared(Path(folder)), count, count * arguments.rounds))
-        for name, measured in runs.items():
-            print(_line(name, count, measured), flush=True)
+                measured = []
+                for games in (count, count * arguments.rounds):
+                    with tempfile.TemporaryDirectory() as folder:
+                        measured.append(measure(_prepared(Path(folder)), count, games))
+                short, long = measured
+                runs[name].append(long)
+                more_moves = max(1, len(long.added_ms) - len(short.added_ms))
+                costs[name].append(1e6 * (long.cpu_seconds - short.cpu_seconds) / more_moves)
+        for name, long_runs in runs.items():
+            print(_line(name, count, long_runs, statistics.mean(costs[name])), flush=True)
 
 
-def _line(name: str, count: int, runs: Sequence[Measured]) -> str:
+def _line(name: str, count: int, runs: Sequence[Measured], cpu_us: float) -> str:
     added = sorted(ms for run in runs for ms in run.added_ms)
     share = [added[min(len(added) - 1, int(part * len(added)))] for part in (0.5, 0.99, 0.999)]
     games, forfeits = sum(run.games for run in runs), sum(run.forfeits for run in runs)
-    cpu = statistics.mean(run.cpu_us for run in runs)
     return (
         f"{name:10} {count:9} {games:6} {len(added):7} {forfeits:9} {share[0]:8.2f} {share[1]:8.2f} {share[2]:9.2f} "
-        f"{added[-1]:9.2f} {cpu:14.0f}"
+        f"{added[-1]:9.2f} {cpu_us:14.0f}"
     )
 
 
@@ -94,7 +101,7 @@ def _prepared(folder: Path) -> Path:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit("no C compiler (cc)")
-    subprocess.run([compiler, "-O2", "-o", str(folder / "free_engine"), str(SOURCE)], check=True)
+    subprocess.run([compiler, "-O2", "-o", str(folder / ENGINE), str(SOURCE)], check=True)
     (folder / "xiangqi.moves").write_text(XIANGQI.replace(" ", "\n"))
     (folder / "chess.moves").write_text(CHESS.replace(" ", "\n"))
     return folder
@@ -103,10 +110,10 @@ def _prepared(folder: Path) -> Path:
 def measure_elolab(folder: Path, count: int, games: int) -> Measured:
     """Play with elolab in a process of its own."""
     words = [sys.executable, __file__, "--play", str(folder), str(count), str(games), str(folder / "results")]
-    cpu_us = _cpu_of(words, THINK_MS, count)
+    _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])
     lines = (folder / "results").read_text().splitlines()
     forfeits, played = map(int, lines[0].split())
-    return Measured([float(line) for line in lines[1:]], played, forfeits, cpu_us)
+    return Measured([float(line) for line in lines[1:]], played, forfeits, cpu_seconds)
 
 
 def play_here(folder: Path, count: int, games: int, results: str) -> None:
@@ -118,7 +125,7 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
     from elolab.engine.rules import Adjudication, Rules
     from elolab.engine.settings.limits import Limits
 
-    command = (str(folder / "free_engine"), str(folder / "xiangqi.moves"), "1", str(THINK_MS))
+    command = (str(folder / ENGINE), str(folder / "xiangqi.moves"), "1", str(THINK_MS))
     limits = Limits.parse(f"move_time={THINK_MS / 1000:g}")
     first, second = (
         PlayerSpec(
@@ -133,7 +140,13 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
     jobs = [conditions.job(Pairing(number, number, 0, 1, 0), first, second, opening) for number in range(games)]
     with (
         open(os.devnull, "w") as nowhere,
-        Run(folder / "run", Purpose("benchmark", {}, "benchmark"), stream=nowhere, concurrency=count) as run,
+        Run(
+            folder / "run",
+            Purpose("benchmark", {}, "benchmark"),
+            stream=nowhere,
+            concurrency=count,
+            stop_after_faults=0,
+        ) as run,
     ):
         run.play(jobs)
     with Store(folder / "run", read_only=True) as store:
@@ -145,47 +158,17 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
 
 def measure_fastchess(program: str, folder: Path, count: int, games: int) -> Measured:
     """Play with fastchess; half a millisecond is added to its times, which are cut off."""
-    engine = [f"cmd={folder / 'free_engine'}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
+    engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",
         "-each", f"st={THINK_MS / 1000:g}", f"timemargin={MARGIN_MS}", "-rounds", str((games + 1) // 2), "-games", "2",
         "-repeat", "-concurrency", str(count), "-force-concurrency", "-maxmoves", str(PLIES // 2),
         "-pgnout", f"file={folder / 'games.pgn'}", "nodes=true", "append=false",
     ]  # fmt: skip
-    cpu_us = _cpu_of(words, THINK_MS, count, folder)
+    _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])
     text = (folder / "games.pgn").read_text()
     added = [1000 * float(seconds) + 0.5 - int(us) / 1000 for seconds, us in _MOVE.findall(text)]
-    return Measured(added, text.count("[Result "), text.count('[Termination "time forfeit"]'), cpu_us)
-
-
-def _cpu_of(words: Sequence[str], think_ms: int, count: int, folder: Path | None = None) -> float:
-    """Run a program; returns its own processor time a move in microseconds, in the middle of its run."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=folder)
-    errors: list[bytes] = []
-    assert process.stderr is not None
-    reader = threading.Thread(target=lambda: errors.append(process.stderr.read()))  # type: ignore[union-attr]
-    reader.start()
-    samples: list[tuple[float, float]] = []
-    while process.poll() is None:
-        seconds = _cpu_seconds(process.pid)
-        if seconds is not None:
-            samples.append((time.monotonic(), seconds))
-        time.sleep(0.05)
-    reader.join()
-    if process.returncode:
-        raise SystemExit(f"{words[0]} ended with {process.returncode}: {errors[0].decode()[-2000:]}")
-    begin, end = samples[len(samples) // 2], samples[9 * len(samples) // 10]
-    moves = (end[0] - begin[0]) * 1000 / think_ms * count
-    return 1e6 * (end[1] - begin[1]) / moves
-
-
-def _cpu_seconds(number: int) -> float | None:
-    """Processor time of a process without its children; ``None`` if it is gone or the system does not say."""
-    try:
-        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return None
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return Measured(added, text.count("[Result "), text.count('[Termination "time forfeit"]'), cpu_seconds)
 
 
 if __name__ == "__main__":

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from elolab.cli.shared.options import whole_number
 
@@ -107,3 +112,58 @@ class UciProgram:
         """End the engine."""
         self.send("quit")
         self._process.wait(timeout=10)
+
+
+def arena_cost(
+    words: Sequence[str], folder: Path, engines: Sequence[str], output: Path | None = None
+) -> tuple[float, float, float]:
+    """Run an arena; returns its seconds, processor seconds and largest memory in MB, those of its helpers included.
+
+    Child processes whose command line has one of ``engines`` do not count.
+    """
+    output = output or folder / "output.txt"
+    began, memory_mb = time.monotonic(), 0.0
+    helpers: dict[int, float] = {}
+    with output.open("w") as stream, subprocess.Popen(words, stdout=stream, stderr=stream, cwd=folder) as process:
+        try:
+            while os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
+                numbers = [process.pid, *_helpers(process.pid, engines)]
+                memory_mb = max(memory_mb, sum(map(_resident_mb, numbers)))
+                helpers |= {number: _cpu_seconds(number) for number in numbers[1:]}
+                time.sleep(0.25)
+            seconds = time.monotonic() - began
+            cpu_seconds = _cpu_seconds(process.pid) + sum(helpers.values())  # it has ended and not been waited for
+        except BaseException:
+            process.send_signal(signal.SIGTERM)
+            raise
+    if process.returncode:
+        raise SystemExit(f"{words[0]} ended with {process.returncode}:\n{output.read_text()[-2000:]}")
+    return seconds, cpu_seconds, memory_mb
+
+
+def _helpers(number: int, engines: Sequence[str]) -> list[int]:
+    """The arena's child processes that are neither engines nor shells that are going to be engines."""
+    found = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{number}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                command = Path(f"/proc/{child}/cmdline").read_bytes().decode(errors="replace")
+                if not any(engine in command for engine in engines):
+                    found.append(int(child))
+    return found
+
+
+def _cpu_seconds(number: int) -> float:
+    try:
+        fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _resident_mb(number: int) -> float:
+    try:
+        found = re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{number}/status").read_text())
+    except OSError:
+        return 0.0
+    return int(found[1]) / 1024 if found else 0.0
