@@ -44,7 +44,8 @@ DEFAULT_LIMIT = Limits.parse("nodes=1000")
 """Search limit of players without one, unless the protocol of one of them cannot express it."""
 
 PLAYER_KINDS = (
-    "a preset, a program (with its path), an engine of your file of engines, a git commit (REPO@REV), or a TOML file"
+    "a preset, a program (with its path, or installed), an engine of your file of engines, a git commit (REPO@REV), or "
+    "a TOML file"
 )
 """The kinds of players that a word of a command line may name, as a phrase for messages."""
 
@@ -54,6 +55,7 @@ class PlayerReader:
     """Reads tables [[players]] of one game."""
 
     game: str
+    """Name of the game; empty while it is unknown, and then nothing but ``resolved`` and ``protocol_of`` works."""
     limits: Limits | None = None
     """Search limit of players whose table gives none; ``None`` if every table must give one."""
     ponder: bool = False
@@ -115,7 +117,7 @@ class PlayerReader:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table["start_timeout"]
             try:
-                return self.finder.protocol_of(command_of(table), _directory(table), self.game, seconds)
+                return self.finder.protocol_of(command_of(table), _directory(table), self.game or None, seconds)
             except DetectionError as error:
                 raise DetectionError(f"{where}: {error.args[0]}", error.args[1]) from None
         name = entry.get("protocol", DEFAULT_PROTOCOL)
@@ -333,6 +335,8 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
         return NamedPlayer(engines.entry(word, ""))
     if is_source(word):
         return NamedPlayer(with_commit({SOURCE: word}, f"player {word!r}"))
+    if is_installed(word) and not _is_preset(word):
+        return NamedPlayer({"name": word, "command": [word]})
     return _player_of_file(word, engines)
 
 
@@ -380,12 +384,17 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """Advice for a word that names no preset: the engine or program that was probably meant; empty if there is none."""
+    """Advice for a word that names no preset: the engine that was probably meant; empty if there is none."""
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
-    if is_installed(word):
-        return f"; if the program of that name is meant, say {argument('engine', f'cmd={word}')}"
     return ""
+
+
+def _is_preset(word: str) -> bool:
+    try:
+        return find_config("engines", word) is not None
+    except ConfigurationError:
+        return False
 
 
 def is_installed(program: str) -> bool:

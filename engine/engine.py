@@ -32,6 +32,7 @@ from elolab.engine.search.table import (
     entry_depth,
     entry_move,
     entry_score,
+    permille_in_use,
     probe,
 )
 from elolab.engine.search_statistics import SearchStatisticsSettings
@@ -303,6 +304,14 @@ class Engine:
         """Allocate the memory of the next search ahead of time, assuming the limits of the last one."""
         memory = self.memory or self._memory_for(Limits())
         memory.touch_table()
+
+    @property
+    def table_permille(self) -> int:
+        """Share of the transposition table, in thousandths, that holds entries of the last search; from a sample."""
+        if self.memory is None or not len(self.memory.table):
+            return 0
+        search = self.memory.search
+        return permille_in_use(self.memory.table, int(search.game_number), int(search.search_number))
 
     def _memory_for(self, limits: Limits) -> SearchMemory:
         """The searcher's memory; allocated again if the node limit, which bounds the table's size, has changed."""

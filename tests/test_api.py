@@ -270,9 +270,6 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
 
     with_words = remedy(elolab.play_match, **given | {"a": f"{name} --threads 1", "folder": None})
     assert f'with arguments it is {{"command": ["{name}", ...]}}; a player is' in with_words
-    monkeypatch.setattr("elolab.arena.player_spec.is_installed", lambda word: word == "qqqq")
-    installed = remedy(elolab.play_match, **given | {"a": "qqqq"})
-    assert installed.endswith('if the program of that name is meant, say {"command": "qqqq"}')
     with ThreadPoolExecutor(1) as pool:
         on_cluster = given | {"limit": "move_time=0.01", "cluster": pool, "folder": tmp_path / "cluster"}
         assert remedy(elolab.play_match, **on_cluster).endswith("or allow it with wall_clock_on_cluster=True")

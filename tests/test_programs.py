@@ -21,11 +21,11 @@ from elolab.arena.records import PlayerSpec
 from elolab.cli.engines import player_of
 from elolab.engine.rules import Adjudication
 from elolab.engine.settings.limits import Limits
-from tests.support import othello_match, xiangqi_match
+from tests.support import chess_match, othello_match, xiangqi_match
 from tests.support.documents import commands_in, read_command, text_of
 
 PAGE = "docs/programs.md"
-GAMES = {"Xiangqi": "xiangqi", "Othello": "othello"}
+GAMES = {"Xiangqi": "xiangqi", "Othello": "othello", "Chess": "chess"}
 """The game of each chapter that has recipes."""
 
 
@@ -69,7 +69,7 @@ def test_the_table_lists_the_protocols_of_the_recipes() -> None:
         assert {played for played, _ in entries} == {GAMES[game]}
         spoken = {word for _, entry in entries for word in re.findall(r'^protocol = ("\w+")$', entry, re.MULTILINE)}
         assert spoken == set(re.findall(r'"\w+"', protocols))
-    assert len(rows) == 9
+    assert len(rows) == 16
 
 
 def test_its_commands_are_read_by_the_command_line() -> None:
@@ -97,6 +97,10 @@ def test_every_program_that_is_installed_plays(name: str, tmp_path: Path) -> Non
         pytest.skip(f"{player.command[0]} is not installed")
     if not re.search("^limit = ", RECIPES[name][1], re.MULTILINE):
         player = replace(player, limits=Limits(depth=3))
+    if game == "chess":
+        with chess_match.playing(player, chess_match.builtin()) as play:
+            assert {play(swapped=swapped).reason for swapped in (False, True)} == {"maximum_length"}
+        return
     match, other = (xiangqi_match, "depth=1") if game == "xiangqi" else (othello_match, "builtin")
     with match.playing(player, match.builtin(other)) as play:
         for swapped in (False, True):

@@ -31,6 +31,8 @@ QUOTED = 80
 _OPTION = re.compile(r"option (?:name )?(.+?) type spin\b.*?\bdefault (\d{1,9})\b")
 """Matches a whole-number option in UCI and UCCI; its groups are the name and the default."""
 FAREWELL = "quit"
+GAMES_SECONDS = 10.0
+"""Seconds allowed for each answer when a program is asked which games it plays."""
 HINT_SECONDS = 2.0
 """Seconds allowed per protocol when an error message shall say which protocol a program really speaks."""
 
@@ -62,6 +64,9 @@ class ProtocolFinder:
         ``seconds`` limits the wait for each protocol. Raises ``DetectionError`` if no protocol fits.
         """
         program = (tuple(command), directory)
+        among_all = self._found.get((program, None))
+        if among_all is not None and game is not None and plays(among_all, game):
+            return among_all
         if (program, game) not in self._found:
             before = [player.protocol for player in self.known if (player.command, player.directory) == program]
             if before:
@@ -98,6 +103,38 @@ def spoken_instead(program: Program, name: str) -> Protocol | None:
     except DetectionError:
         return None
     return None if found is None or found.name == name else found
+
+
+def games_of(program: Program, protocol: Protocol) -> tuple[str, ...]:
+    """Find out which games a program plays over a protocol that several games have.
+
+    All games of the protocol if the program does not say, or cannot be started.
+    """
+    from elolab.arena.players.player import PlayerFault
+    from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
+
+    games = protocol.games or ()
+    if protocol.find_games is None:
+        return games
+    try:
+        process = EngineProcess(*program)
+    except PlayerFault:
+        return games  # whoever starts it to play says so
+
+    def converse(lines: Sequence[str], is_end: Callable[[str], bool]) -> list[str]:
+        deadline_ns, heard = time.monotonic_ns() + round(GAMES_SECONDS * 1e9), list[str]()
+        try:
+            process.send(lines, deadline_ns)
+            while not (heard and is_end(heard[-1])) and len(heard) < MAX_LINES:
+                heard.append(process.read_line(deadline_ns))
+        except (DeadlinePassed, ProcessEnded):
+            pass
+        return heard
+
+    try:
+        return protocol.find_games(converse) or games
+    finally:
+        process.end(FAREWELL)
 
 
 def plays(protocol: Protocol, game: str) -> bool:

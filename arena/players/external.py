@@ -63,10 +63,18 @@ def canonical_position(game: str, text: str) -> str:
     return game_named(game).position(text).text
 
 
+@functools.lru_cache(maxsize=1000)
+def move_style(game: str, text: str) -> str:
+    """The style in which programs write the moves of a game from a position; see ``Game.move_style``."""
+    from elolab.engine.games import game_named
+
+    return game_named(game).move_style(game_named(game).parse_state(text))
+
+
 def without_history(position: Position) -> str:
     """The text of the position with its move counters reset, as at the start of a game."""
-    board, side, *counters = position.text.split()
-    return " ".join([board, side, *(("-", "-", "0", "1") if counters else ())])
+    board, side, *fields = position.text.split()
+    return " ".join([board, side, *fields[:2], *(("0", "1") if fields else ())])
 
 
 class ProtocolClient(ABC):

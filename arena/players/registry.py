@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,11 @@ def _no_mistake(spec: PlayerSpec) -> str:
 
 def _nothing_of_its_own(table: Table) -> dict[str, Any]:
     return {}
+
+
+Converse = Callable[[Sequence[str], Callable[[str], bool]], Sequence[str]]
+"""Function that sends lines to a program and returns its output up to the first line that the second argument accepts,
+or up to the end of a short wait."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +117,8 @@ class Protocol:
 
     The attribute is ``None`` if the protocol can send positions.
     """
+    find_games: Callable[[Converse], tuple[str, ...]] | None = None
+    """Function that asks a program which of the protocol's games it plays; ``None`` if it plays all of them."""
     greeting: Greeting | None = None
     """Greeting that detects programs of this protocol; ``None`` if the protocol must always be named."""
 

@@ -98,7 +98,7 @@ class AdaptedPlayer(UcciPlayer):
         try:
             return super()._reply(elapsed_ns, position)
         except (PlayerResigned, NoMove):
-            return self._made_move(elapsed_ns)
+            return self._made_move(elapsed_ns, position)
 
 
 class AdaptedEngine:

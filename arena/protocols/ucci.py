@@ -30,6 +30,7 @@ from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault,
 from elolab.arena.players.process import DeadlinePassed
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci, uci_family
+from elolab.arena.protocols.move_texts import RankedMoves
 from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyClient, UciFamilyPlayer
 from elolab.engine.settings import schema
 from elolab.engine.settings.limits import Limits
@@ -178,7 +179,7 @@ class UcciGameLine(GameLine):
     """Writes the ``position`` lines of one game: the position after the last capture, and the moves since."""
 
     def __init__(self, position: str) -> None:
-        super().__init__(position, 0)
+        super().__init__(position, RankedMoves(0))
 
     def restart(self, position: str, moves: int) -> None:
         """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
@@ -371,14 +372,14 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         self._draw_is_offered = False
         super()._begin_game(opening, deadline_ns, stop)
 
-    def _new_game_line(self) -> str:
-        return f"setoption {new_game_button(self._client.options)}"
+    def _new_game_lines(self, opening: Opening) -> list[str]:
+        return [f"setoption {new_game_button(self._client.options)}"]
 
     def _option_line(self, option: AnnouncedOption, value: str) -> str:
         return option_command(option, value)
 
     def _game_line(self, position: str) -> GameLine:
-        return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, 0)
+        return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, RankedMoves(0))
 
     def hear_draw_offer(self) -> None:
         """Note the opponent's offer of a draw; the next ``go`` line passes it on as ``draw``."""
@@ -410,10 +411,10 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         if words[-1] == "resign":
             raise self._resignation(line, elapsed_ns, score)
-        return self._made_move(elapsed_ns)
+        return self._made_move(elapsed_ns, position)
 
-    def _made_move(self, elapsed_ns: int) -> Reply:
-        reply = super()._made_move(elapsed_ns)
+    def _made_move(self, elapsed_ns: int, position: Position) -> Reply:
+        reply = super()._made_move(elapsed_ns, position)
         return reply._replace(offers_draw=self._client.answer.split()[-1] == "draw")
 
 

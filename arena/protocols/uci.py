@@ -1,6 +1,8 @@
 """Players that speak UCI.
 
-Engines with variants, like Fairy-Stockfish, give the first rank the number 1; Xiangqi engines like Cyclone give it 0.
+In Xiangqi, engines with variants, like Fairy-Stockfish, give the first rank the number 1; others, like Cyclone, give it
+0. In chess, a game from a position whose castling is not that of standard chess is announced by ``UCI_Chess960``, and
+castling is then the king's move to its own rook. Engines' castling is read in either spelling.
 """
 
 from __future__ import annotations
@@ -9,18 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
-from elolab.arena.players.player import Fault, PlayerClock, PlayerFault
-from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.players.external import move_style
+from elolab.arena.players.player import Fault, PlayerClock, PlayerFault, first_word
+from elolab.arena.players.registry import Converse, Greeting, Protocol
+from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves, detect_first_rank
 from elolab.arena.protocols.uci_family import (
     GameLine,
     Information,
     UciFamilyClient,
     UciFamilyPlayer,
-    detect_first_rank,
     parse_best_move,
     parse_information,
     parse_option,
-    read_variation,
 )
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.schema import Table
 
-VARIANTS = {"xiangqi": "xiangqi"}
+VARIANTS = {"xiangqi": "xiangqi", "chess": "chess"}
 """Names of the games in ``UCI_Variant``, keyed by elolab's names; other games cannot be played over UCI."""
 
 RANKS_OPTION = "ranks"
@@ -47,6 +49,10 @@ OFF_WHERE_ABSENT = ("use nnue",)
 too.
 """
 
+CHESS960_OPTION = "UCI_Chess960"
+"""Option of engines that play Chess960; while it is true, castling is the king's move to its own rook."""
+CHESS960_STYLE = "chess960"
+"""Style of moves (``Game.move_style``) that the option ``UCI_Chess960`` stands for."""
 PONDER_OPTION = "Ponder"
 """Option of engines that can ponder; setting it tells the engine that it will ponder."""
 
@@ -90,6 +96,11 @@ def ponder_options(
         )
     others = [(name, value) for name, value in options if name.lower() != PONDER_OPTION.lower()]
     return [*others, (PONDER_OPTION, "true")]
+
+
+def _ponders_by_default(announced: Mapping[str, AnnouncedOption]) -> bool:
+    option = announced.get(PONDER_OPTION.lower())
+    return option is not None and option.kind == "check" and option.default == "true"
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
@@ -187,7 +198,7 @@ def position_command(position: str, moves: Sequence[str], first_rank: int) -> st
     """The ``position`` line for a FEN and the ICCS moves played from it; ``first_rank`` is the number that the engine
     gives the first rank.
     """
-    return GameLine(position, first_rank).command(moves)
+    return GameLine(position, RankedMoves(first_rank)).command(moves)
 
 
 class UciClient(UciFamilyClient):
@@ -213,6 +224,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciClient)
+        self._game_texts: GameMoves | None = None
+        """How the engine writes the moves of the present game, except in the games of ``RANKED``."""
+        self._is_chess960 = ""
+        """Value of ``UCI_Chess960`` that the running engine has; empty if it has no such option."""
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` line of a search without a clock and without pondering."""
 
@@ -222,22 +237,54 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
             options = ponder_options(options, self._client.options)
+        elif _ponders_by_default(self._client.options) and all(name.lower() != "ponder" for name, _ in options):
+            options = [*options, (PONDER_OPTION, "false")]
         commands = option_commands(options, self._client.options, VARIANTS[self._game])
         self._converse(self._client.synchronise(*commands), deadline_ns)
-        self._learn_first_rank(deadline_ns)
+        if self._game in RANKED:
+            self._learn_first_rank(deadline_ns)
+        chess960 = self._client.options.get(CHESS960_OPTION.lower())
+        given = {name.lower(): value for name, value in self.spec.options}
+        self._is_chess960 = (
+            "" if chess960 is None else chess960.check(given.get(chess960.name.lower(), chess960.default))
+        )
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        self._reading = Fault("ranks_from", rank=self._first_rank or 0)
+        self._reading = Fault("ranks_from", rank=self._first_rank or 0) if self._game in RANKED else None
         super()._begin_game(opening, deadline_ns, stop)
 
-    def _new_game_line(self) -> str:
-        return "ucinewgame"
+    def _new_game_lines(self, opening: Opening) -> list[str]:
+        return [*self._style_lines(opening), "ucinewgame"]
+
+    def _style_lines(self, opening: Opening) -> list[str]:
+        """Choose how moves are written in a game; returns the line that tells the engine, if it has to know.
+
+        Raises ``PlayerFault`` if the engine cannot play from the opening.
+        """
+        if self._game in RANKED:
+            return []
+        from elolab.engine.games import game_named
+
+        style = move_style(self._game, opening.position)
+        wanted = "true" if style == CHESS960_STYLE else "false"
+        known = self._is_chess960
+        if wanted == "true" and not known:
+            raise self._failed("startup_failure", Fault("no_chess960", option=CHESS960_OPTION))
+        if wanted == "false" and any(name.lower() == CHESS960_OPTION.lower() for name, _ in self.spec.options):
+            wanted = known  # the user wants it in every game
+        self._is_chess960 = wanted if known else ""
+        self._game_texts = GameMoves(game_named(self._game), CHESS960_STYLE if wanted == "true" else style)
+        return [self._client.options[CHESS960_OPTION.lower()].command(wanted)] if wanted != known and known else []
+
+    @property
+    def _texts(self) -> MoveTexts:
+        return self._game_texts or super()._texts
 
     def _option_line(self, option: AnnouncedOption, value: str) -> str:
         return option.command(value)
 
     def _game_line(self, position: str) -> GameLine:
-        return GameLine(position, self._first_rank or 0)
+        return GameLine(position, self._texts)
 
     def program_side(self, side: int, opponent: Limits) -> ProgramSide | None:
         """The engine for compiled code, unless it ponders or its dialogue is stored."""
@@ -252,7 +299,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
     def read_variation(self, text: str) -> str:
         """Convert the engine's principal variation to the notation of ``Reply``."""
-        return read_variation(text, self._first_rank or 0)
+        return self._texts.read_line(text, None)
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         if clock is None and not ponder:
@@ -288,6 +335,31 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             )
 
 
+def find_games(converse: Converse) -> tuple[str, ...]:
+    """The games that a program plays: those of its option ``UCI_Variant``, or chess if it has ``UCI_Chess960``.
+
+    Without either option, its first move at the start of the game shows it.
+    """
+    from elolab.engine.games import game_named
+
+    options = {
+        option.name.lower(): option
+        for line in converse(("uci",), lambda line: line.strip() == "uciok")
+        if (option := parse_option(line)) is not None
+    }
+    if "uci_variant" in options:
+        return tuple(game for game, variant in VARIANTS.items() if variant in options["uci_variant"].choices)
+    if CHESS960_OPTION.lower() in options:
+        return ("chess",)
+    answer = converse(("isready", "position startpos", "go depth 1"), lambda line: first_word(line) == "bestmove")
+    said = parse_best_move(answer[-1]) if answer else None
+    first_moves = {game: game_named(game).position().legal_moves() for game in VARIANTS}
+    return tuple(
+        game for game, legal in first_moves.items()
+        if said is not None and (detect_first_rank(said, legal) is not None if game in RANKED else said in legal)
+    )  # fmt: skip
+
+
 PROTOCOL = Protocol(
     name="uci",
     title="UCI",
@@ -298,5 +370,6 @@ PROTOCOL = Protocol(
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
+    find_games=find_games,
     greeting=Greeting(("uci",), lambda line: line == "uciok"),
 )

@@ -6,12 +6,10 @@ of text. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import repeat
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 
 from elolab.arena.players.announced_options import AnnouncedOption, repetition_setting
@@ -25,7 +23,6 @@ from elolab.arena.players.external import (
 )
 from elolab.arena.players.player import (
     MAX_DEPTH,
-    MAX_VARIATION,
     VARIATION_LENGTH,
     Fault,
     NoMove,
@@ -34,9 +31,9 @@ from elolab.arena.players.player import (
     Reply,
     first_word,
     number_of,
-    variation_of,
 )
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
+from elolab.arena.protocols.move_texts import MoveTexts, RankedMoves
 from elolab.engine.rules import REPETITION_RULES
 from elolab.engine.values import BAN_BOUND, MATE, MAX_PLY
 
@@ -159,33 +156,7 @@ def parse_ponder_move(line: str) -> str | None:
     return words[3] if len(words) > 3 and words[2] == "ponder" else None
 
 
-# --- Rank bases -------------------------------------------------------------------------------------------------------
-
-_MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
-_ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
-
-
-@functools.lru_cache(maxsize=10_000)
-def read_move(text: str, first_rank: int) -> str | None:
-    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
-    that the engine gives the first rank.
-    """
-    match = _MOVE.fullmatch(text)
-    if match is None:
-        return None
-    from_file, from_rank, to_file, to_rank = match.groups()
-    ranks = (int(from_rank) - first_rank, int(to_rank) - first_rank)
-    if not all(0 <= rank <= 9 for rank in ranks):
-        return None
-    return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
-
-
-@functools.cache  # the whole game is written again for every move
-def write_move(move: str, first_rank: int) -> str:
-    """Write an ICCS move for an engine that gives the first rank the number ``first_rank``."""
-    if first_rank == 0:
-        return move
-    return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+# --- Positions --------------------------------------------------------------------------------------------------------
 
 
 def variation_text(line: str) -> str:
@@ -193,28 +164,14 @@ def variation_text(line: str) -> str:
     return line.partition(" pv ")[2][:VARIATION_LENGTH]
 
 
-def read_variation(text: str, first_rank: int) -> str:
-    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
-    engine gives the first rank.
-    """
-    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
-        return text[: 5 * MAX_VARIATION - 1]
-    return variation_of(map(read_move, text.split(), repeat(first_rank)))
-
-
-def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
-    ``None`` if neither or both.
-    """
-    bases = [base for base in (0, 1) if read_move(text, base) in legal]
-    return bases[0] if len(bases) == 1 else None
-
-
 class GameLine:
     """Writes the ``position`` lines of one game; each line extends the previous one."""
 
-    def __init__(self, position: str, first_rank: int) -> None:
-        self._first_rank = first_rank
+    def __init__(self, position: str, texts: MoveTexts) -> None:
+        self._texts = texts
+        self._start = position
+        self._before = 0
+        """Number of moves of the game before ``_start``."""
         self._written = ""
         self._moves = self._first = 0
         """Two numbers of moves of the game: up to the end of the line, and up to the line's start position."""
@@ -222,8 +179,9 @@ class GameLine:
 
     def restart(self, position: str, moves: int) -> None:
         """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
-        self._moves = self._first = moves
-        self.begin(f"fen {position}")
+        self._moves = self._first = self._before = moves
+        self._start = position
+        self.begin(f"fen {self._texts.write_position(position)}")
 
     def begin(self, position: str) -> None:
         """Begin the line with ``position``: the word ``startpos``, or the word ``fen`` and a FEN."""
@@ -238,16 +196,20 @@ class GameLine:
         """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
         call.
         """
-        for place in range(self._moves, len(moves)):
-            before = " moves " if place == self._first else " "
-            self._written += before + write_move(moves[place], self._first_rank)
-        self._moves = len(moves)
+        for word in self._words(moves, self._moves):
+            self._written += (" moves " if self._moves == self._first else " ") + word
+            self._moves += 1
         return self._written
+
+    def _words(self, moves: Sequence[str], first: int) -> Iterable[str]:
+        """The moves from number ``first`` of the game on, as the engine reads them."""
+        return self._texts.write(self._start, moves[self._before :], first - self._before)
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
         """The ``position`` line after ``moves`` and the reply ``expected``, which later lines do not contain."""
         before = " moves " if len(moves) == self._first else " "
-        return self.command(moves) + before + write_move(expected, self._first_rank)
+        (word,) = self._words([*moves, expected], len(moves))
+        return self.command(moves) + before + word
 
 
 # --- The conversation -------------------------------------------------------------------------------------------------
@@ -373,7 +335,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def __init__(self, spec: PlayerSpec, game: str, make_client: Callable[[], Kind]) -> None:
         super().__init__(spec, game, make_client)
         self._first_rank: int | None = None
-        self._line = GameLine("", 0)
+        self._line = GameLine("", RankedMoves(0))
         self._reading: Fault | None = None
         self._ruled: GameLine | None = None
         """The ``position`` lines of the game whose rule of repetition was looked up last."""
@@ -392,8 +354,13 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The object that writes the ``position`` lines of a game from ``position``, a FEN."""
 
     @abstractmethod
-    def _new_game_line(self) -> str:
-        """The line that announces a new game."""
+    def _new_game_lines(self, opening: Opening) -> list[str]:
+        """The lines that announce a new game."""
+
+    @property
+    def _texts(self) -> MoveTexts:
+        """How the engine writes moves."""
+        return RankedMoves(self._first_rank or 0)
 
     @abstractmethod
     def _option_line(self, option: AnnouncedOption, value: str) -> str:
@@ -404,8 +371,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The lines that start a search of the position sent last."""
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        lines = self._new_game_lines(opening)
         self._line = self._game_line(canonical_position(self._game, opening.position))
-        self._converse(self._client.synchronise(self._new_game_line()), deadline_ns, stop)
+        self._converse(self._client.synchronise(*lines), deadline_ns, stop)
 
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
@@ -423,7 +391,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
         and the player does not set it.
         """
-        if self._ruled is self._line:
+        if self._ruled is self._line or "repetition" not in (position.game.state_dtype.names or ()):
             return []
         self._ruled = self._line
         client = self._client
@@ -450,7 +418,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
             words = written[len(before) :].removeprefix(" moves").split()
             codes = arbiter.codes[len(arbiter.codes) - len(words) :]
             for word, code in zip(words, codes, strict=True):
-                self._words.learn(word, code)
+                if self._texts.has_one_meaning(word):
+                    self._words.learn(word, code)
         self._learnt = line, written
         return written, line.has_moves
 
@@ -495,22 +464,21 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
             self._halt()
 
     def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        return self._made_move(elapsed_ns)
+        return self._made_move(elapsed_ns, position)
 
-    def _made_move(self, elapsed_ns: int) -> Reply:
-        line = self._client.answer
-        first_rank = self._first_rank or 0
+    def _made_move(self, elapsed_ns: int, position: Position) -> Reply:
+        line, texts = self._client.answer, self._texts
         said = parse_best_move(line)
         score, depth, nodes = self._client.information()
         if said is None:
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
-        move = read_move(said, first_rank)
+        move = texts.read(said, position)
         if move is None:
             raise self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         expected = parse_ponder_move(line) if self.spec.ponder else None
+        variation = texts.read_line(self._client.variation, position)
         if expected is not None:
-            expected = read_move(expected, first_rank)
-        variation = read_variation(self._client.variation, first_rank)
+            expected = texts.read_line(f"{said} {expected}", position).partition(" ")[2] or None
         return Reply(
             move, score, depth, nodes, elapsed_ns, line, expected, self._reading, principal_variation=variation,
             reported_ms=self._client.reported_ms,

@@ -14,7 +14,11 @@ The specification leaves these decisions to the driver of an engine:
 - **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after
   the opening as a new game's; an engine without it is refused, because it would play by another time control. A
   position sent again in the middle of a control comes with the moves that are left, and once more at the next control.
-- **Ranks** count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for engines that do otherwise.
+- **Ranks** of Xiangqi count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for other engines.
+- **Chess960** is the variant ``fischerandom``, whose castling is ``O-O``; other chess is ``normal``, with ``e1g1``.
+  Engines' castling is read in any spelling, and their moves in SAN too.
+- **Version 1** has no features: an engine that refuses ``protover`` plays without. One that refuses ``sd`` gets no
+  depth, so it is refused instead of played without a limit.
 - **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
 - **A resignation** ("resign", or a result that the engine has lost) is valid at any time. If it comes after the
   engine's own move, it counts at the engine's next turn, unless the opponent's move has ended the game.
@@ -28,11 +32,11 @@ from __future__ import annotations
 import functools
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
-from elolab.arena.players.external import QUOTED, ExternalPlayer, ProtocolClient, without_history
+from elolab.arena.players.external import QUOTED, ExternalPlayer, ProtocolClient, move_style, without_history
 from elolab.arena.players.player import (
     MAX_DEPTH,
     VARIATION_LENGTH,
@@ -43,13 +47,14 @@ from elolab.arena.players.player import (
     Reply,
     first_word,
     number_of,
-    variation_of,
 )
 from elolab.arena.players.process import DeadlinePassed, ProcessEnded
-from elolab.arena.players.registry import Greeting, Protocol
+from elolab.arena.players.registry import Converse, Greeting, Protocol
 from elolab.arena.protocols import uci
-from elolab.arena.protocols.uci import RANKS_OPTION, forced_first_rank
-from elolab.arena.protocols.uci_family import Information, centipawns, read_move, write_move
+from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves
+from elolab.arena.protocols.uci import CHESS960_STYLE, RANKS_OPTION, forced_first_rank
+from elolab.arena.protocols.uci_family import Information, centipawns
+from elolab.engine.protocols import XBOARD_VARIANTS
 from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -57,10 +62,8 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
 
-VARIANTS = {"xiangqi": "xiangqi"}
-"""Names of the games in the feature ``variants``, keyed by elolab's names; other games cannot be played over the
-protocol.
-"""
+STYLES = {"normal": "standard", "fischerandom": "castling"}
+"""Style in which moves are written (``Game.write_moves``), by variant."""
 FEATURES_MS = 2_000
 """Milliseconds to wait for the features of an engine that sends neither ``done=0`` nor ``done=1``, as the protocol
 specifies.
@@ -93,12 +96,16 @@ def mistake_in(spec: PlayerSpec) -> str:
 _FEATURE = re.compile(r'\b(\w++)\s*+=\s*+(?:"([^"]*)"|(\S+))')
 _OPTION = re.compile(r"(.+?)\s-(check|spin|slider|combo|string|file|path|button|save|reset)\b\s*(.*)")
 _THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+(\d+)\s+(\d+)")
-_FIGURE = re.compile(r"[-\d.]+")
-_VARIATION_MOVE = re.compile(r"(?:\d+\.+)?[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})[+#]*")
+_FIGURE = re.compile(r"[-\d.]+|\(-\)")
+_MOVE_NUMBER = re.compile(r"\d+\.+")
+_SQUARES = re.compile(r"[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})=?([nbrq]?)[+#]*", re.IGNORECASE)
+"""Matches a move by its two squares, such as ``h2e2``, ``Ng1-f3`` or ``e7e8q``."""
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
-REFUSAL = "Illegal move"
-"""Prefix of a line by which an engine refuses its opponent's move."""
+REFUSALS = ("Illegal move", "Invalid move")
+"""Prefixes of lines by which engines refuse their opponent's move."""
+COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
+"""Prefixes of lines by which engines reject input."""
 LOSSES = ("0-1", "1-0")
 """The result with which an engine says that it has lost, indexed by its side: 0 for the first mover, 1 for the second.
 """
@@ -151,20 +158,25 @@ def parse_thinking_time(line: str) -> float | None:
     return None if found is None else 10.0 * number_of(found[3])
 
 
-def parse_variation(line: str, first_rank: int) -> str:
-    """The principal variation of a line of thinking output, in the notation of ``Reply``; empty if there is none.
+def variation_text(line: str) -> str:
+    """The moves of the principal variation of a line of thinking output; empty if there are none.
 
-    Skips other numbers before the variation, move numbers, and the letter of a piece before its move.
+    Leaves out other numbers before the variation, move numbers, and the letter of a piece before its squares.
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
-    return variation_of(_read_variation_move(word, first_rank) for word in words if not _FIGURE.fullmatch(word))
+    words = [word for word in words if not _FIGURE.fullmatch(word)]
+    if words and words[0].startswith("("):
+        return ""  # moves of a book, not a variation
+    return " ".join(filter(None, map(bare_move, words)))
 
 
 @functools.lru_cache(maxsize=10_000)
-def _read_variation_move(word: str, first_rank: int) -> str | None:
-    found = _VARIATION_MOVE.fullmatch(word)
-    return None if found is None else read_move(found[1] + found[2], first_rank)
+def bare_move(word: str) -> str:
+    """A move without its number and, if it names both squares, its piece, in lower case."""
+    word = _MOVE_NUMBER.sub("", word)
+    found = _SQUARES.fullmatch(word)
+    return word if found is None else "".join(found.groups()).lower()
 
 
 def _centipawns(number: int) -> int:
@@ -185,7 +197,7 @@ def is_refusal(line: str) -> bool:
     """Whether a line refuses something essential: a move, the position, or the game."""
     if line.startswith("Error"):
         return any(word in line for word in ("setboard", "edit", "variant"))
-    return line.startswith((REFUSAL, "tellusererror"))
+    return line.startswith((*REFUSALS, "tellusererror"))
 
 
 def is_answer(line: str) -> bool:
@@ -289,10 +301,22 @@ def setboard_command(position: str, engine_name: str) -> str:
     return " ".join(["setboard", board.translate(str.maketrans("nbNB", "heHE")), side, *counters])
 
 
+def is_editable(position: str) -> bool:
+    """Whether ``edit`` can express a position of chess: White is to move, nothing can be captured in passing, and each
+    king and rook on its square of standard chess has the right to castle.
+    """
+    board, side, rights, passing, *_ = position.split()
+    last, *_, first = (re.sub(r"\d", lambda digits: int(digits[0]) * ".", row) for row in board.split("/"))
+    homes = (("K", first, "K", 7, "R"), ("Q", first, "K", 0, "R"), ("k", last, "k", 7, "r"), ("q", last, "k", 0, "r"))
+    implied = [right for right, row, king, file, rook in homes if row[4] == king and row[file] == rook]
+    return (side, passing) == ("w", "-") and sorted(rights.replace("-", "")) == sorted(implied)
+
+
 def edit_commands(position: str, first_rank: int) -> list[str]:
-    """The lines of the command ``edit``, which set up a position piece by piece; Red must be to move."""
+    """The lines of the command ``edit``, which set up a position piece by piece; the first mover must be to move."""
     squares: tuple[list[str], list[str]] = ([], [])
-    for rank, row in zip(range(9, -1, -1), position.split()[0].split("/"), strict=True):
+    rows = position.split()[0].split("/")
+    for rank, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
         file = 0
         for letter in row:
             if letter.isdigit():
@@ -340,9 +364,10 @@ class XboardClient(ProtocolClient):
         """Treat the features as complete, although the engine has not sent ``done=1``."""
         self._due.discard("done")
 
-    def acknowledgements(self) -> list[str]:
-        """The lines that accept or reject the announced features."""
-        return [f"{'accepted' if name in ACCEPTED else 'rejected'} {name}" for name in self.features]
+    def acknowledgements(self, *more: str) -> list[str]:
+        """The lines that accept or reject the announced features; ``more`` names others that are accepted."""
+        accepted = {*ACCEPTED, *more}
+        return [f"{'accepted' if name in accepted else 'rejected'} {name}" for name in self.features]
 
     def synchronise(self, *before: str) -> list[str]:
         """The lines to send: ``before`` and, if the engine supports it, ``ping``, whose reply ``pong`` becomes due."""
@@ -377,9 +402,11 @@ class XboardClient(ProtocolClient):
             return self._take_answer(line)
         if line.split()[:2] == ["offer", "draw"]:
             self.offers_draw = True
-        elif line.startswith((REFUSAL, "Error", "tellusererror")):
+        elif line.startswith(COMPLAINTS):
             self.complaints.append(line)
-            if line.startswith(REFUSAL) and "move" in self._due:
+            if "protover" in line and not self.features:
+                return self._take("done")
+            if line.startswith(REFUSALS) and "move" in self._due:
                 return self._take_answer(line)  # it does not know what to answer
             if line.startswith("tellusererror"):
                 self._due = {reply for reply in self._due if not reply.startswith("pong")}  # some end with it
@@ -427,11 +454,10 @@ class XboardClient(ProtocolClient):
         """
         return parse_thinking_time(self._thinking)
 
-    def variation(self, first_rank: int) -> str:
-        """The principal variation of the last line of thinking output, in the notation of ``Reply``; empty if there is
-        none.
-        """
-        return parse_variation(self._thinking, first_rank)
+    @property
+    def variation(self) -> str:
+        """The moves of the principal variation of the last line of thinking output; empty if there are none."""
+        return variation_text(self._thinking)
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
@@ -440,16 +466,25 @@ class XboardClient(ProtocolClient):
         """
         return all_options(self.options, self.features)
 
-    def check_variant(self, game: str) -> None:
-        """Raise ``PlayerFault`` (``startup_failure``) if the engine sent a list of variants without this game."""
-        variants = self.features.get("variants")
-        if variants is not None and VARIANTS[game] not in re.split(r"[\s,]+", variants):
-            raise PlayerFault("startup_failure", f"does not play {game}: it has the variants {variants[:QUOTED]!r}")
+    def check_variant(self, variant: str) -> None:
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play a variant.
 
-    def move_lines(self, moves: Sequence[str], first_rank: int) -> list[str]:
-        """The lines that send the moves; ``first_rank`` is the number that the engine gives the first rank."""
-        word = "usermove " if self.has("usermove") else ""
-        return [word + write_move(move, first_rank) for move in moves]
+        An engine without a list of variants may play anything but Chess960.
+        """
+        variants = self.features.get("variants")
+        played = [variant] if variants is None and STYLES.get(variant) != "castling" else []
+        if variant not in (played or re.split(r"[\s,]+", variants or "normal")):
+            shown = "no list of variants" if variants is None else f"the variants {variants[:QUOTED]!r}"
+            raise PlayerFault("startup_failure", f"does not play {variant}: it has {shown}")
+
+    def new_game_lines(self, variant: str, mode: str) -> list[str]:
+        """The lines that begin a game of a variant, which the engine watches; ``mode`` is ``hard`` or ``easy``."""
+        return ["new", *([] if variant == "normal" else [f"variant {variant}"]), "force", mode, "post"]
+
+    def move_lines(self, words: Iterable[str]) -> list[str]:
+        """The lines that send moves, which are written as the engine reads them."""
+        command = "usermove " if self.has("usermove") else ""
+        return [command + word for word in words]
 
     def clock_lines(self, clock: PlayerClock | None) -> list[str]:
         """The lines that send the clocks before a move; none if the engine has declined them by ``time=0``."""
@@ -472,6 +507,11 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, XboardClient)
         self._first_rank = forced_first_rank(spec.options) or 0
+        self._texts: MoveTexts = RankedMoves(self._first_rank)
+        """How the engine writes the moves of the present game."""
+        self._variant = XBOARD_VARIANTS[game][0]
+        self._start = ""
+        """Position before the first of ``_known``, as a FEN."""
         self._refuses_setboard = False
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position; empty if the position is set up directly."""
@@ -494,7 +534,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Receive the features, and set the options."""
         self._learn_features(deadline_ns)
         client = self._client
-        client.check_variant(self._game)
+        client.check_variant(XBOARD_VARIANTS[self._game][0])
         if self.spec.limits.nodes is not None and not client.has("nps"):
             raise PlayerFault(
                 "startup_failure",
@@ -502,7 +542,8 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
                 "knows no nodes; give a depth or a time",
             )
         commands = option_commands(self.spec.options, client.options, client.features)
-        self._converse(client.synchronise(*client.acknowledgements(), *commands), deadline_ns)
+        more = () if self._game in RANKED else ("san",)
+        self._converse(client.synchronise(*client.acknowledgements(*more), *commands), deadline_ns)
 
     def _learn_features(self, deadline_ns: int) -> None:
         """Wait until the engine has sent its features: ``FEATURES_MS`` at most, or until the deadline if the engine
@@ -531,6 +572,12 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Set up the game, the limits and the opening; the engine watches and does not play yet."""
         from elolab.engine.games import game_named
 
+        if self._game not in RANKED:
+            style = move_style(self._game, opening.position)
+            self._variant = XBOARD_VARIANTS[self._game][style == CHESS960_STYLE]
+            self._client.check_variant(self._variant)
+            written = "san" if self._client.has("san") else STYLES[self._variant]
+            self._texts = GameMoves(game_named(self._game), written)
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
             self._path = ()
             setting_up, told = [self._fresh(game_named(self._game).position(opening.position, opening.moves))], []
@@ -539,10 +586,12 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             told = [*self._path, *opening.moves]
             if told and self.spec.limits.moves_per_control:
                 raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
+        self._start = game_named(self._game).start if self._path else opening.position
         self._known = [*self._path, *opening.moves]
         self._plays = self._draw_is_offered = self._counts_short = self._restarts = False
         self._client.take_offer()
-        self._watch_new_game([*setting_up, *self._move_lines(told)], deadline_ns, stop)
+        moves = self._client.move_lines(self._texts.write(self._start, told))
+        self._watch_new_game([*setting_up, *moves], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
@@ -555,11 +604,12 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Begin a game that the engine watches without playing; the lines ``opening`` set up its opening.
         ``moves_to_go`` is that of ``limit_commands``.
         """
-        commands = [
-            "new", f"variant {VARIANTS[self._game]}", "force", "hard" if self.spec.ponder else "easy", "post",
-            *limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go), *opening,
-        ]  # fmt: skip
-        self._converse(self._client.synchronise(*commands), deadline_ns, stop)
+        limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
+        commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
+        self._converse(self._client.synchronise(*commands, *opening), deadline_ns, stop)
+        for line in self._client.complaints:
+            if self.spec.limits.depth is not None and limits[-1] in line:
+                raise self._failed("startup_failure", Fault("no_depth", command=limits[-1], said=line[:QUOTED]))
         # What was claimed before this is about the game before. Without ping, that is what has come by now.
         if not self._client.has("ping"):
             self._drain_unsolicited_lines()
@@ -576,20 +626,26 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return []
         if self._has_setboard:
             return [setboard_command(game.position(position).text, self._client.engine_name)]
+        text = game.position(position).text
+        if self._game not in RANKED:
+            if not is_editable(text) or self._variant != XBOARD_VARIANTS[self._game][0]:
+                raise PlayerFault("startup_failure", f"{self.name}: {_unreachable(position)}")
+            return edit_commands(text, 1)
         path = proof_game(self._game, position)
         if path is not None:
             self._path = path
             return []
         if game.side_to_move(position) != 0:
             raise PlayerFault("startup_failure", f"{self.name}: {_unreachable(position)}")
-        return edit_commands(game.position(position).text, self._first_rank)
+        return edit_commands(text, self._first_rank)
 
     @property
     def _has_setboard(self) -> bool:
         return self._client.has("setboard") and not self._refuses_setboard
 
-    def _move_lines(self, moves: Sequence[str]) -> list[str]:
-        return self._client.move_lines(moves, self._first_rank)
+    def _new_lines(self, first: int) -> list[str]:
+        """The lines that send the known moves from number ``first`` on."""
+        return self._client.move_lines(self._texts.write(self._start, self._known, first))
 
     def _refusal(self) -> str:
         """The line by which the engine refused essential input; empty if it accepted everything."""
@@ -610,15 +666,14 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """
         side = position.side_to_move
         first, self._known = len(self._known), [*self._path, *moves]
-        new = self._known[first:]
         if not self._restarts:
             self._drain_unsolicited_lines()
             self._take_resignation(side)
-        if self._plays and len(new) == 1 and not self._client.claim and not self._begins_afresh(clock):
-            lines = self._move_lines(new)
+        if self._plays and len(self._known) == first + 1 and not self._client.claim and not self._begins_afresh(clock):
+            lines = self._new_lines(first)
         else:
             if not self._begins_afresh(clock):
-                self._tell(new, clock, stop)
+                self._tell(first, clock, stop)
                 self._take_resignation(side)
             if self._begins_afresh(clock):
                 self._tell_afresh(position, clock, stop)
@@ -647,10 +702,13 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
-    def _tell(self, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send moves to the watching engine, and wait until it has processed them; no clock runs."""
-        asked = self._client.synchronise("force", *self._move_lines(moves))
-        self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), " ".join(moves))
+    def _tell(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
+        """Send the known moves from number ``first`` on to the watching engine, and wait until it has processed them;
+        no clock runs.
+        """
+        asked = self._client.synchronise("force", *self._new_lines(first))
+        told = " ".join(self._known[first:])
+        self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), told)
 
     def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Send the position as the start of a new game."""
@@ -686,17 +744,18 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         result = _RESULT.match(line)
         if first_word(line) == "resign" or (result is not None and result.group(1) == LOSSES[side]):
             raise self._resignation(line, elapsed_ns, score)
-        if result is not None or line == "move" or line.startswith(REFUSAL):
+        if result is not None or line == "move" or line.startswith(REFUSALS):
             raise NoMove(Fault("answered", said=line[:QUOTED]), elapsed_ns, score)
         written = parse_move(line)
-        move = None if written is None else read_move(written.lower().replace("-", ""), self._first_rank)
+        move = None if written is None else self._texts.read(bare_move(written), position)
         if move is None:
             raise self._failed("illegal_move", Fault("not_a_move", said=line[:QUOTED]))
         self._known.append(move)
         return Reply(
             move, score, information.depth, information.nodes, elapsed_ns, line,
-            reading=Fault("ranks_from", rank=self._first_rank), offers_draw=self._client.take_offer(),
-            principal_variation=self._client.variation(self._first_rank), reported_ms=self._client.reported_ms,
+            reading=Fault("ranks_from", rank=self._first_rank) if self._game in RANKED else None,
+            offers_draw=self._client.take_offer(), reported_ms=self._client.reported_ms,
+            principal_variation=self._texts.read_line(self._client.variation, position),
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
@@ -728,16 +787,25 @@ def _miscounted(limits: Limits, plies: int) -> str:
     )
 
 
+def find_games(converse: Converse) -> tuple[str, ...]:
+    """The games that a program plays: those of its feature ``variants``, or chess without it."""
+    lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
+    features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))
+    played = re.split(r"[\s,]+", features.get("variants", "normal"))
+    return tuple(game for game, variants in XBOARD_VARIANTS.items() if variants[0] in played)
+
+
 PROTOCOL = Protocol(
     name="xboard",
     title="xboard",
     player=lambda spec, game, _: XboardPlayer(spec, game),
-    games=tuple(VARIANTS),
+    games=tuple(XBOARD_VARIANTS),
     keys=uci.KEYS,
     read=uci.read_keys,
     check=mistake_in,
     remedy="options = {...}",
     can_ponder=True,
     default_limit="depth=6",
+    find_games=find_games,
     greeting=Greeting(("xboard", "protover 2"), lambda line: line.startswith("feature ") and "=" in line),
 )

@@ -142,6 +142,7 @@ def _list() -> int:
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
     """Read the settings; raises ``UserError`` for invalid ones."""
+    from elolab.arena.players.detect import games_of
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
     from elolab.arena.players.registry import protocol_named
@@ -167,7 +168,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         raise UserError(f"check: {fault.text}{meant and f'; {engines.path} has no such engine{meant}'}") from None
     protocol = arguments.protocol or _found_protocol(arguments)
     games = protocol_named(protocol).games or ()
-    game = arguments.game or games[0]
+    game = arguments.game or games_of((tuple(arguments.command), arguments.directory), protocol_named(protocol))[0]
     if game not in games:
         raise UsageError(f"check: --game {game!r} is not played over {protocol}, only {', '.join(games)} is")
     options = {option.lower(): (option, value) for option, value in arguments.options}  # the last of each

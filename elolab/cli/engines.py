@@ -95,12 +95,12 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
     given = _protocol_given(entry)
     is_unknown = not check and "command" in entry and "protocol" not in entry
     try:
-        player, game = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
+        player, found = (_player_over_some_protocol if is_unknown else player_of)(entry, game)
         problem = _missing(player) if player.command else ""
         if "limit" in entry:  # otherwise the tournament sets the limit
             problem = problem or pondering_problem(player)
         if check and not problem:
-            problem = _start(player, game)
+            problem = _start(player, game or _game_played(player, found))
         title = "" if is_unknown else protocol_named(player.protocol).title
         return EngineStatus(name, title, shown, problem, player.built.commit if player.built else "")
     except UserError as error:
@@ -179,6 +179,15 @@ def _missing(player: PlayerSpec) -> str:
     except PlayerFault as fault:
         return str(fault)
     return ""
+
+
+def _game_played(player: PlayerSpec, otherwise: str) -> str:
+    """A game that a player's program says it plays; ``otherwise`` for the built-in engine."""
+    from elolab.arena.players.detect import games_of
+
+    if not player.command:
+        return otherwise
+    return games_of((player.command, player.directory), protocol_named(player.protocol))[0]
 
 
 def _start(player: PlayerSpec, game: str) -> str:

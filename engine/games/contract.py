@@ -8,7 +8,7 @@ under the marker of its state record, and the search calls them without knowing 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -526,6 +526,28 @@ class Game:
         for move in self.read_moves(position, moves, ranks):
             position.push(move)
         return position
+
+    def move_style(self, state: Any) -> str:
+        """Name of the style in which programs usually write the moves of a game that starts from a state.
+
+        An empty text if they write them as this game does.
+        """
+        return ""
+
+    def has_one_meaning(self, word: str) -> bool:
+        """Whether a move's text, in any style, means the same move in every position where it is legal."""
+        return True
+
+    def write_position(self, text: str, style: str) -> str:
+        """Write a position in a style of ``write_moves``; ``text`` is as ``format_state`` writes it."""
+        return text
+
+    def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
+        """Write legal moves, played in turn from a position, in a style of other programs; ``read_moves`` reads all.
+
+        ``position`` is called only if the style depends on the position; it returns one that may be changed.
+        """
+        return list(moves)
 
     def read_moves(self, position: Position, moves: Sequence[str], ranks: str) -> list[str]:
         """Convert moves to the game's protocol notation; ``ranks`` is as for ``position``. Raises ``MoveError``."""

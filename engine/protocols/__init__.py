@@ -42,15 +42,18 @@ SERVED_PROTOCOLS: dict[str, ServedProtocol] = {
     entry.name: entry
     for entry in (
         ServedProtocol("ucci", "UcciServer", ("xiangqi",), "UCCI"),
-        ServedProtocol("uci", "UciServer", ("xiangqi",), "UCI"),
+        ServedProtocol("uci", "UciServer", ("xiangqi", "chess"), "UCI"),
         ServedProtocol("ucicyclone", "UciCycloneServer", ("xiangqi",), "UCI-Cyclone", module="uci"),
-        ServedProtocol("xboard", "XboardServer", ("xiangqi",), "xboard"),
+        ServedProtocol("xboard", "XboardServer", ("xiangqi", "chess"), "xboard"),
         ServedProtocol("qianhong", "QianhongServer", ("xiangqi",), "Qianhong", "the plug-in protocol of Qianhong"),
         ServedProtocol("gtp", "GtpServer", ("othello",), "GTP"),
         ServedProtocol("nboard", "NBoardServer", ("othello",), "NBoard"),
     )
 }
 """Protocols by name; for each game, the most common one comes first."""
+
+XBOARD_VARIANTS: dict[str, tuple[str, ...]] = {"xiangqi": ("xiangqi",), "chess": ("normal", "fischerandom")}
+"""Names of the games in the xboard protocol; chess from a start position of Chess960 has the second name."""
 
 
 def protocols_for(game: str) -> list[ServedProtocol]:

@@ -232,6 +232,11 @@ class EngineServer(ABC):
         return self._task is not None and self._ponder.is_set()
 
     @property
+    def shown_best(self) -> SearchProgress | None:
+        """The best variation shown last by the running search; ``None`` before the first one."""
+        return self._shown.get(1)
+
+    @property
     def engine(self) -> Engine:
         """The engine with the current parameters."""
         if self._engine is None:
@@ -409,7 +414,7 @@ class EngineServer(ABC):
         if previous is None or (known_text, known_ranks) != (text, ranks) or list(moves[:known]) != known_moves:
             previous, known = self.game.position(text), 0
             self.game.apply_rules(previous.state, self.rules)
-        for move, said in list(zip(self.game.read_moves(previous, moves, ranks), moves, strict=True))[known:]:
+        for move, said in zip(self.game.read_moves(previous, moves[known:], ranks), moves[known:], strict=True):
             try:
                 previous.push(move)
             except MoveError as error:  # it names the move as the game writes it, which may be another's name here

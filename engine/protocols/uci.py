@@ -1,7 +1,9 @@
-"""UCI (Meyer-Kahlen and Huber, 2006) for Xiangqi, in both dialects.
+"""UCI (Meyer-Kahlen and Huber, 2006) for chess and, in two dialects, for Xiangqi.
 
-Engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the "cyclone"
-dialect count ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts.
+In Xiangqi, engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the
+"cyclone" dialect count ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts. In
+chess, castling is written as a move of the king by two squares, or, with ``UCI_Chess960``, onto its own rook. Both are
+understood at any time.
 """
 
 from __future__ import annotations
@@ -40,6 +42,9 @@ LINES = EngineOption("MultiPV", "spin", "1", 1, MAX_LINES)
 CLEAR = EngineOption("Clear Hash", "button")
 REPETITION = REPETITION_OPTIONS[0]
 VARIANT = EngineOption("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
+CHESS960 = EngineOption("UCI_Chess960", "check", "false")
+_STYLES = {"false": "standard", "true": "chess960"}
+"""Style of moves in chess, by the value of ``UCI_Chess960``; see ``Game.write_moves``."""
 
 _NUMBERS = ("depth", "nodes", "movestogo")
 _TIMES = ("wtime", "btime", "winc", "binc", "movetime")
@@ -49,9 +54,13 @@ _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 class UciServer(EngineServer):
     """Server for one session in UCI."""
 
-    other_names: ClassVar = {"hash_mb": "Hash"}
+    other_names: ClassVar = {"hash_mb": "Hash", "clock_reserve_ms": "Move Overhead"}
     first_rank: ClassVar[int] = 1
     """Number of the lowest rank in the notation of moves: 0 or 1."""
+
+    @property
+    def _plays_chess(self) -> bool:
+        return self.game.name == "chess"
 
     def open(self) -> None:
         """Do nothing: UCI allows no output before the command ``uci``."""
@@ -59,6 +68,7 @@ class UciServer(EngineServer):
         self._ponder_option = False
         self._debug = False
         self._is_warm = False
+        self._style = _STYLES[CHESS960.default] if self._plays_chess else str(self.first_rank)
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
@@ -83,32 +93,28 @@ class UciServer(EngineServer):
         self.say(f"info string {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """Send one ``info`` line with depth, score, nodes, time and variation."""
+        """Send one ``info`` line with depths, score, nodes, speed, use of the table, time and variation."""
         words = ["info", "depth", progress.depth, "seldepth", progress.deepest_ply]
         if self._lines > 1:
             words += ["multipv", progress.line]
         words += ["score", format_score(progress.score), "nodes", progress.nodes]
         if progress.time_ms > 0:
             words += ["nps", round(progress.nodes / progress.time_ms * 1000)]
-        words += ["time", round(progress.time_ms), "pv", *(self._write(move) for move in progress.moves)]
+        words += ["hashfull", self.engine.table_permille, "time", round(progress.time_ms)]
+        words += ["pv", *self.game.write_moves(self.board.copy, progress.moves, self._style)]
         self.say(" ".join(str(word) for word in words))
 
     def answer(self, result: SearchResult) -> None:
         """Send ``bestmove`` with the reply to ponder on."""
         if self._debug:
             self.say(f"info string {counters_text(result)}")
-        words = ["bestmove", self._write(str(result.move))]
-        if len(result.principal_variation) > 1:
-            words += ["ponder", self._write(result.principal_variation[1])]
-        self.say(" ".join(words))
+        expected = result.principal_variation[1:2]
+        move, *reply = self.game.write_moves(self.board.copy, [str(result.move), *expected], self._style)
+        self.say(" ".join(["bestmove", move, *(["ponder", *reply] if reply else [])]))
 
     def answer_nothing(self) -> None:
         """Send ``bestmove 0000``, which means that there is no move."""
         self.say("bestmove 0000")
-
-    def _write(self, move: str) -> str:
-        """Convert a move to the dialect's notation, in which ranks count from ``first_rank``."""
-        return f"{move[0]}{int(move[1]) + self.first_rank}{move[2]}{int(move[3]) + self.first_rank}"
 
     def _attempt(self, action: Callable[[Sequence[str]], None], command: str, words: Sequence[str]) -> None:
         if self.is_searching and command in ("uci", "setoption", "ucinewgame", "position", "go"):
@@ -124,9 +130,10 @@ class UciServer(EngineServer):
     def _introduce(self, words: Sequence[str]) -> None:
         self.say(f"id name {self.title}")
         self.say("id author elolab contributors")
-        rule = repetition_option(REPETITION, self.rules.repetition)
-        standard = [THREADS, PONDER, LINES, CLEAR, rule, *([VARIANT] if self.first_rank == 1 else [])]
-        for option in (*standard, *self.parameter_options()):
+        own = [CHESS960] if self._plays_chess else [repetition_option(REPETITION, self.rules.repetition)]
+        if not self._plays_chess and self.first_rank == 1:
+            own.append(VARIANT)
+        for option in (THREADS, PONDER, LINES, CLEAR, *own, *self.parameter_options()):
             self.say(option.announcement(keyword=True))
         self.say("uciok")
 
@@ -154,9 +161,11 @@ class UciServer(EngineServer):
             THREADS.read_number(value)
         elif wanted == CLEAR.name.lower():
             self.new_game()
-        elif wanted == REPETITION.lower():
+        elif wanted == CHESS960.name.lower() and self._plays_chess:
+            self._style = _STYLES["true" if CHESS960.read_switch(value) else "false"]
+        elif wanted == REPETITION.lower() and not self._plays_chess:
             self.set_repetition(read_repetition(REPETITION, value))
-        elif wanted == VARIANT.name.lower() and self.first_rank == 1:
+        elif wanted == VARIANT.name.lower() and self.first_rank == 1 and not self._plays_chess:
             if value.lower() not in VARIANT.choices:
                 raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")
         elif not self.set_parameter(name, value):
@@ -198,7 +207,7 @@ class UciServer(EngineServer):
         position = self.board
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
-        wanted = dict.fromkeys(self.game.read_moves(position, moves, str(self.first_rank)))
+        wanted = dict.fromkeys(self.game.read_moves(position, [move], str(self.first_rank))[0] for move in moves)
         allowed = [move for move in wanted if move in legal]
         if moves and not allowed:
             raise CommandError(f"searchmoves: none is legal here: {' '.join(moves)}")
@@ -224,8 +233,8 @@ class UciServer(EngineServer):
                 high = 10**15 if name in _NUMBERS else MAX_TIME_MS
                 found[name] = read_count(name, rest.pop(0) if rest else "", high=high)
             elif name == "mate":
-                # Of so many moves, of which the last needs no reply.
-                found["depth"] = 2 * read_count(name, rest.pop(0) if rest else "", low=1, high=1000) - 1
+                # So many moves of each side: the search sees that the last one mates when it looks for a reply.
+                found["depth"] = 2 * read_count(name, rest.pop(0) if rest else "", low=1, high=1000)
         return found, moves
 
     def _limits(self, found: Mapping[str, int], side_to_move: int) -> tuple[Limits, Clock | None]:

@@ -1,9 +1,11 @@
-"""The xboard protocol, version 2 (Chess Engine Communication Protocol by Mann and Muller, 2009), for Xiangqi.
+"""The xboard protocol, version 2 (Chess Engine Communication Protocol by Mann and Muller, 2009).
 
-The engine keeps the game: it receives the opponent's moves and answers with its own. With ``hard`` it ponders. Ranks
-count from 0, as on all boards of ten ranks. It supports ``nps``, which counts time in nodes: ``nps 1000`` with ``st 1``
-is a search of a thousand nodes. ``nps 0`` counts processor time. With either, the thinking
-output shows processor time. ``new`` and ``nps -1`` restore wall time.
+The engine keeps the game: it receives the opponent's moves and answers with its own. With ``hard`` it ponders, and with
+``analyze`` it searches each position until the next one comes. On the board of Xiangqi, which has ten ranks, ranks
+count from 0. In chess, castling is ``e1g1``, or ``O-O`` in the variant fischerandom.
+
+It supports ``nps``, which counts time in nodes: ``nps 1000`` with ``st 1`` is a search of a thousand nodes. ``nps 0``
+counts processor time. With either, the thinking output shows processor time. ``new`` and ``nps -1`` restore wall time.
 
 Where the specification leaves a choice, the engine accepts a draw if the search's score is at most 0, offers none
 itself, and never resigns. It claims the result of a game that is over by its rules.
@@ -19,6 +21,7 @@ from typing import ClassVar
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import MoveError, Position
+from elolab.engine.protocols import XBOARD_VARIANTS
 from elolab.engine.protocols.engine_server import (
     MAX_TIME_MS,
     CommandError,
@@ -35,7 +38,7 @@ from elolab.engine.values import mate_distance
 
 FEATURES = (
     "ping=1", "setboard=1", "playother=1", "usermove=1", "time=1", "draw=1", "sigint=0", "sigterm=0", "reuse=1",
-    "analyze=0", "colors=0", "name=0", "nps=1", "memory=1", "smp=0", "debug=1",
+    "analyze=1", "san=0", "colors=0", "name=0", "nps=1", "memory=1", "smp=0", "debug=1",
 )  # fmt: skip
 MATE_SCORE = 100_000
 """Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
@@ -47,8 +50,12 @@ _IGNORED = {
     "xboard", "accepted", "rejected", "computer", "name", "rating", "random", "ics", "cores", "white", "black", "bk",
 }  # fmt: skip
 """Commands that the engine ignores."""
+_BARE_MOVE = re.compile(r"[a-i][0-9]-?[a-i][0-9][qrbn]?|[O0]-[O0](-[O0])?")
+"""Matches a move that was sent without ``usermove``."""
+_STYLES = {"normal": "standard", "fischerandom": "castling"}
+"""Style in which moves are written, by variant; see ``Game.write_moves``."""
 # Purposes of the running search.
-_NOTHING, _ANSWER, _PONDER = "nothing", "answer", "ponder"
+_NOTHING, _ANSWER, _PONDER, _ANALYSE = "nothing", "answer", "ponder", "analyse"
 
 
 class XboardServer(EngineServer):
@@ -61,6 +68,10 @@ class XboardServer(EngineServer):
         self._purpose = _NOTHING
         self._plays: int | None = None
         """The side that the engine plays, 0 or 1; ``None`` while it only watches."""
+        self._analyses = False
+        """Whether the engine analyses each position, between ``analyze`` and ``exit``."""
+        self._variants = XBOARD_VARIANTS[self.game.name]
+        self._variant = self._variants[0]
         self._shows = self._ponders = self._draw_offered = False
         self.expected = ""
         """The opponent's move that the engine expects and ponders on."""
@@ -93,10 +104,11 @@ class XboardServer(EngineServer):
             "level": self._set_level, "st": self._set_move_time, "sd": self._set_depth, "nps": self._set_speed,
             "time": self._set_own_time, "otim": self._set_other_time, "hard": self._set_pondering,
             "easy": self._unset_pondering, "post": self._show_thinking, "nopost": self._hide_thinking,
-            "memory": self._set_memory, "option": self._set_option,
+            "memory": self._set_memory, "option": self._set_option, "analyze": self._analyse,
+            "exit": self._end_analysis, ".": self._tell_progress,
         }  # fmt: skip
         action = actions.get(command)
-        if action is None and re.fullmatch("[a-i][0-9]-?[a-i][0-9]", command):
+        if action is None and _BARE_MOVE.fullmatch(command):
             action, words = self._take_move, [command]
         try:
             if action is not None:
@@ -114,12 +126,24 @@ class XboardServer(EngineServer):
 
     def show(self, progress: SearchProgress) -> None:
         """Send depth, score, time in centiseconds, nodes and variation, if the program has requested them."""
-        if self._shows:
+        if self._shows or self._analyses:
             time_ms = progress.time_ms
             if self._nodes_per_second is not None:
                 time_ms = (time.process_time_ns() - self._began_ns) / 1e6
             score, centiseconds = format_score(progress.score), round(time_ms / 10)
-            self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(progress.moves)}")
+            moves = self.game.write_moves(self._searched, progress.moves, self._style)
+            self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(moves)}")
+
+    def _searched(self) -> Position:
+        """A copy of the position that is searched."""
+        position = self.board.copy()
+        if self._purpose == _PONDER:
+            position.push(self.expected)
+        return position
+
+    @property
+    def _style(self) -> str:
+        return _STYLES.get(self._variant, "")
 
     def answer(self, result: SearchResult) -> None:
         """Send ``move`` and play it; accept an offered draw if the score is at most 0."""
@@ -129,8 +153,9 @@ class XboardServer(EngineServer):
         if self._draw_offered and result.score <= 0:
             self.say("offer draw")
         self._draw_offered = False
-        self.say(f"move {result.move}")
         position = self.board
+        (move,) = self.game.write_moves(position.copy, [str(result.move)], self._style)
+        self.say(f"move {move}")
         position.push(str(result.move))
         self._answer_pings()
         if not self._claim() and self._ponders and not self.is_ending and len(result.principal_variation) > 1:
@@ -147,7 +172,7 @@ class XboardServer(EngineServer):
         """Send the features; the first line asks the program to wait until everything is compiled."""
         self.say("feature done=0")
         self.warm_up()
-        self.say(f'feature myname="{self.title}" variants="{self.game.name}" {" ".join(FEATURES)}')
+        self.say(f'feature myname="{self.title}" variants="{",".join(self._variants)}" {" ".join(FEATURES)}')
         for option in self.parameter_options():
             if option.name != self.other_names["hash_mb"]:
                 self.say(f'feature option="{format_option(option)}"')
@@ -167,11 +192,14 @@ class XboardServer(EngineServer):
         self._nodes_per_second = None
         self._draw_offered = False
         self._clocks_ms = [None, None]
+        self._variant = self._variants[0]
         self._plays = 1
+        self._resume_analysis()
 
     def _set_variant(self, words: Sequence[str]) -> None:
-        if list(words) != [self.game.name]:
-            raise CommandError(f"variant {' '.join(words)!r}, expected {self.game.name}")
+        if len(words) != 1 or words[0] not in self._variants:
+            raise CommandError(f"variant {' '.join(words)!r}, expected {' or '.join(self._variants)}")
+        self._variant = words[0]
 
     def _set_board(self, words: Sequence[str]) -> None:
         self._drop()
@@ -182,6 +210,23 @@ class XboardServer(EngineServer):
             return
         self.game.apply_rules(position.state, self.rules)
         self.keep_position(position)
+        self._resume_analysis()
+
+    def _analyse(self, words: Sequence[str]) -> None:
+        """Analyse this position and every later one, until ``exit``."""
+        self._force(words)
+        self._analyses = True
+        self._resume_analysis()
+
+    def _end_analysis(self, words: Sequence[str]) -> None:
+        self._analyses = False
+        self._force(words)
+
+    def _tell_progress(self, words: Sequence[str]) -> None:
+        """Report on the analysis: centiseconds, nodes and depth; the moves left to search are not counted."""
+        progress = self.shown_best
+        if self._purpose == _ANALYSE and progress is not None:
+            self.say(f"stat01: {round(progress.time_ms / 10)} {progress.nodes} {progress.depth} 0 0")
 
     def _quit(self, words: Sequence[str]) -> None:
         self._drop()
@@ -207,7 +252,7 @@ class XboardServer(EngineServer):
         if self._purpose == _ANSWER:
             raise MoveError("it is the engine's turn")
         position = self.board
-        (move,) = self.game.read_moves(position, [" ".join(words).replace("-", "")], "0")
+        (move,) = self.game.read_moves(position, [" ".join(words)], "0")
         position.code_of(move)  # refused before anything is given up
         is_hit = self._purpose == _PONDER and move == self.expected
         if not is_hit:
@@ -228,6 +273,7 @@ class XboardServer(EngineServer):
     def _take_back(self, count: int) -> None:
         self.take_back(count)  # refused before anything is given up
         self._drop()
+        self._resume_analysis()
 
     def _hear_result(self, words: Sequence[str]) -> None:
         """Stop playing, because the program has sent the game's result."""
@@ -339,9 +385,18 @@ class XboardServer(EngineServer):
     def _think_if_due(self) -> None:
         """Search for a move if it is the engine's turn; if the game is over, claim the result instead."""
         position = self.board
-        if self._plays is not None and not self._claim() and self._plays == position.side_to_move:
+        if self._analyses:
+            self._resume_analysis()
+        elif self._plays is not None and not self._claim() and self._plays == position.side_to_move:
             self._purpose = _ANSWER
             self._search_for(position, ponders=False)
+
+    def _resume_analysis(self) -> None:
+        """Search the position until another comes, if the engine analyses."""
+        if self._analyses and self.board.legal_moves():
+            self._purpose = _ANALYSE
+            self._began_ns = time.process_time_ns()
+            self.start(SearchTask(self.board, Limits(), until_stopped=True))
 
     def _ponder_on(self, expected: str) -> None:
         position = self.board.copy()

@@ -23,6 +23,8 @@ BYTES_PER_BUCKET = 8 * WORDS_PER_BUCKET
 CACHE_LINE = 64
 SEARCH_NUMBERS = 32
 GAME_NUMBERS = 1 << 15
+SAMPLE = 1000
+"""Number of entries by which the use of the table is estimated."""
 
 ALWAYS = choice_code("replacement", "always")
 DEEPER = choice_code("replacement", "deeper")
@@ -55,6 +57,16 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
     # Large arrays begin 16 bytes into a page: without alignment, every other bucket would span two cache lines.
     skipped = -memory.ctypes.data % CACHE_LINE // 8
     return memory[skipped : skipped + words]
+
+
+def permille_in_use(table: np.ndarray, game_number: int, search_number: int) -> int:
+    """Share of a table, in thousandths, that holds entries of a search; from its first ``SAMPLE`` entries.
+
+    ``table`` is the array of ``allocate``; the numbers are those of the search record.
+    """
+    data = table[1 : 2 * SAMPLE : 2]
+    wanted = game_number << (_GAME_SHIFT - _SEARCH_SHIFT) | search_number
+    return round(1000 * float(np.mean(data >> np.uint64(_SEARCH_SHIFT) == np.uint64(wanted))))
 
 
 @jit

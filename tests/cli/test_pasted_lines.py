@@ -98,7 +98,7 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
         ("-repeat 4", "played twice"),
         ("-games 1", "give an even number"),
         ("-sprt elo0=0 elo1=2 model=bayesian", "expected 'normalized' or 'logistic'"),
-        ("-variant standard", "standard"),
+        ("-variant suicide", "suicide"),
         ("-startup-ms soon", "milliseconds"),
         ("-scoreinterval often", "-scoreinterval: 'often' is not a whole number of games"),
         ("-resign movecount=3 score=400 twosided=maybe", "expected true or false"),

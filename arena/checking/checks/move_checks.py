@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elolab.arena.checking.examination import Examination, expect_legal
 from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
-from elolab.arena.protocols.uci_family import detect_first_rank
+from elolab.arena.protocols.move_texts import detect_first_rank
 from elolab.engine.games.contract import Position
 
 

@@ -18,7 +18,8 @@ from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.external import ProtocolClient
 from elolab.arena.players.player import PlayerClock, PlayerFault, first_word
 from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
-from elolab.arena.protocols import uci_family
+from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves
+from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
@@ -43,6 +44,8 @@ class Knowledge:
     """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
     answers_ready: bool = True
     """Whether the program answers the readiness question (``ask_ready``)."""
+    knows_depth: bool = True
+    """Whether the program accepts a depth limit."""
 
 
 class Dialect(ABC, Generic[ClientKind]):
@@ -349,12 +352,21 @@ class Dialect(ABC, Generic[ClientKind]):
 
         While the number of the lowest rank is unknown, ranks from 0 and from 1 are both accepted.
         """
-        bases = (0, 1) if self.knowledge.first_rank is None else (self.knowledge.first_rank,)
-        return next((move for base in bases if (move := uci_family.read_move(said.lower(), base)) is not None), None)
+        texts = [self.texts]
+        if self.settings.game in RANKED and self.knowledge.first_rank is None:
+            texts = [RankedMoves(0), RankedMoves(1)]
+        return next((move for one in texts if (move := one.read(said.lower(), None)) is not None), None)
 
     def write_move(self, move: str) -> str:
-        """Convert a move to the program's numbering of ranks."""
-        return uci_family.write_move(move, self.knowledge.first_rank or 0)
+        """Convert a move to the program's notation."""
+        return " ".join(self.texts.write("", [move]))
+
+    @property
+    def texts(self) -> MoveTexts:
+        """How the program writes moves."""
+        if self.settings.game in RANKED:
+            return RankedMoves(self.knowledge.first_rank or 0)
+        return GameMoves(game_named(self.settings.game), "standard")
 
     def read_information(self, line: str) -> SearchLine | None:
         """Parse a line of search output; ``None`` for other lines. Raises ``Failed`` if it is malformed."""

@@ -11,6 +11,7 @@ from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Ski
 from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import ucci, uci, uci_family
+from elolab.arena.protocols.move_texts import RANKED
 from elolab.arena.protocols.uci_family import UciFamilyClient
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
@@ -56,7 +57,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     def configure(self) -> None:
         """Set the options from the settings, and choose the game if the program plays several."""
-        self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
+        self.say(*uci.option_commands(self.settings.options, self.options, uci.VARIANTS[self.settings.game]))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
@@ -71,7 +72,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         self.ask_for_search(self._position(position), self._go(position, limits, clock))
 
     def _position(self, position: Position) -> str:
-        return uci.position_command(position.start, position.moves, self.knowledge.first_rank or 0)
+        return uci_family.GameLine(position.start, self.texts).command(position.moves)
 
     def _go(self, position: Position, limits: Limits, clock: PlayerClock | None, *, ponder: bool = False) -> str:
         if limits == self.endless:
@@ -92,6 +93,8 @@ class UciDialect(Dialect[UciFamilyClient]):
     @property
     def declared_first_rank(self) -> int | None:
         """Number of the lowest rank: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for others."""
+        if self.settings.game not in RANKED:
+            return super().declared_first_rank
         return 1 if "uci_variant" in self.options else None
 
     def send_illegal_move(self, position: Position, move: str) -> None:
@@ -167,7 +170,7 @@ class UciCycloneDialect(UciDialect):
         return 0
 
     def _position(self, position: Position) -> str:
-        line = uci_family.GameLine(position.start, self.knowledge.first_rank or 0)
+        line = uci_family.GameLine(position.start, self.texts)
         if position.start == position.game.start:
             line.begin("startpos")
         return line.command(position.moves)

@@ -10,9 +10,11 @@ from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Ski
 from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import uci, xboard
+from elolab.arena.protocols.move_texts import RANKED
 from elolab.arena.protocols.uci_family import Information
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
+from elolab.engine.protocols import XBOARD_VARIANTS
 from elolab.engine.settings.limits import Limits
 
 NO_DEPTH = 99
@@ -82,7 +84,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
         Raises ``PlayerFault`` if the program does not support the game.
         """
-        self.client.check_variant(self.settings.game)
+        self.client.check_variant(XBOARD_VARIANTS[self.settings.game][0])
         self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
@@ -94,13 +96,28 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return self.client.has("ping")
 
     def _new_game(self, mode: str = "easy") -> list[str]:
-        return ["new", f"variant {xboard.VARIANTS[self.settings.game]}", "force", mode, "post"]
+        return self.client.new_game_lines(XBOARD_VARIANTS[self.settings.game][0], mode)
 
     def begin_game(self) -> None:
         """Begin a new game with ``new``, in the mode in which the program only follows the moves (``force``)."""
         self._game = None
         self.say(*self._new_game())
         self.settled()
+        self._learn_depth()
+
+    def _learn_depth(self) -> None:
+        """Find out whether the program knows ``sd``; one that does not is given times instead."""
+        if self.knowledge.knows_depth:
+            self.say(f"sd {self.settings.depth}")
+            self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())
+            self._depth_is_told = self.knowledge.knows_depth
+        if not self.knowledge.knows_depth:
+            self.limits -= {"depth"}
+
+    @property
+    def ordinary(self) -> Limits:
+        """Limits of a short search: a depth if the program knows it, else a second."""
+        return super().ordinary if self.knowledge.knows_depth else Limits(move_time_ms=1000)
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Send the moves that the program does not know, or the whole game, then ``go``."""
@@ -144,7 +161,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.setboard_command(position, self.name)
 
     def _moves(self, moves: Sequence[str]) -> list[str]:
-        return self.client.move_lines(moves, self.knowledge.first_rank or 0)
+        return self.client.move_lines(map(self.write_move, moves))
 
     def is_answer(self, line: str) -> bool:
         """Whether a line answers a search: a move, or a claimed result."""
@@ -154,7 +171,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Read the answer: a move, which the program has also made on its own board, or a resignation."""
         *before, line = lines
         said = xboard.parse_move(line)
-        move = None if said is None else self.read_move(said.replace("-", ""))
+        move = None if said is None else self.read_move(xboard.bare_move(said))
         if move is not None:
             self._known.append(move)
         else:
@@ -164,8 +181,8 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Number of the lowest rank: 0, as on all boards with ten ranks."""
-        return 0
+        """Number of the lowest rank in Xiangqi: 0, as on all boards with ten ranks."""
+        return 0 if self.settings.game in RANKED else super().declared_first_rank
 
     def send_illegal_position(self) -> None:
         """Send a ``setboard`` with an invalid board and side to move."""

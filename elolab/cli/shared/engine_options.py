@@ -16,16 +16,19 @@ from typing import Any
 from elolab.arena.builds.players import with_commit
 from elolab.arena.command_lines import split_command
 from elolab.arena.engines_file import EnginesFile
-from elolab.arena.keys.player import DEFAULT_START_SECONDS, REFERENCE, SOURCE, keys_of
+from elolab.arena.keys.player import ANY_PLAYER, DEFAULT_START_SECONDS, REFERENCE, SOURCE, command_of, keys_of
 from elolab.arena.player_spec import NamedPlayer, PlayerReader, is_installed, merged, player_named
+from elolab.arena.players.detect import games_of
 from elolab.arena.players.registry import protocols
 from elolab.cli.shared.key_values import SWITCHES, assignment, plain_value, refuse_unknown_words
 from elolab.cli.shared.other_programs import FLAGS, REFUSED_WORDS, without_ignored
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.errors import UserError
+from elolab.engine.games import GAMES
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import parse_assignments
 from elolab.engine.settings.presets import preset_name
+from elolab.engine.settings.schema import Table
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
 """Keys in a table [[players]] of the words that select the engine, by word."""
@@ -269,6 +272,45 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     Keys of ``--each`` that the player's protocol does not have are ignored, because they are meant for other players.
     """
     skipped = ("name", SOURCE, "build", *SOURCES.values())
+    entry = _with_program(entry, words, each, reader)
+    keys = keys_of(reader.protocol_of(entry, words.option))
+    for given in (each, words):
+        own = {key: value for key, value in given.table.items() if key not in skipped}
+        if given is each:  # its protocol has been given to programs, and the built-in engine has none
+            own = {key: value for key, value in own.items() if key in keys and key != "protocol"}
+        entry = merged(entry, own | _options(given, keys, is_each=given is each))
+    limit = _joined_limits(each.limits, words.limits)
+    return entry | ({"limit": limit} if limit else {})
+
+
+def game_of_players(
+    players: Sequence[tuple[Mapping[str, Any], PlayerWords]], each: PlayerWords, reader: PlayerReader, usual: str
+) -> str:
+    """The game that all these players can play: ``usual`` if it is one of several, or if there is no program.
+
+    Starts each program, to ask it. Raises ``UsageError`` if there is no such game.
+    """
+    common: dict[str, tuple[str, ...]] = {}
+    for given, words in players:
+        entry = _with_program(given, words, each, reader)
+        if "command" in entry:
+            protocol = reader.protocol_of(entry, words.option)
+            program = (
+                tuple(command_of(Table(entry, words.option, ANY_PLAYER, knows_all=False))),
+                entry.get("directory"),
+            )
+            common[str(entry["name"])] = games_of(program, protocol)
+    games = [game for game in GAMES if all(game in played for played in common.values())]
+    if not games:
+        listed = "; ".join(f"{name} plays {' and '.join(played)}" for name, played in common.items())
+        raise UsageError(f"no game that all players play: {listed}")
+    return usual if usual in games else games[0]
+
+
+def _with_program(
+    entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader
+) -> dict[str, Any]:
+    """The table [[players]] of a player with the words that decide which program is started."""
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
@@ -284,15 +326,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
                 f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
                 "set.NAME=VALUE"
             )
-    entry = dict(reader.resolved(entry, words.option))
-    keys = keys_of(reader.protocol_of(entry, words.option))
-    for given in (each, words):
-        own = {key: value for key, value in given.table.items() if key not in skipped}
-        if given is each:  # its protocol has been given to programs, and the built-in engine has none
-            own = {key: value for key, value in own.items() if key in keys and key != "protocol"}
-        entry = merged(entry, own | _options(given, keys, is_each=given is each))
-    limit = _joined_limits(each.limits, words.limits)
-    return entry | ({"limit": limit} if limit else {})
+    return dict(reader.resolved(entry, words.option))
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:

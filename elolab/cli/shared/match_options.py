@@ -27,6 +27,7 @@ from elolab.cli.shared import options
 from elolab.cli.shared.engine_options import (
     PlayerWords,
     complete,
+    game_of_players,
     is_player_word,
     named_player,
     read_player_words,
@@ -89,7 +90,6 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
         help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
     )  # fmt: skip
     options.add_game(parser)
-    parser.add_argument("--variant", dest="game", help=argparse.SUPPRESS)
     parser.set_defaults(game=None)
     parser.add_argument(
         "--limit", type=Limits.parse, metavar="LIMIT",
@@ -122,11 +122,10 @@ def spec_of_words(
 
     Raises ``UserError`` for wrong input, and for a program that cannot be built or speaks no known protocol.
     """
-    arguments.game = arguments.game or options.DEFAULT_GAME
-    arguments.game = options.game_of(arguments).name
+    if arguments.game is not None:
+        arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    content = {"game": arguments.game, "seed": arguments.seed}
-    content |= conditions_of(arguments) | own
+    content = {"seed": arguments.seed} | conditions_of(arguments) | own
     entries, reader = _entries(players, content, arguments)
     limit = arguments.limit
     if limit is None:
@@ -222,7 +221,7 @@ def _entries(
 ) -> tuple[list[dict[str, Any]], PlayerReader]:
     """Make the tables [[players]], and return them with their reader.
 
-    Also sets a name of the tournament in ``content``, from its format and players.
+    Also sets a name of the tournament in ``content``, from its format and players, and the game, if it was not given.
     """
     each = read_player_words(arguments.each, "--each")
     engines = engines_file(arguments.engines_file, Path())
@@ -231,7 +230,14 @@ def _entries(
     names = [str(player.entry["name"]) for player in named]
     content["name"] = arguments.event or _folder_name(content["format"], names, MAX_NAME_LENGTH)
     finder = protocol_finder(*_folders_of(arguments, content["format"], names))
-    reader = PlayerReader(content["game"], arguments.limit, engines=engines, finder=finder)
+    reader = PlayerReader(arguments.game or "", arguments.limit, engines=engines, finder=finder)
+    if arguments.game is None:
+        entries_and_words = [(player.entry, words) for player, words in zip(named, players, strict=True)]
+        arguments.game = game_of_players(entries_and_words, each, reader, options.DEFAULT_GAME)
+        if arguments.game != options.DEFAULT_GAME:
+            warn("console.game_found", game=arguments.game)
+        reader = replace(reader, game=arguments.game)
+    content["game"] = arguments.game
     entries = [
         complete(player.check(reader), words, each, reader) for player, words in zip(named, players, strict=True)
     ]

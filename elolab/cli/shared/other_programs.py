@@ -68,6 +68,11 @@ REFUSED_WORDS: Mapping[str, str] = {
 }
 """The remedy of each refused word of ``--engine``."""
 
+VARIANTS: Mapping[str, tuple[str, str | None]] = {
+    "standard": ("chess", None),
+    **dict.fromkeys(("fischerandom", "chess960"), ("chess", "chess960")),
+}
+"""Game and usual opening suite of the variants of chess, by their names in ``-variant``."""
 FLAGS = ("ponder", "trust", "whitepov", "debug")
 """Words of ``--engine`` that may stand without a value."""
 LOG_WORDS = ("file", "level", "append", "compress", "realtime", "engine")
@@ -96,6 +101,7 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
         add(f"--{name}", count, functools.partial(_refuse, remedy))
     for name in ("ratinginterval", "scoreinterval"):
         add(f"--{name}", 1, _read_interval)
+    add("--variant", 1, _read_variant)
     add("-config", "+", _read_config)
     add("-log", "+", _read_log)  # --log has one value, after which players may follow
     parser.add_argument(
@@ -123,6 +129,13 @@ def _ignore(reason: str, namespace: argparse.Namespace, option: str, words: Sequ
 
 def _refuse(remedy: str, namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
     namespace.refused = (*namespace.refused, f"{option}: {remedy}")
+
+
+def _read_variant(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
+    """Read the name of a game, or of a variant of chess; ``fischerandom`` begins from its own openings."""
+    namespace.game, openings = VARIANTS.get(words[0], (words[0], None))
+    if openings is not None and namespace.openings is None:
+        namespace.openings = [f"file={openings}"]
 
 
 def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:

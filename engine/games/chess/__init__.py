@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from elolab.engine.games.chess import captures, evaluation, move_names, moves, notation, position, rules
-from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, register_game
+from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
 from elolab.engine.rules import Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
@@ -63,6 +64,22 @@ class Chess(Game):
     def pgn_tags(self, start: str) -> dict[str, str]:
         """The tag ``Variant`` of a game that begins with castling as in Chess960; other games need no tag."""
         return {"Variant": "Chess960"} if notation.is_chess960(self.parse_state(start)) else {}
+
+    def move_style(self, state: Any) -> str:
+        """``chess960`` if castling from a state is not that of standard chess, else ``standard``."""
+        return move_names.style_of(state)
+
+    def has_one_meaning(self, word: str) -> bool:
+        """Whether a move's text cannot be castling."""
+        return not move_names.may_castle(word)
+
+    def write_position(self, text: str, style: str) -> str:
+        """Write a position in a style of ``move_names.STYLES``."""
+        return move_names.write_position(text, style)
+
+    def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
+        """Write moves in a style of ``move_names.STYLES``; see ``Game.write_moves``."""
+        return move_names.write_moves(position, moves, style)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Descriptions of the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""

@@ -26,14 +26,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from elolab.engine.compiled.kernel import array_of, jit
 from elolab.engine.games.chess.boards import PAWN
 from elolab.engine.games.chess.moves import count_moves, generate
-from elolab.engine.games.chess.notation import square_name
+from elolab.engine.games.chess.notation import is_chess960, parse_position, square_name, uci_move
 from elolab.engine.games.chess.position import CASTLING, EMPTY, KING_TARGETS, make
 from elolab.engine.games.contract import MoveError, WrongMoveError
 
@@ -271,3 +271,63 @@ def notation_of(text: str) -> str:
     if re.match(r"[NBRQK]?[a-h][1-8][x:-][a-h][1-8]", text):
         return "lan"
     return "uci" if re.fullmatch(r"[a-h][1-8][a-h][1-8][nbrq]?", text) else "san"
+
+
+# Moves and positions in the styles of programs
+
+STYLES = ("standard", "chess960", "castling", "san")
+"""Styles, which differ in castling: ``standard`` is the game's own notation, ``chess960`` always the king's move to its
+own rook, ``castling`` the words ``O-O`` and ``O-O-O``; ``san`` writes all moves in SAN."""
+_WORDS = ("O-O", "O-O-O")
+_MAYBE_CASTLING = re.compile(r".([18]).\1")
+"""Matches moves along a first rank. Some are castling, which only the position shows."""
+_STANDARD_CASTLING = frozenset({"e1g1", "e1c1", "e8g8", "e8c8"})
+
+
+def style_of(state: Any) -> str:
+    """The style of UCI in games from a state: ``chess960`` if a castling right is not one of standard chess."""
+    return "chess960" if is_chess960(state) else "standard"
+
+
+def may_castle(move: str) -> bool:
+    """Whether a move's two squares may stand for castling."""
+    return _MAYBE_CASTLING.fullmatch(move) is not None
+
+
+def write_position(text: str, style: str) -> str:
+    """Write a FEN in a style: with ``chess960``, castling rights are the letters of the rooks' files (Shredder-FEN).
+
+    All programs read these, but some take K and Q for the rooks in the corners.
+    """
+    if style != "chess960":
+        return text
+    state = parse_position(text)
+    files = [int(rook) % 8 for rook in state.castling_rook]
+    letters = [("ABCDEFGH", "abcdefgh")[right // 2][file] for right, file in enumerate(files)]
+    rights = "".join(letter for right, letter in enumerate(letters) if int(state.castling) >> right & 1)
+    board, side, _, *rest = text.split()
+    return " ".join([board, side, rights or "-", *rest])
+
+
+def write_moves(position: Callable[[], Any], moves: Sequence[str], style: str) -> list[str]:
+    """Write legal moves, played in turn from a position, in a style; ``position`` is called only if that matters."""
+    written = list(moves)
+    if style == "san":
+        return format_moves(position(), moves, style)
+    if style == "standard":
+        return written
+    is_candidate = _STANDARD_CASTLING.__contains__ if style == "chess960" else _MAYBE_CASTLING.fullmatch
+    last = max((number for number, move in enumerate(moves, 1) if is_candidate(move)), default=0)
+    if not last:
+        return written
+    trial = position()
+    for index in range(last):
+        code = trial.code_of(moves[index])
+        if code >> 14 == CASTLING:
+            written[index] = _castling_word(code) if style == "castling" else uci_move(code, True)
+        trial.push(moves[index])
+    return written
+
+
+def _castling_word(code: int) -> str:
+    return _WORDS[(code >> 7 & 127) < (code & 127)]

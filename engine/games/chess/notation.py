@@ -87,18 +87,31 @@ def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
     """
     words = [_read_word(word) for word in moves]
     # Only a move along a first rank may be castling in another spelling, which takes a position to tell.
-    last = max((number for number, word in enumerate(words, 1) if re.fullmatch(r".([18]).\1", word)), default=0)
+    last = max((number for number, word in enumerate(words, 1) if _MAYBE_CASTLING.fullmatch(word)), default=0)
     trial = position.copy() if last else position
     for index in range(last):
         codes = trial.move_codes()
-        spellings = {uci_move(code, True): format_move(code) for code in codes}
+        spellings = {name: format_move(code) for code in codes if code >> 14 == CASTLING for name in _names(code)}
         spellings |= {format_move(code): format_move(code) for code in codes}
         words[index] = spellings.get(words[index], words[index])
-        trial.push(words[index])
+        if index + 1 < last:
+            trial.push(words[index])
     return words
 
 
+_MAYBE_CASTLING = re.compile(r".([18]).\1|O-O(-O)?")
+
+
+def _names(code: int) -> tuple[str, ...]:
+    """Other names of castling: the king's move to its rook, its move to the square where it ends, and ``O-O``."""
+    origin, right = code & 127, 2 * ((code & 127) // 56) + int((code >> 7 & 127) < (code & 127))
+    end = square_name(origin) + square_name(int(KING_TARGETS[right]))
+    return (uci_move(code, True), end, "O-O-O" if right % 2 else "O-O")
+
+
 def _read_word(word: str) -> str:
+    if re.fullmatch("[O0o]-[O0o](-[O0o])?[+#]?", word.strip()):
+        return word.strip().rstrip("+#").upper().replace("0", "O")
     match = re.fullmatch(r"([a-h][1-8])-?([a-h][1-8])=?([nbrq]?)", word.strip().lower())
     if not match:
         raise MoveError(f"cannot read the move {word!r}, expected squares such as e2e4, or e7e8q")

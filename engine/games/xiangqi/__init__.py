@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
@@ -65,6 +66,10 @@ class Xiangqi(Game):
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),
             ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
         )
+
+    def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
+        """Write moves with the ranks counted from 1 in the style ``1``, else from 0."""
+        return [notation.shift_ranks(move, 1) for move in moves] if style == "1" else list(moves)
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
         """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or simple rules give a draw.

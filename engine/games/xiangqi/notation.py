@@ -228,6 +228,11 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
     return squares[0] | squares[1] << 7
 
 
+def shift_ranks(move: str, by: int) -> str:
+    """A move in coordinates with both ranks increased by ``by``."""
+    return f"{move[0]}{int(move[1]) + by}{move[2]}{int(move[3]) + by}"
+
+
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
     """Convert moves to coordinates with ranks 0 to 9; all are read with the same number for the first rank.
 

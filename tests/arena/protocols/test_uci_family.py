@@ -9,18 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from elolab.arena.players.announced_options import AnnouncedOption
-from elolab.arena.players.player import MAX_VARIATION
 from elolab.arena.protocols.uci import UciClient
 from elolab.arena.protocols.uci_family import (
-    detect_first_rank,
     parse_best_move,
     parse_information,
     parse_option,
-    read_move,
-    read_variation,
-    write_move,
 )
-from elolab.engine.games import game_named
 from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MATE
 from tests.support.xiangqi_match import mock_spec, play_one, playing
@@ -55,7 +49,6 @@ def test_no_text_upsets_the_parsers(text: str) -> None:
     session = UciClient()
     session.hello()
     session.receive(text)
-    read_move(text, 1)
 
 
 def test_an_information_line() -> None:
@@ -105,65 +98,6 @@ def test_no_move(text: str) -> None:
 
 def test_a_move_with_its_ponder_move() -> None:
     assert parse_best_move("bestmove h3e3 ponder h10g8") == "h3e3"
-
-
-# --- Ranks ------------------------------------------------------------------------------------------------------------
-
-MOVES = st.builds("{}{}{}{}".format, *(st.sampled_from("abcdefghi"), st.integers(0, 9)) * 2)
-
-
-@given(MOVES, st.sampled_from([0, 1]))
-def test_moves_come_back_from_either_base(move: str, first_rank: int) -> None:
-    assert read_move(write_move(move, first_rank), first_rank) == move
-
-
-@pytest.mark.parametrize(
-    ("text", "first_rank", "move"),
-    [
-        ("h3e3", 1, "h2e2"),
-        ("a10a9", 1, "a9a8"),
-        ("h10i10", 1, "h9i9"),
-        ("h2e2", 0, "h2e2"),
-        ("a10a9", 0, None),
-        ("a0a1", 1, None),
-        ("a11a9", 1, None),
-        ("j1a1", 1, None),
-        ("h2e2q", 0, None),
-        ("H2E2", 0, None),
-        ("h2-e2", 0, None),
-        ("", 0, None),
-    ],
-)
-def test_reading_moves(text: str, first_rank: int, move: str | None) -> None:
-    assert read_move(text, first_rank) == move
-
-
-def test_every_first_move_shows_its_base() -> None:
-    legal = game_named("xiangqi").position().legal_moves()
-    for move in legal:
-        assert detect_first_rank(write_move(move, 0), legal) == 0
-        assert detect_first_rank(write_move(move, 1), legal) == 1
-    assert detect_first_rank("e9e8", legal) is None
-
-
-def test_both_bases_legal_decides_nothing() -> None:
-    assert detect_first_rank("a1a2", ["a1a2", "a0a1"]) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "first_rank", "variation"),
-    [
-        ("h1g3 f10e9 b3c3", 1, "h0g2 f9e8 b2c2"),
-        ("h0g2 f9e8  b2c2", 0, "h0g2 f9e8 b2c2"),
-        ("h0g2 f10e9 b2c2", 0, "h0g2"),
-        ("h0g2 (none) b2c2", 0, "h0g2"),
-        ("h0g2 " + 10**6 * "1", 0, "h0g2"),
-        ("", 0, ""),
-        ("a0a1 " * 1000, 0, " ".join(["a0a1"] * MAX_VARIATION)),
-    ],
-)
-def test_a_principal_variation(text: str, first_rank: int, variation: str) -> None:
-    assert read_variation(text, first_rank) == variation
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.player import MAX_VARIATION, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player
 from elolab.arena.protocols import xboard
+from elolab.arena.protocols.move_texts import RankedMoves
 from elolab.arena.protocols.xboard import (
     XboardClient,
     XboardPlayer,
@@ -26,10 +27,11 @@ from elolab.arena.protocols.xboard import (
     parse_option,
     parse_thinking,
     parse_thinking_time,
-    parse_variation,
+    variation_text,
 )
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE, MAX_PLY
@@ -157,7 +159,7 @@ def test_thinking_output_counts_hundredths_of_a_second() -> None:
     ],
 )
 def test_the_principal_variation(line: str, first_rank: int, variation: str) -> None:
-    assert parse_variation(line, first_rank) == variation
+    assert RankedMoves(first_rank).read_line(variation_text(line), game_named("xiangqi").position()) == variation
 
 
 def test_moves_as_engines_write_them() -> None:

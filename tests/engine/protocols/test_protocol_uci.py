@@ -38,6 +38,10 @@ def test_the_cyclone_dialect_by_its_own_name() -> None:
     play_transcript(TRANSCRIPTS / "ucicyclone.txt", lambda output: UciCycloneServer("xiangqi", {}, output))
 
 
+def test_chess() -> None:
+    play_transcript(TRANSCRIPTS / "chess-uci.txt", lambda output: UciServer("chess", {}, output))
+
+
 class Recorder(UciServer):
     """Notes the searches that are asked for instead of making them."""
 
@@ -76,7 +80,7 @@ def test_the_option_for_the_rule_of_repetition_acts_on_the_position_too() -> Non
         ("btime 700 movestogo 5", Limits(clock_ms=700), Clock(700, moves_to_go=5)),
         ("wtime 900 btime -7", Limits(clock_ms=0), Clock(0, 900)),
         ("wtime 900", Limits(), None),
-        ("mate 3", Limits(depth=5), None),
+        ("mate 3", Limits(depth=6), None),
         ("depth 0", Limits(depth=1), None),
         ("depth 4 nonsense", Limits(depth=4), None),
     ],
@@ -226,7 +230,7 @@ def test_every_parameter_is_an_option_that_a_reader_understands() -> None:
         if option is not None:
             options[option.name] = option
     for row in parameters_of("xiangqi"):
-        option = options["Hash" if row.name == "hash_mb" else row.protocol_name]
+        option = options[session.other_names.get(row.name, row.protocol_name)]
         kinds = {"switch": "check", "integer": "spin", "choice": "combo", "weights": "string"}
         assert option.kind == kinds[row.kind]
         if row.kind == "integer":

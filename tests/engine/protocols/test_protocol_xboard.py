@@ -25,6 +25,10 @@ def test_dialogue(path: Path) -> None:
     play_transcript(path, make)
 
 
+def test_chess() -> None:
+    play_transcript(TRANSCRIPTS / "chess-xboard.txt", lambda output: XboardServer("chess", {}, output))
+
+
 NODE_CLOCK = Limits(clock_ms=60_000, clock_kind="node", nodes_per_second=9)
 
 

@@ -1,0 +1,173 @@
+"""How programs write moves: each kind of ``MoveTexts`` converts a game's moves to what a program reads, and back.
+
+Programs of Xiangqi count ranks from 0 or from 1 (``RankedMoves``). For other games, the game itself knows the styles in
+which programs write its moves (``GameMoves``).
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import repeat
+from typing import TYPE_CHECKING
+
+from elolab.arena.players.player import MAX_VARIATION, variation_of
+from elolab.engine.errors import UserError
+
+if TYPE_CHECKING:
+    from elolab.engine.games.contract import Game, Position
+
+RANKED = ("xiangqi",)
+"""Games in whose moves programs count the ranks from 0 or from 1."""
+_MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
+_ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
+
+
+@functools.lru_cache(maxsize=10_000)
+def read_move(text: str, first_rank: int) -> str | None:
+    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
+    that the engine gives the first rank.
+    """
+    match = _MOVE.fullmatch(text)
+    if match is None:
+        return None
+    from_file, from_rank, to_file, to_rank = match.groups()
+    ranks = (int(from_rank) - first_rank, int(to_rank) - first_rank)
+    if not all(0 <= rank <= 9 for rank in ranks):
+        return None
+    return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
+
+
+@functools.cache  # the whole game is written again for every move
+def write_move(move: str, first_rank: int) -> str:
+    """Write an ICCS move for an engine that gives the first rank the number ``first_rank``."""
+    if first_rank == 0:
+        return move
+    return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
+
+
+def read_variation(text: str, first_rank: int) -> str:
+    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
+    engine gives the first rank.
+    """
+    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
+        return text[: 5 * MAX_VARIATION - 1]
+    return variation_of(map(read_move, text.split(), repeat(first_rank)))
+
+
+def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
+    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
+    ``None`` if neither or both.
+    """
+    bases = [base for base in (0, 1) if read_move(text, base) in legal]
+    return bases[0] if len(bases) == 1 else None
+
+
+@functools.lru_cache(maxsize=10_000)
+def _read_alone(game: Game, text: str) -> str | None:
+    """A move whose position is unknown; ``None`` if the text is no move."""
+    try:
+        return game.read_moves(game.position(), [text], "")[0]
+    except UserError:
+        return None
+
+
+class MoveTexts(ABC):
+    """Converts moves between a game's notation and that of a program."""
+
+    def write_position(self, text: str) -> str:
+        """A position as the program reads it."""
+        return text
+
+    @abstractmethod
+    def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
+        """The moves from number ``first`` on, of a game that began with ``moves`` from the position ``start``."""
+
+    @abstractmethod
+    def read(self, text: str, position: Position | None) -> str | None:
+        """A move that a program makes in a position, if that is known; ``None`` if the text is no move."""
+
+    @abstractmethod
+    def read_line(self, text: str, position: Position | None) -> str:
+        """The moves of a line from a position up to the first word that is no move, in the notation of ``Reply``."""
+
+    def has_one_meaning(self, word: str) -> bool:
+        """Whether a move's text means the same move in every position where it is legal."""
+        return True
+
+
+class RankedMoves(MoveTexts):
+    """Moves of Xiangqi, for a program that gives the first rank the number ``first_rank``."""
+
+    def __init__(self, first_rank: int) -> None:
+        self.first_rank = first_rank
+
+    def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
+        """Write the moves; the position does not matter."""
+        return map(write_move, moves[first:], repeat(self.first_rank))
+
+    def read(self, text: str, position: Position | None) -> str | None:
+        """Read a move; the position does not matter."""
+        return read_move(text, self.first_rank)
+
+    def read_line(self, text: str, position: Position | None) -> str:
+        """Read the moves of a line; the position does not matter."""
+        return read_variation(text, self.first_rank)
+
+
+class GameMoves(MoveTexts):
+    """Moves of a game in a style of ``Game.write_moves``; moves of every style are read."""
+
+    def __init__(self, game: Game, style: str) -> None:
+        self._game, self.style = game, style
+
+    def write_position(self, text: str) -> str:
+        """Write a position in the style of the moves."""
+        return self._game.write_position(text, self.style)
+
+    def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
+        """Write the moves; the game replays them if the notation depends on the position."""
+        position: Callable[[], Position] = lambda: self._game.position(start, moves[:first])  # noqa: E731
+        return self._game.write_moves(position, moves[first:], self.style)
+
+    def read(self, text: str, position: Position | None) -> str | None:
+        """Read a move, legal or not."""
+        if position is None:
+            return _read_alone(self._game, text)
+        try:
+            (move,) = self._game.read_moves(position, [text], "")
+        except UserError:
+            named = self._named([text], position)
+            return named[0] if named else None
+        return move
+
+    def has_one_meaning(self, word: str) -> bool:
+        """Whether a move's text means the same move in every position where it is legal."""
+        return self._game.has_one_meaning(word)
+
+    def read_line(self, text: str, position: Position | None) -> str:
+        """Read the moves of a line; those that can be read count even if the line goes on with others.
+
+        Without a position, texts that mean several moves remain as they are.
+        """
+        words = text.split(maxsplit=MAX_VARIATION)[:MAX_VARIATION]
+        if position is None:
+            return variation_of(_read_alone(self._game, word) for word in words)
+        try:
+            return " ".join(self._game.read_moves(position, words, ""))
+        except UserError:
+            return " ".join(self._named(words, position))
+
+    def _named(self, words: Sequence[str], position: Position) -> list[str]:
+        """The legal moves that words name in any notation, such as SAN, up to the first word that names none."""
+        from elolab.engine.games.contract import WrongMoveError
+
+        names = self._game.move_names
+        if names is None:
+            return []
+        try:
+            return list(names.read_game(position.copy(), words, "0", str))
+        except WrongMoveError as error:
+            return list(names.read_game(position.copy(), words[: error.number], "0", str))
