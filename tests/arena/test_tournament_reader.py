@@ -152,7 +152,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"seed": -1}, ["seed = -1"]),
         ({"openings": 3}, ["openings = 3"]),
         ({"opening_part": "half"}, ["opening_part", "'validation'"]),
-        ({"rules": {"fold": 6}}, ["[rules]", "fold = 6", "3, 4 or 5"]),
+        ({"rules": {"fold": 6}}, ["[rules]", "fold = 6", "3 or 4 or 5"]),
         ({"rules": {"fould": 3}}, ["[rules]", "'fould'", "'fold'"]),
         ({"rules": {"repetition": "asain"}}, ["repetition = 'asain'", "'asian'"]),
         ({"rules": 3}, ["[rules]", "3"]),
