@@ -21,7 +21,6 @@ ASKED = {
     "endgames": {5, 6, 7, 25, 26},
     "modern": {*range(31, 45)},
     "supplement": {3, 18, 21, 25},
-    "chess": {1, 2, 3, 4, 23, 24},
     "restated": {3, 14, 23, 26},
     "othello-restated": {3, 12, 16},
     "chess": {1, 2, 3, 4, 23, 24},
