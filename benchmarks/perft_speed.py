@@ -1,4 +1,4 @@
-"""Perft 5 from the start position: our move generator against fairy-stockfish's, in turn, on one pinned core.
+"""Perft of Xiangqi and chess: our move generator against fairy-stockfish's and Stockfish's, in turn on one pinned core.
 
 python benchmarks/perft_speed.py [repeats]
 """
@@ -6,39 +6,51 @@ python benchmarks/perft_speed.py [repeats]
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
-from measuring import FAIRY_STOCKFISH, UciProgram, count_of, need_program, pin, report
+from measuring import FAIRY_STOCKFISH, STOCKFISH, UciProgram, count_of, need_program, pin, report
 
 from elolab.engine.games import game_named
 
-DEPTH = 5
-LEAVES = 133_312_995
+
+def measure(game: str, depth: int, leaves: int, opponents: Mapping[str, tuple[str, str]], repeats: int) -> None:
+    """Measure and print the ratios of the speeds from the start position; ``opponents`` are commands and goals."""
+    position = game_named(game).position()
+    perft, lists = position.game.kernels.perft, position.lists
+    perft(position.state, lists, 1)
+    programs = {
+        name: UciProgram((command,), (f"UCI_Variant value {game}",)) for name, (command, _) in opponents.items()
+    }
+    ours: list[float] = []
+    theirs: dict[str, list[float]] = {name: [] for name in programs}
+    for _ in range(repeats):
+        start = time.process_time()
+        assert perft(position.state, lists, depth) == leaves
+        ours.append(time.process_time() - start)
+        for name, program in programs.items():
+            start_cpu = program.cpu_seconds()
+            program.send("position startpos")
+            program.send(f"go perft {depth}")
+            counted = program.until("Nodes searched")[-1]
+            assert int(counted.split()[-1]) == leaves, counted
+            theirs[name].append(program.cpu_seconds() - start_cpu)
+    report(f"{game}: elolab perft {depth}", ours, "CPU s")
+    for name, program in programs.items():
+        program.close()
+        report(f"{game}: {name} perft {depth}", theirs[name], "CPU s")
+        ratios = [other / own for own, other in zip(ours, theirs[name], strict=True)]
+        report(f"{game}: ratio of speeds to {name}", ratios, "times", opponents[name][1])
 
 
 def main() -> None:
-    """Measure and print the ratio of the speeds."""
+    """Measure both games; chess against Stockfish too."""
     repeats = count_of(__doc__, "repeats", 7)
     need_program(FAIRY_STOCKFISH)
     pin()
-    position = game_named("xiangqi").position()
-    perft, lists = position.game.kernels.perft, position.lists
-    perft(position.state, lists, 1)
-    opponent = UciProgram()
-    opponent.send("position startpos")
-    ours, theirs = [], []
-    for _ in range(repeats):
-        start = time.process_time()
-        assert perft(position.state, lists, DEPTH) == LEAVES
-        ours.append(time.process_time() - start)
-        start_cpu = opponent.cpu_seconds()
-        opponent.send(f"go perft {DEPTH}")
-        counted = opponent.until("Nodes searched")[-1]
-        assert int(counted.split()[-1]) == LEAVES, counted
-        theirs.append(opponent.cpu_seconds() - start_cpu)
-    opponent.close()
-    report(f"elolab perft {DEPTH}", ours, "CPU s")
-    report(f"fairy-stockfish perft {DEPTH}", theirs, "CPU s")
-    report("ratio of speeds", [b / a for a, b in zip(ours, theirs, strict=True)], "times", "at least 12")
+    measure("xiangqi", 5, 133_312_995, {"fairy-stockfish": (FAIRY_STOCKFISH, "at least 12")}, repeats)
+    need_program(STOCKFISH)
+    opponents = {"fairy-stockfish": (FAIRY_STOCKFISH, "at least 3"), "stockfish": (STOCKFISH, "at least 0.5")}
+    measure("chess", 6, 119_060_324, opponents, repeats)
 
 
 if __name__ == "__main__":

@@ -89,5 +89,10 @@ class Chess(Game):
             ("rules.insufficient" if rules.insufficient else "rules.no_insufficient", {}),
         )
 
+    def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
+        """Whether a player may claim a draw by 50 moves or the third occurrence, or the standard rules give one."""
+        ending = position.copy().judge(self.standard_rules)
+        return ending is not None and ending.result == "1/2-1/2"
+
 
 GAME = Chess()

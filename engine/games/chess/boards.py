@@ -20,6 +20,7 @@ NO_SQUARE = 64
 ONE = np.uint64(1)
 NONE = np.uint64(0)
 _HIGHEST_BIT = np.uint64(1 << 63)
+_ALL_BITS = np.uint64((1 << 64) - 1)
 _SQUARE_BITS = np.uint64(63)
 
 FILES = np.array([0x0101_0101_0101_0101 << file for file in range(8)], np.uint64)
@@ -88,6 +89,12 @@ def _between() -> np.ndarray:
 
 BETWEEN = _between()
 """Squares strictly between two squares, as bits; 0 if they are on no common line."""
+
+
+@jit_inlined
+def has_several(bits):
+    """Whether a word has more than one bit set."""
+    return bits & add_words(bits, _ALL_BITS) != NONE
 
 
 @jit_inlined

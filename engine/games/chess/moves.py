@@ -26,6 +26,7 @@ from elolab.engine.games.chess.boards import (
     ROOK_LINES,
     WHITE,
     bishop_attacks,
+    has_several,
     pawns_attack,
     pawns_attack_east,
     pawns_attack_west,
@@ -182,7 +183,7 @@ def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, 
         snipers &= snipers - ONE
         between = BETWEEN[king, sniper]
         bit = between & filled
-        if bit & (bit - ONE) != NONE or bit & pins == NONE:
+        if has_several(bit) or bit & pins == NONE:
             continue
         line = (between | BITS[sniper]) & allowed
         origin = np.uint64(lowest_bit(bit)) & _SQUARE_BITS
@@ -243,7 +244,7 @@ def _pins(state, side, king, filled, owned):
     while snipers != NONE:
         between = BETWEEN[king, np.uint64(lowest_bit(snipers)) & _SQUARE_BITS] & filled
         snipers &= snipers - ONE
-        if between & (between - ONE) == NONE:
+        if not has_several(between):
             found |= between
     return found & owned
 
@@ -260,7 +261,7 @@ def _generate(state, lists, to_row, mode):
     king = np.uint64(state.king[np.uint64(side)]) & _SQUARE_BITS
     checkers = state.checkers
     wanted = enemies if mode == _NOISY else ~owned
-    if checkers & (checkers - ONE) == NONE:
+    if not has_several(checkers):
         allowed = ~NONE
         if checkers != NONE:
             allowed = BETWEEN[king, np.uint64(lowest_bit(checkers)) & _SQUARE_BITS] | checkers

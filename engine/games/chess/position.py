@@ -24,6 +24,7 @@ from elolab.engine.games.chess.boards import (
     ROOK_LINES,
     SQUARES,
     bishop_attacks,
+    has_several,
     rook_attacks,
 )
 from elolab.engine.settings.features import CHESS_TERMS
@@ -210,7 +211,7 @@ def pinned(state, side):
         sniper = np.uint64(lowest_bit(snipers))
         snipers &= snipers - ONE
         between = BETWEEN[king, sniper] & filled
-        if between != NONE and between & (between - ONE) == NONE:
+        if not has_several(between):
             found |= between
     return found & state.pieces[_ALL | (np.uint64(side) << np.uint64(3))]
 
@@ -450,7 +451,8 @@ def make(state, move):
                 state.board[target] = new
                 state.pieces[piece] ^= BITS[target]
                 state.pieces[new] ^= BITS[target]
-                state.counts += (ONE << (new << np.uint64(2))) - (ONE << (piece << np.uint64(2)))
+                state.counts += ONE << (new << np.uint64(2))
+                state.counts -= ONE << (piece << np.uint64(2))
                 key ^= PIECE_KEYS[piece, target] ^ PIECE_KEYS[new, target]
                 state.pawn_key ^= PIECE_KEYS[piece, target]
                 score += np.int64(state.values[new, target]) - np.int64(state.values[piece, target])
@@ -495,7 +497,8 @@ def unmake(state):
         state.pieces[new] ^= BITS[target]
         state.pieces[base] ^= BITS[target]
         state.board[target] = base
-        state.counts += (ONE << (base << np.uint64(2))) - (ONE << (new << np.uint64(2)))
+        state.counts += ONE << (base << np.uint64(2))
+        state.counts -= ONE << (new << np.uint64(2))
     if is_castling(move):
         right = np.uint64(2) * side + np.uint64(target < origin)
         king_to, rook_to = np.uint64(KING_TARGETS[right]), np.uint64(ROOK_TARGETS[right])
