@@ -7,7 +7,7 @@ from collections.abc import Callable
 from elolab.engine.games.contract import PositionError
 from elolab.engine.settings.whole_numbers import natural_number
 
-FIELDS = 6
+_FIELDS = 6
 """Number of fields of a FEN: board, side to move, two of the game's own, plies without progress, move number."""
 
 
@@ -17,7 +17,7 @@ def read_fields(text: str) -> list[str]:
     if len(fields) < 2:
         raise PositionError(f"FEN {text!r}: expected a board and a side to move")
     # Protocols append moves to a FEN, which may lack its last fields.
-    end = min(fields.index("moves") if "moves" in fields else FIELDS, FIELDS)
+    end = min(fields.index("moves") if "moves" in fields else _FIELDS, _FIELDS)
     if surplus := fields[end:]:
         raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
     return fields

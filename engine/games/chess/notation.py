@@ -152,14 +152,13 @@ def parse_position(text: str) -> Any:
     state.side = side = BLACK if fields[1] == "b" else WHITE
     for square, letter in board.items():
         put(state, LETTERS.index(letter.lower()) + 8 * letter.islower(), square)
-    named = fields[: fields.index("moves")] if "moves" in fields else fields
-    _read_castling(text, state, named[2] if len(named) > 2 else "-")
+    _read_castling(text, state, fields[2] if len(fields) > 2 else "-")
     refresh(state)
     _check_kings(text, state)
-    _read_en_passant(text, state, named[3] if len(named) > 3 else "-")
+    _read_en_passant(text, state, fields[3] if len(fields) > 3 else "-")
     refresh(state)
-    state.quiet = read_counter(text, named, 4, "plies since the last capture or pawn's move", 0)
-    state.first_ply = 2 * (read_counter(text, named, 5, "move number", 1) - 1) + side
+    state.quiet = read_counter(text, fields, 4, "plies since the last capture or pawn's move", 0)
+    state.first_ply = 2 * (read_counter(text, fields, 5, "move number", 1) - 1) + side
     return state
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from elolab.engine.compiled.kernel import array_of, new_record
 from elolab.engine.errors import argument
 from elolab.engine.games.contract import MoveError, PositionError
+from elolab.engine.games.fen import format_board, read_board, read_counter, read_fields
 from elolab.engine.games.xiangqi.moves import is_safe
 from elolab.engine.games.xiangqi.position import (
     ADVISOR,
@@ -35,12 +36,8 @@ from elolab.engine.games.xiangqi.position import (
     in_palace,
     set_up,
 )
-from elolab.engine.settings.whole_numbers import natural_number
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
-
-_FIELDS = 6
-"""Number of fields of a FEN: board, side to move, two unused, plies since the last capture, move number."""
 
 _LETTERS = "kabnrcp"
 _TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
@@ -68,19 +65,13 @@ def parse_position(text: str) -> Any:
     Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError`` for an impossible
     position, with the name of the square, and for words after the last field.
     """
-    fields = text.split()
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
         raise PositionError(f"FEN {text!r}: expected a Xiangqi position (this looks like an Othello board)")
-    if len(fields) < 2:
-        raise PositionError(f"FEN {text!r}: expected a board and a side to move")
-    board = _read_board(text, fields[0])
+    fields = read_fields(text)
+    board = _read_board(text)
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
-    # Protocols append moves to a FEN, which may lack its last fields.
-    end = min(fields.index("moves") if "moves" in fields else _FIELDS, _FIELDS)
-    if surplus := fields[end:]:
-        raise PositionError(f"FEN {text!r}: {' '.join(surplus)!r} is not part of it, which ends with the move number")
-    if moves := [field for field in fields[2 : min(end, 4)] if re.fullmatch("[a-i][0-9][a-i][0-9]", field, re.I)]:
+    if moves := [field for field in fields[2:4] if re.fullmatch("[a-i][0-9][a-i][0-9]", field, re.I)]:
         raise PositionError(f"FEN {text!r}: {moves[0]!r} is a move, expected - - behind the side to move")
     side = BLACK if fields[1] == "b" else RED
     state = new_record(STATE_DTYPE)
@@ -95,44 +86,19 @@ def parse_position(text: str) -> Any:
     state.in_check = -1
     if side == BLACK:
         state.key ^= SIDE_KEY
-    state.quiet = _counter(text, fields, 4, "plies since the last capture", 0)
-    state.first_ply = 2 * (_counter(text, fields, 5, "move number", 1) - 1) + side
+    state.quiet = read_counter(text, fields, 4, "plies since the last capture", 0)
+    state.first_ply = 2 * (read_counter(text, fields, 5, "move number", 1) - 1) + side
     _refuse_attacked_general(text, state, side)
     return state
 
 
-def _counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``.
-
-    ``index`` is the counter's place among ``fields``. An error quotes ``text``, the FEN, and ``name``, the counter.
-    """
-    if len(fields) <= index or fields[index] == "-":
-        return least
-    number = natural_number(fields[index])
-    if number is None or number > 9999:
-        raise PositionError(f"FEN {text!r}: {name} is {fields[index]!r}, expected a number from {least} to 9999")
-    return max(least, number)
-
-
-def _read_board(text: str, field: str) -> dict[int, tuple[int, int]]:
+def _read_board(text: str) -> dict[int, tuple[int, int]]:
     """Read the board field of a FEN: (side, type) of each piece, by square. An error quotes ``text``, the FEN."""
-    ranks = field.split("/")
-    if len(ranks) != 10:
-        raise PositionError(f"FEN {text!r}: {len(ranks)} ranks, expected 10 (rank 9 first)")
-    board: dict[int, tuple[int, int]] = {}
-    for index, row in enumerate(ranks):
-        rank, file = 9 - index, 0
-        for letter in row:
-            if letter.isascii() and letter.isdigit():
-                file += int(letter)
-                continue
-            if letter.lower() not in _TYPE_OF_LETTER:
-                raise PositionError(f"FEN {text!r}: unknown piece {letter!r} in rank {rank}")
-            if file < 9:
-                board[rank * 9 + file] = (RED if letter.isupper() else BLACK, _TYPE_OF_LETTER[letter.lower()])
-            file += 1
-        if file != 9:
-            raise PositionError(f"FEN {text!r}: rank {rank} has {file} files, expected 9")
+    letters = read_board(text, 10, 9, 0, "".join(_TYPE_OF_LETTER))
+    board = {
+        square: (RED if letter.isupper() else BLACK, _TYPE_OF_LETTER[letter.lower()])
+        for square, letter in letters.items()
+    }
     _check_counts(text, board)
     for square, (side, kind) in sorted(board.items()):
         _check_square(text, square, side, kind)
@@ -194,22 +160,16 @@ def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
 
 def format_position(state: Any) -> str:
     """Canonical FEN: N for horses, B for elephants, ``w`` for Red, with both counters; move numbers begin with 1."""
-    rows = []
     board = state.board.tolist()
-    for rank in range(9, -1, -1):
-        row, empty = "", 0
-        for file in range(9):
-            slot = board[rank * 9 + file]
-            if slot == 0:
-                empty += 1
-                continue
-            letter = _LETTERS[SLOT_TYPE[slot]]
-            row += (str(empty) if empty else "") + (letter.upper() if slot < 32 else letter)
-            empty = 0
-        rows.append(row + (str(empty) if empty else ""))
+
+    def letter_on(square: int) -> str:
+        slot = board[square]
+        letter = _LETTERS[SLOT_TYPE[slot]] if slot else ""
+        return letter if slot >= 32 else letter.upper()
+
     side = "b" if state.side else "w"
     number = 1 + (int(state.first_ply) + int(state.ply)) // 2
-    return f"{'/'.join(rows)} {side} - - {int(state.quiet)} {number}"
+    return f"{format_board(letter_on, 10, 9)} {side} - - {int(state.quiet)} {number}"
 
 
 def parse_coordinates(move: str, first_rank: int) -> int | None:

@@ -35,6 +35,7 @@ import numpy as np
 
 from elolab.engine.compiled.kernel import jit
 from elolab.engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
+from elolab.engine.games.repetition import earlier_occurrence, repetition_key_of
 from elolab.engine.games.xiangqi.attacks import reaches, slides_to
 from elolab.engine.games.xiangqi.moves import count_moves, gives_check, in_check, is_safe
 from elolab.engine.games.xiangqi.position import (
@@ -390,28 +391,13 @@ def _move_limit_reached(state):
 
 
 @jit
-def _earlier_occurrence(state, wanted):
-    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards; -1 if there are fewer."""
-    last = np.int64(state.ply)
-    seen = 0
-    ply = last - 4
-    while ply >= last - state.reversible and ply >= 0:
-        if state.undo_key[ply] == state.key:
-            seen += 1
-            if seen == wanted:
-                return ply
-        ply -= 2
-    return -1
-
-
-@jit
 def judge(state, lists):
     """The arbiter's verdict on the position, as result code + 4 * reason code; ``_OPEN`` if the game is not over."""
     side = np.int64(state.side)
     if count_moves(state, lists) == 0:
         return _CHECKMATE[side] if in_check(state) else _STALEMATE[side]
     if state.fold > 1 and state.reversible >= 4:
-        first = _earlier_occurrence(state, state.fold - 1)
+        first = earlier_occurrence(state, state.fold - 1)
         if first >= 0:
             return _judge_repetition(state, first)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
@@ -458,35 +444,9 @@ def path_verdict(state, root):
 
 
 @jit
-def _key_at(state, ply):
-    """Hash of the position at a ply, from 0 to ``state.ply``, which is the current position."""
-    return state.key if ply == state.ply else state.undo_key[ply]
-
-
-@jit
 def repetition_key(state):
-    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none.
-
-    The values of positions depend on this set, so entries of the transposition table are valid only for one set. Each
-    position contributes once. It contributes the product of its hash's halves, because plain hashes along a cycle would
-    cancel out.
-    """
-    key = np.uint64(0)
-    last = np.int64(state.ply)
-    first = max(last - np.int64(state.reversible), 0)
-    if state.fold <= 1 or last - first < 4:
-        return key
-    for ply in range(first + 4, last + 1):
-        found = _key_at(state, ply)
-        seen = 1
-        earlier = ply - 4
-        while earlier >= first:
-            if state.undo_key[earlier] == found:
-                seen += 1
-            earlier -= 2
-        if seen == state.fold - 1:
-            key ^= (found >> np.uint64(32)) * (found & np.uint64(0xFFFFFFFF))
-    return key
+    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none."""
+    return repetition_key_of(state)
 
 
 @jit
