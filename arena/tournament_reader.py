@@ -19,6 +19,7 @@ from elolab.arena.sequential import MIN_GAP, SequentialSettings
 from elolab.arena.tournament_spec import CATALOGUE, RUN, TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.tablebases import open_tablebases
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings import schema
@@ -148,6 +149,14 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
     if not contract.score_unit and section.data.get("solved_empties", 0) != 0:
         able = " and ".join(name for name in GAMES if game_named(name).score_unit)
         raise section.error("solved_empties", f"0 in {game}, whose endgames cannot be solved; the key is for {able}")
+    if tablebases := section.data.get("tablebases"):
+        if not contract.has_tablebases:
+            raise section.error("tablebases", f"none in {game}; the key is for chess")
+        if isinstance(tablebases, str):
+            try:
+                open_tablebases(tablebases)
+            except UserError as error:
+                raise section.error("tablebases", f"folders with Syzygy tables; {error}") from None
     return Adjudication(**{name: section.get(name, value) for name, value in asdict(contract.adjudication).items()})
 
 

@@ -25,9 +25,11 @@ from elolab.engine.games.contract import (
     in_check,
     judge,
     make,
+    piece_count,
     plies_left,
     prepare,
 )
+from elolab.engine.games.tablebases import open_tablebases
 from elolab.engine.rules import ADJUDICATION_DTYPE, Adjudication, Ending, Rules
 from elolab.engine.search.clock import allocate_time
 from elolab.engine.search.driver import think
@@ -127,8 +129,14 @@ def adjudicate(adjudication, tracker, mover, score, ply):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves has few enough empty squares to be solved, and no attempt has failed."""
-    if adjudication.solved_empties == 0 or tracker.unsolved_ply == ply:
+    """Whether the position after ``ply`` moves has few enough empty squares to be solved, or pieces for a tablebase,
+    and no attempt has failed.
+    """
+    if tracker.unsolved_ply == ply:
+        return False
+    if adjudication.tablebase_pieces > 0 and piece_count(state) <= adjudication.tablebase_pieces:
+        return True
+    if adjudication.solved_empties == 0:
         return False
     return plies_left(state) <= adjudication.solved_empties
 
@@ -390,10 +398,11 @@ class CompiledGames:
             memory.begin_counting()
         return memory
 
-    def _endgame_solver(self, stop: StopFlag) -> EndgameSolver:
-        if self._endgames is None or self._endgames.stop is not stop:
-            self._endgames = EndgameSolver(stop)
-        return self._endgames
+    def _endgame_solver(self, stop: StopFlag, adjudication: Adjudication) -> EndgameSolver:
+        kept = self._endgames
+        if kept is None or kept.stop is not stop or kept.adjudication != adjudication:
+            self._endgames = kept = EndgameSolver(stop, adjudication)
+        return kept
 
     def play(
         self,
@@ -430,7 +439,7 @@ class CompiledGames:
             ending = decode_verdict(verdict)
             if verdict != OPEN:
                 break
-            solved = self._endgame_solver(stop).ending(Position(self.game, self._state, position))
+            solved = self._endgame_solver(stop, adjudication).ending(Position(self.game, self._state, position))
             if solved is not None:
                 ending = solved
                 break
@@ -521,24 +530,39 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 
 
 class EndgameSolver:
-    """Solves endgame positions, so that a game ends with its exact result.
+    """Solves endgame positions, or finds them in tablebases, so that a game ends with its exact result.
 
     It uses its own engine settings and not those of the players, so that both game loops agree.
     """
 
-    def __init__(self, stop: StopFlag) -> None:
+    def __init__(self, stop: StopFlag, adjudication: Adjudication) -> None:
         self.stop = stop
+        self.adjudication = adjudication
         self._solver: Solver | None = None
 
     def ending(self, position: Position) -> Ending | None:
-        """The game's ending with best play; ``None`` if solving takes too many nodes or the stop flag is set."""
+        """The game's ending with best play; ``None`` if solving takes too many nodes, no table has the position, or the
+        stop flag is set.
+        """
+        if self.adjudication.tablebases:
+            return self._ending_by_table(position)
         if self._solver is None:
             self._solver = Solver(position.game.name, SOLVING_SETTINGS, self.stop)
         score = self._solver.score_within(position, SOLVING_NODES)
         if score is None:
             return None
         score = -score if position.side_to_move else score
-        return Ending("1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1", "solved", score)
+        return Ending(_result_of(score), "solved", score)
+
+    def _ending_by_table(self, position: Position) -> Ending | None:
+        tables = open_tablebases(self.adjudication.tablebases)
+        result = tables.result(position.text, self.adjudication.tablebase_ignore_50)
+        return None if result is None else Ending(_result_of(-result if position.side_to_move else result), "tablebase")
+
+
+def _result_of(score: int) -> str:
+    """The result of a game with an exact score from the view of the side that moved first."""
+    return "1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1"
 
 
 class Arbiter:
@@ -557,7 +581,7 @@ class Arbiter:
         self._records = (position.state, position.lists, adjudication.to_record(), new_record(TRACKER_DTYPE))
         self._arrays = tuple(map(array_of, self._records))
         self._codes = _CODES.setdefault(position.game.name, {})
-        self._endgames = EndgameSolver(stop or StopFlag())
+        self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
         self._unsolved: tuple[int, int] | None = None
         """Side and score of the last move while the position after it must still be solved, otherwise ``None``."""
         position.game.apply_rules(position.state, rules)

@@ -5,7 +5,7 @@ The compiled counterparts (``judge`` in each game, ``adjudicate`` in ``engine.pl
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -42,11 +42,14 @@ REASONS = (
     "solved",
     "no_move",
     "perpetual_attack",
+    "tablebase",
 )
 
 REPETITION_RULES = ("draw", "check-only", "asian", "chinese")
 FOLDS = (3, 4, 5)
 MAX_SCORE = 30_000
+MAX_TABLEBASE_PIECES = 7
+"""Number of pieces of the largest Syzygy tables."""
 MAX_SOLVED_EMPTIES = 24
 """Maximum of ``Adjudication.solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` nodes hardly ever
 suffice."""
@@ -64,6 +67,7 @@ ADJUDICATION_DTYPE = np.dtype(
         ("maximum_plies", np.int64),
         ("solved_empties", np.int64),
         ("resign_twosided", np.int64),
+        ("tablebase_pieces", np.int64),  # 0 without tablebases
     ]
 )
 
@@ -127,18 +131,28 @@ class Adjudication:
     switches solving off."""
     resign_twosided: bool = schema.switch(default=True)
     """Whether the winner's scores too must fulfil ``resign_score``; otherwise the loser's alone decide."""
+    tablebases: str = schema.text(default=schema.COMPUTED, value="", example="syzygy", expected="a folder of tables")
+    """Folders with Syzygy tables, separated as in ``PATH``; a game ends with the result that they know. Empty for none.
+    """
+    tablebase_pieces: int = _by_game(0, MAX_TABLEBASE_PIECES, 0, example=5, unit="pieces")
+    """Number of pieces, kings included, up to which the tables are asked; 0 for as many as the largest table has."""
+    tablebase_ignore_50: bool = schema.switch()
+    """Whether wins that take more than 50 moves without a capture or a pawn's move count as wins, not as draws."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
         record = np.zeros(1, ADJUDICATION_DTYPE).view(np.recarray)[0]
-        for field in fields(self):
-            record[field.name] = getattr(self, field.name)
+        for name in ADJUDICATION_DTYPE.names or ():
+            record[name] = getattr(self, name)
+        record.tablebase_pieces = (self.tablebase_pieces or MAX_TABLEBASE_PIECES) if self.tablebases else 0
         return record
 
     def content(self) -> dict[str, int]:
         """The settings as plain data for digests. Settings added later are included only if used, so that old digests
-        stay valid."""
+        stay valid. The folders of tablebases are left out: equal tables lie in different places."""
         content = asdict(self)
+        if not content.pop("tablebases"):
+            del content["tablebase_pieces"], content["tablebase_ignore_50"]
         if not self.solved_empties:
             del content["solved_empties"]
         if self.resign_twosided:

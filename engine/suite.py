@@ -1,8 +1,9 @@
 """Suites of positions with known best moves, and how many of them the engine solves.
 
 A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
-best moves in the game's notation and, optionally, ``id "name";``. A position is *solved* if the search plays a best
-move at its limit. The depth of the solution is the first depth from which all completed iterations prefer a best move.
+best moves or ``am MOVE [MOVE ...];`` with moves to avoid, in any of the game's notations, and optionally
+``id "name";``. A position is *solved* if the search plays a best move at its limit, and none to avoid. The depth of the
+solution is the first depth from which all completed iterations prefer such a move.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from elolab.engine.engine import Engine
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
+from elolab.engine.games.contract import Position
 from elolab.engine.search.reports import Report, ReportBoard
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.epd import MOVES, position_and_operations
@@ -28,6 +30,7 @@ class SuitePosition:
     position: str
     """The game's position text (FEN)."""
     best_moves: tuple[str, ...]
+    """The moves that solve the position: with moves to avoid, all others."""
 
 
 @dataclass(frozen=True)
@@ -79,20 +82,31 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
         where = f"{path}: line {number}"
         if MOVES in position.split():
             raise ConfigurationError(f"{where}: a line has no moves but the best ones; give the position they lead to")
-        words = operations.get("bm", "").split()
-        if not words:
+        best, avoided = (operations.get(name, "").split() for name in ("bm", "am"))
+        if not best and not avoided:
             raise ConfigurationError(f'{where}: no best move; expected FEN; bm MOVE; id "name";')
         try:
             board = contract.position(position)
-            moves = contract.read_moves(board, words, "0")
-            for move in moves:
-                board.code_of(move)
+            wrong = _named(board, avoided)
+            moves = [move for move in _named(board, best) or board.legal_moves() if move not in wrong]
         except UserError as error:
             raise ConfigurationError(f"{where}: {error}") from None
         found.append(SuitePosition(operations.get("id") or f"line {number}", board.text, tuple(moves)))
     if not found:
         raise ConfigurationError(f'{path}: no positions in it; expected lines like FEN; bm MOVE; id "name";')
     return tuple(found)
+
+
+def _named(position: Position, words: Sequence[str]) -> list[str]:
+    """The legal moves that words in any notation name. Raises ``UserError``."""
+    names = position.game.move_names
+    moves = [
+        position.game.read_moves(position, [word], "0")[0] if names is None else names.parse_move_name(position, word)
+        for word in words
+    ]
+    for move in moves:
+        position.code_of(move)
+    return moves
 
 
 def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:

@@ -21,7 +21,7 @@ PARTS = {"engine", "arena", "tuning", "configs"}
 
 MAY_IMPORT = {
     "configs": {"configs"},
-    "engine": {"engine", "configs", "numba", "llvmlite", "numpy"},
+    "engine": {"engine", "configs", "numba", "llvmlite", "numpy", "chess"},
     "arena": {
         "arena",
         "engine",

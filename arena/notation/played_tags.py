@@ -18,9 +18,9 @@ SIDE_TAGS = ("Build", "Options")
 """Tags that each side has for itself, with its name before: ``RedBuild``."""
 TERMINATIONS = {
     "resign_adjudication": "adjudication", "draw_adjudication": "adjudication", "maximum_length": "adjudication",
-    "solved": "adjudication", "time_forfeit": "time forfeit", "illegal_move": "illegal move", "crash": "abandoned",
-    "no_answer": "abandoned", "no_move": "abandoned", "startup_failure": "unterminated", "stopped": "unterminated",
-    "unfinished": "unterminated",
+    "solved": "adjudication", "tablebase": "adjudication", "time_forfeit": "time forfeit",
+    "illegal_move": "illegal move", "crash": "abandoned", "no_answer": "abandoned", "no_move": "abandoned",
+    "startup_failure": "unterminated", "stopped": "unterminated", "unfinished": "unterminated",
 }  # fmt: skip
 """Value of the tag ``Termination``, as cutechess and fastchess write it, for each reason of ``engine.rules.REASONS``
 except those for which it is ``NORMAL``."""

@@ -252,6 +252,9 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
         parts.append(say("fact.adjudication_drawn", score=score, unit=unit, moves=values["draw_moves"], ply=ply))
     if values["solved_empties"]:
         parts.append(say("fact.adjudication_solved", empties=values["solved_empties"]))
+    if values["tablebases"]:
+        key = "fact.adjudication_tablebases" if values["tablebase_pieces"] else "fact.adjudication_tablebases_all"
+        parts.append(say(key, pieces=values["tablebase_pieces"]))
     if values["maximum_plies"]:
         parts.append(say("fact.adjudication_length", plies=values["maximum_plies"]))
     return parts

@@ -487,8 +487,10 @@ class Game:
     move_names: ModuleType | None = None
     """The game's module that names moves for people; ``None`` if moves have the protocol notation only.
 
-    It has ``NOTATIONS``, and functions as in ``engine.games.chess.move_names``: ``format_moves``, ``read_game``,
+    It has ``NOTATIONS``, and functions as in ``engine.games.algebraic``: ``format_moves``, ``read_game``,
     ``looks_like_a_move`` and ``notation_of``."""
+    has_tablebases: bool = False
+    """Whether Syzygy tablebases know endgames of the game."""
     variants: tuple[str, ...] = ()
     """Values of PGN's tag ``Variant`` that the game may have, in small letters; empty if the tag is not checked."""
     encodings: tuple[str, ...] = ("gb18030", "big5hkscs")

@@ -1,6 +1,6 @@
 """Lines of EPD: a position, and after it operations such as ``id "name";``.
 
-The position is a FEN, in Xiangqi with or without its two counters, or another game's text. A ``;`` before the first
+The position is a FEN, with or without its two counters, or another game's text. A ``;`` before the first
 operation and after the last one is optional. A ``#`` at the beginning of a word starts a comment, except in quotation
 marks.
 """
@@ -13,6 +13,9 @@ from collections.abc import Sequence
 _TOKEN = re.compile(r'\s*("[^"]*"?|;|[^\s;"]+)')
 _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
+_CHESS_RANKS = 8
+_CHESS_FIELDS = (re.compile(r"-|[KQkqA-Ha-h]{1,4}"), re.compile(r"-|[a-h][36]"))
+"""What the fields of castling rights and en passant hold in a position with eight ranks."""
 _FIELDS = 6
 """Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
 MOVES = "moves"
@@ -34,7 +37,8 @@ def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
         words.append(word)
     end = next((place for place, word in enumerate(words) if word == ";"), len(words))
     size = min(2, end)
-    while size < min(end, _FIELDS) and _COUNTER.fullmatch(words[size]):
+    forms = list(_CHESS_FIELDS) if words[:1] and words[0].count("/") == _CHESS_RANKS - 1 else []
+    while size < min(end, _FIELDS) and (forms.pop(0) if forms else _COUNTER).fullmatch(words[size]):
         size += 1
     if size < end and (end == len(words) or not words[size].isidentifier() or words[size] == MOVES):
         size = end  # no operation: let whoever reads the position say what is wrong

@@ -161,3 +161,35 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert f"{data['solved']} of 40 solved at nodes=3000, {data['missed']} missed" in text
     assert command_line.main(["suite", "xiangqi-tactic", "--nodes", "10"]) == 2
     assert "did you mean 'xiangqi-tactics'" in capsys.readouterr().err
+
+
+def test_suites_of_chess_name_moves_in_san_and_moves_to_avoid(tmp_path: Path) -> None:
+    lines = [
+        '2rr3k/pp3pp1/1nnqbN1p/3pN3/2pP4/2P3Q1/PPB4P/R4RK1 w - - bm Qg6; id "WAC.001"; acd 6;',
+        '8/7p/5k2/5p2/p1p2P2/Pr1pPK2/1P1R3P/8 b - - bm Rxb2; ce 120; c0 "a; comment"; id "WAC.002";',
+        "4k3/8/8/8/8/8/8/4K2R w K - am Kf1 O-O; hmvc 4; fmvn 30;",
+        "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq e6 0 2; bm g1f3;",
+    ]
+    (tmp_path / "x.epd").write_text("\n".join(lines))
+    first, second, third, fourth = load_positions(tmp_path / "x.epd", "chess")
+    assert (first.name, first.best_moves) == ("WAC.001", ("g3g6",))
+    assert (second.name, second.best_moves) == ("WAC.002", ("b3b2",))
+    assert third.position == "4k3/8/8/8/8/8/8/4K2R w K - 4 30"
+    assert "e1e2" in third.best_moves
+    assert {"e1f1", "e1g1"}.isdisjoint(third.best_moves)
+    assert fourth.best_moves == ("g1f3",)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("w - - bm Nf3;", "line 1: no legal move is 'Nf3'"),
+        ("w - - bm Rd1;", "line 1: move 'Rd1' may be Rad1 or Rhd1 after 0 moves"),
+        ('w - - id "x";', "line 1: no best move; expected FEN; bm MOVE"),
+    ],
+)
+def test_mistakes_in_suites_of_chess_are_one_line(words: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.epd").write_text(f"4k3/8/8/8/8/8/4K3/R6R {words}")
+    with pytest.raises(ConfigurationError) as caught:
+        load_positions(tmp_path / "x.epd", "chess")
+    assert message in str(caught.value)

@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, portable, wthor, xqf
+from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, polyglot, portable, wthor, xqf
 from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
 from elolab.arena.notation.archives.archive_files import COMPRESSED, sources
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
 
 FORMATS: tuple[ArchiveFormat, ...] = (
-    xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, portable.FORMAT
+    xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, polyglot.FORMAT, portable.FORMAT
 )  # fmt: skip
 
 _PGN_ENDINGS = tuple(f".pgn{packing}" for packing in COMPRESSED)

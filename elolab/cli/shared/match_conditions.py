@@ -9,10 +9,11 @@ from typing import Any
 from elolab.arena.tournament_spec import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
-from elolab.cli.shared.options import whole_number
+from elolab.cli.shared.options import game_of, whole_number
 from elolab.cli.shared.other_programs import without_ignored
 from elolab.cli.shared.parser import UsageError
-from elolab.engine.rules import MAX_PLIES, Adjudication
+from elolab.engine.language import console
+from elolab.engine.rules import MAX_PLIES, MAX_TABLEBASE_PIECES, Adjudication
 from elolab.engine.settings.schema import WHOLE, Field
 from elolab.engine.settings.whole_numbers import natural_number
 
@@ -65,6 +66,18 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
         "--maxmoves", type=whole_number(0, MAX_PLIES // 2), metavar="N",
         help=f"moves of each side after which the game is drawn (default {STANDARD.maximum_plies // 2}; 0 is never)",
     )  # fmt: skip
+    parser.add_argument(
+        "--tb", metavar="FOLDERS",
+        help="chess: end games by the Syzygy tablebases in these folders (needs the extra syzygy)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tbpieces", type=whole_number(0, MAX_TABLEBASE_PIECES), metavar="N",
+        help="most pieces, kings included, for which tablebases are asked (default: as many as they have)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--tbignore50", action="store_true", help="tablebases count wins that the rule of 50 moves prevents"
+    )
+    parser.add_argument("--tbadjudicate", choices=("BOTH",), help=argparse.SUPPRESS)
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(
         "--pgnout",
@@ -147,7 +160,7 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
 def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     """Keys and values of a tournament's file from the options of ``add_condition_words``. Raises ``UsageError``."""
     content: dict[str, Any] = {}
-    adjudication: dict[str, int] = {}
+    adjudication: dict[str, Any] = {}
     if arguments.openings is not None:
         content |= _openings(arguments.openings)
     if arguments.rules is not None:
@@ -158,7 +171,21 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
         adjudication |= _resign(arguments.resign)
     if arguments.maxmoves is not None:
         adjudication["maximum_plies"] = 2 * arguments.maxmoves
+    if arguments.tb is not None:
+        adjudication |= _tablebases(arguments)
     return content | ({"adjudication": adjudication} if adjudication else {})
+
+
+def _tablebases(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Keys of the adjudication from the options of tablebases; warns and returns none if the game has no tables."""
+    from elolab.cli.shared.tournament_output import warn
+
+    if arguments.game is not None and not game_of(arguments).has_tablebases:
+        say = console("elolab.arena")
+        warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))
+        return {}
+    found = {"tablebases": arguments.tb, "tablebase_ignore_50": arguments.tbignore50}
+    return found if arguments.tbpieces is None else found | {"tablebase_pieces": arguments.tbpieces}
 
 
 def rules_of_words(words: Sequence[str]) -> dict[str, Any]:

@@ -35,8 +35,6 @@ IGNORED: Mapping[str, tuple[int | str, str]] = {
     **dict.fromkeys(("outcomeinterval", "resultformat"), (1, "output")),
     **dict.fromkeys(("output", "report"), ("+", "output")),
     **dict.fromkeys(("show-latency", "testEnv", "check-mate-pvs"), (0, "output")),
-    **dict.fromkeys(("tb", "tbpieces", "tbadjudicate"), (1, "tablebases")),
-    "tbignore50": (0, "tablebases"),
 }
 """Number of values (``nargs`` of ``argparse``) and the reason of each ignored option, by its name without dashes."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from elolab.engine.games.chess import captures, evaluation, move_names, moves, notation, position, rules
+from elolab.engine.games import algebraic
+from elolab.engine.games.chess import captures, evaluation, moves, notation, position, rules
 from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
 from elolab.engine.rules import Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
@@ -26,7 +27,8 @@ class Chess(Game):
     odds_scale = 300.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     notation = notation
-    move_names = move_names
+    move_names = algebraic
+    has_tablebases = True
     encodings = ("cp1252", "latin-1")
     variants = (
         "chess", "standard", "normal", "classical", "from position", "chess960", "chess 960", "960", "fischerandom",
@@ -67,19 +69,19 @@ class Chess(Game):
 
     def move_style(self, state: Any) -> str:
         """``chess960`` if castling from a state is not that of standard chess, else ``standard``."""
-        return move_names.style_of(state)
+        return algebraic.style_of(state)
 
     def has_one_meaning(self, word: str) -> bool:
         """Whether a move's text cannot be castling."""
-        return not move_names.may_castle(word)
+        return not algebraic.may_castle(word)
 
     def write_position(self, text: str, style: str) -> str:
-        """Write a position in a style of ``move_names.STYLES``."""
-        return move_names.write_position(text, style)
+        """Write a position in a style of ``algebraic.STYLES``."""
+        return algebraic.write_position(text, style)
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Write moves in a style of ``move_names.STYLES``; see ``Game.write_moves``."""
-        return move_names.write_moves(position, moves, style)
+        """Write moves in a style of ``algebraic.STYLES``; see ``Game.write_moves``."""
+        return algebraic.write_moves(position, moves, style)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Descriptions of the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""

@@ -11,6 +11,7 @@ import pytest
 from elolab.arena.notation.openings import (
     Suite,
     entries_of,
+    identity_of,
     is_reserved_for_validation,
     load_suite,
     parse_suite,
@@ -271,13 +272,22 @@ def test_the_order_is_the_documented_one() -> None:
     assert order[:5] == (22, 5, 13, 15, 41)  # golden: never changes
 
 
+LEAST = {
+    "xiangqi-endgames": 4_000, "chess": 2_000, "chess-unbalanced": 1_500, "chess960": 960, "chess960-double": 2_000
+}  # fmt: skip
+
+
+def game_of(name: str) -> str:
+    return next(game for game in ("xiangqi", "othello", "chess") if name.startswith(game))
+
+
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
     """Every twentieth opening for its legality; the slow test takes all."""
-    game = name.partition("-")[0]
+    game = game_of(name)
     suite = load_suite(name, game)
-    least = {"xiangqi-endgames": 4_000}.get(name, 30_000)
-    assert len({placement_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= least
+    least = LEAST.get(name, 30_000)
+    assert len({identity_of(opening.position) for opening in suite.openings}) == len(suite.openings) >= least
     assert len(suite.part("validation")) >= 0.46 * least
     sample = [opening.position for opening in suite.openings[::20]]
     assert [opening.position for opening in parse_suite("\n".join(sample), name, game).openings] == sample
@@ -286,5 +296,5 @@ def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
-    game = name.partition("-")[0]
+    game = game_of(name)
     assert load_suite(name, game, check_all=True) == load_suite(name, game)

@@ -8,7 +8,7 @@ import chess
 import pytest
 
 from elolab.engine.games import game_named
-from elolab.engine.games.chess.move_names import (
+from elolab.engine.games.algebraic import (
     NOTATIONS,
     format_move_name,
     format_moves,
