@@ -6,10 +6,12 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games or by a function of your own;
+- ``PairedObjective``, with its ``DuelSampler``: the method of ``tune`` for a study of Optuna's and a match of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
-- ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``SearchResult`` and its
-  ``Line``: the types of results, for annotations; ``help()`` explains their attributes and columns;
+- ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``Recommended``,
+  ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for annotations; ``help()`` explains their
+  attributes and columns;
 - ``UserError``: the error for wrong input, one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
@@ -36,14 +38,20 @@ if TYPE_CHECKING:
     from elolab.games import load_games, load_moves
     from elolab.playing import PlayedMatch, PlayedTournament, expect_test, play_match, play_tournament
     from elolab.studies import PlayedStudy, Trials, tune
+    from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
+    from elolab.tuning.study.sampler import DuelSampler
 
 __all__ = [
+    "Confirmation",
+    "DuelSampler",
     "Engine",
     "Line",
+    "PairedObjective",
     "PlayedAblation",
     "PlayedMatch",
     "PlayedStudy",
     "PlayedTournament",
+    "Recommended",
     "SearchResult",
     "Trials",
     "UserError",
@@ -57,12 +65,16 @@ __all__ = [
 ]
 
 _MODULES = {
+    "Confirmation": "elolab.tuning.paired",
+    "DuelSampler": "elolab.tuning.study.sampler",
     "Engine": "elolab.analysis",
     "Line": "elolab.analysis",
+    "PairedObjective": "elolab.tuning.paired",
     "PlayedAblation": "elolab.ablation",
     "PlayedMatch": "elolab.playing",
     "PlayedStudy": "elolab.studies",
     "PlayedTournament": "elolab.playing",
+    "Recommended": "elolab.tuning.paired",
     "SearchResult": "elolab.analysis",
     "Trials": "elolab.studies",
     "UserError": "elolab.engine.errors",

@@ -31,7 +31,7 @@ from elolab.engine.settings.weights import pinned, weights_address
 if TYPE_CHECKING:
     from elolab.engine.settings.limits import Limits
 
-Value = bool | int | str
+Value = bool | int | float | str
 
 NO_TEXT = "[ours]"
 """Prefix of the source of each parameter that is not from the literature."""

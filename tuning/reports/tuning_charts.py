@@ -303,8 +303,10 @@ def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) 
 def _values_along(dimension: Dimension) -> list[Any]:
     if dimension.choices:
         return list(dimension.choices)
-    step = max(1, (dimension.high - dimension.low) // SLICE_POINTS)
-    return [*range(dimension.low, dimension.high, step), dimension.high]
+    if not dimension.is_whole:
+        return [dimension.value_at(place) for place in np.linspace(0, 1, SLICE_POINTS)]
+    low, high = int(dimension.low), int(dimension.high)
+    return [*range(low, high, max(1, (high - low) // SLICE_POINTS)), high]
 
 
 def _place(dimension: Dimension, value: Any) -> float:

@@ -190,7 +190,7 @@ def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
             )
         )  # fmt: skip
     base = spec.space.default
-    if not found and all(base[dimension.name] in dimension.values for dimension in dimensions):
+    if not found and all(dimension.contains(base[dimension.name]) for dimension in dimensions):
         study.enqueue_trial(base)
     return study
 

@@ -1,6 +1,6 @@
 """The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
-``CentreSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers depend only on the seed,
+``DuelSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers depend only on the seed,
 the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the study's seed and
 the trial's number, so that no state is lost if the process ends.
 """
@@ -10,17 +10,19 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
 
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.study.space import Dimension
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.state import StudyState
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -28,6 +30,8 @@ if TYPE_CHECKING:
 
     from elolab.tuning.study.study_spec import TuningSpec
 
+DESIGN_ATTRIBUTE = "elolab:design"
+"""Name of the trial attribute with the design of its round (``RoundDesign.plain``)."""
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Python packages that some samplers need in addition, by the sampler's name."""
 
@@ -53,8 +57,21 @@ def distribution_of(dimension: Dimension) -> BaseDistribution:
     """The dimension as an Optuna distribution."""
     if dimension.choices:
         return CategoricalDistribution(dimension.choices)
-    log = dimension.scale == "log"
-    return IntDistribution(dimension.low, dimension.high, log=log, step=1 if log else dimension.step)
+    log, low, high = dimension.scale == "log", dimension.low, dimension.high
+    if dimension.is_whole:
+        return IntDistribution(int(low), int(high), log=log, step=1 if log else int(dimension.step))
+    return FloatDistribution(low, high, log=log, step=None if log else dimension.step or None)
+
+
+def dimension_of(name: str, distribution: BaseDistribution) -> Dimension:
+    """The Optuna distribution as a dimension."""
+    if isinstance(distribution, CategoricalDistribution):
+        return Dimension(name, choices=tuple(distribution.choices))  # type: ignore[arg-type]
+    if not isinstance(distribution, IntDistribution | FloatDistribution):
+        raise ValueError(f"{name}: {distribution!r} is no distribution of numbers or choices")
+    step = 0.0 if isinstance(distribution, FloatDistribution) and distribution.step is None else distribution.step
+    scale = "log" if distribution.log else "linear"
+    return Dimension(name, distribution.low, distribution.high, step or 0, scale)
 
 
 def suggest(trial: optuna.Trial, dimension: Dimension) -> Value:
@@ -62,9 +79,13 @@ def suggest(trial: optuna.Trial, dimension: Dimension) -> Value:
     if dimension.choices:
         choice = trial.suggest_categorical(dimension.name, dimension.choices)
         return dimension.choices[dimension.choices.index(choice)]
-    if dimension.scale == "log":
-        return trial.suggest_int(dimension.name, dimension.low, dimension.high, log=True)
-    return trial.suggest_int(dimension.name, dimension.low, dimension.high, step=dimension.step)
+    distribution = distribution_of(dimension)
+    if isinstance(distribution, IntDistribution):
+        step = distribution.step
+        return trial.suggest_int(dimension.name, distribution.low, distribution.high, log=distribution.log, step=step)
+    assert isinstance(distribution, FloatDistribution)
+    low, high = distribution.low, distribution.high
+    return trial.suggest_float(dimension.name, low, high, log=distribution.log, step=distribution.step)
 
 
 def trial_seed(seed: int, number: int) -> int:
@@ -74,9 +95,9 @@ def trial_seed(seed: int, number: int) -> int:
 
 def sampler_of(spec: TuningSpec) -> BaseSampler:
     """The sampler of a study."""
-    distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     if spec.sampler == "duel":
-        return CentreSampler(spec.space.default_values, distributions)
+        return DuelSampler(spec.space)
+    distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
 
 
@@ -100,18 +121,28 @@ class WholeSetSampler(BaseSampler):
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
 
-class CentreSampler(WholeSetSampler):
-    """Suggests the set at the centre of a round; ``rounds.pairs_of_settings`` places the pairs around it."""
+class DuelSampler(WholeSetSampler):
+    """elolab's method: every trial is the centre of a round of settings pairs, the maximum of a model of all games.
 
-    def __init__(self, centre: tuple[Value, ...], distributions: Mapping[str, BaseDistribution]) -> None:
-        super().__init__(distributions)
-        self.centre = centre
+    The round's design, from which ``rounds.pairs_of_settings`` lays out the pairs, is an attribute of the trial.
+    """
+
+    def __init__(
+        self, space: Space, state: StudyState | None = None, learn: Callable[[Study], None] = lambda study: None
+    ) -> None:
+        """``state`` holds the results and the model; ``learn`` adds to it what the study's trials contain."""
+        super().__init__({dimension.name: distribution_of(dimension) for dimension in space.dimensions})
+        self.state = state or StudyState(Observations(space), openings=1)
+        self._learn = learn
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of the current centre, by dimension."""
-        return dict(zip(self._distributions, self.centre, strict=True))
+        """The values of the next round's centre, by dimension; records the round's design."""
+        self._learn(study)
+        design = self.state.design()
+        study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design.plain())
+        return dict(zip(self._distributions, design.centre, strict=True))
 
 
 class ReproducibleSampler(WholeSetSampler):

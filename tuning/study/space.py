@@ -42,23 +42,38 @@ PARAMETER_DIMENSION = schema.declare(
 """Declared keys of a built-in parameter's dimension; it has no key ``default``, because the base gives that value."""
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
+    low=schema.number(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=0.5),
+    high=schema.number(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=2.5),
+    step=schema.number(0, 2 * MAX_OPTION, default=COMPUTED, example=0.1),
     default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),
 )  # fmt: skip
 DIMENSIONS = schema.declare(CATALOGUE, "dimension", "dimensions", others=schema.table(DIMENSION, message="dimension"))
 
+DIGITS = 6
+"""Significant digits of a number in a range without steps, or with steps that are no whole numbers."""
+STEP_PRECISION = 1e-6
+"""Largest distance of a value from a candidate, in steps, with which it still counts as this candidate."""
+
+Number = int | float
 Values = tuple[Value, ...]
 """A set of values, one per dimension of a space, in order."""
 
 
+def rounded(number: float) -> float:
+    """The number with ``DIGITS`` significant digits, so that it is the same in every file."""
+    return float(f"{number:.{DIGITS}g}")
+
+
 @dataclass(frozen=True)
 class Dimension:
-    """One parameter and its candidate values: a range of whole numbers, or a list of choices."""
+    """One parameter and its candidate values: a range of numbers, or a list of choices."""
 
     name: str
-    low: int = 0
-    high: int = 0
+    low: float = 0
+    high: float = 0
     """Upper end of the range, inclusive; unused with choices."""
-    step: int = 1
+    step: float = 1
+    """Distance of neighbouring values from ``low`` on; 0 for any number in the range."""
     scale: str = "linear"
     """Scale on which distances in the range are measured: ``linear`` or ``log``."""
     choices: tuple[Value, ...] = ()
@@ -72,10 +87,15 @@ class Dimension:
             return float(self.choices.index(value)) if value in self.choices else -1.0
         number, low, high = float(value), float(self.low), float(self.high)
         if self.scale == "log":
-            number, low, high = math.log(max(number, 1.0)), math.log(low), math.log(high)
+            number, low, high = math.log(max(number, min(low, 1.0))), math.log(low), math.log(high)
         return (number - low) / (high - low)
 
-    def value_at(self, coordinate: float, threshold: float = 0.5) -> int:
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values of the range are whole numbers."""
+        return bool(self.step) and all(isinstance(number, int) for number in (self.low, self.high, self.step))
+
+    def value_at(self, coordinate: float, threshold: float = 0.5) -> Number:
         """The value of a range at a coordinate, which may lie beyond the ends.
 
         ``threshold`` is the fraction between two values from which the coordinate is rounded up. With a uniformly
@@ -86,13 +106,21 @@ class Dimension:
             number = math.exp(math.log(self.low) + inside * (math.log(self.high) - math.log(self.low)))
         else:
             number = self.low + inside * (self.high - self.low)
-        below = self.low + math.floor((number - self.low) / self.step + 1e-9) * self.step
-        return min(below + self.step, self.high) if number - below > threshold * self.step + 1e-9 else below
+        if not self.step:
+            return min(max(rounded(number), self.low), self.high)
+        below = math.floor((number - self.low) / self.step + 1e-9)
+        above = number - (self.low + below * self.step) > threshold * self.step + 1e-9
+        found = min(self.low + (below + above) * self.step, self.high)
+        return found if self.is_whole else rounded(found)
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """All candidate values, in order."""
-        return self.choices or tuple(range(self.low, self.high + 1, self.step))
+    def contains(self, value: object) -> bool:
+        """Whether a value is one of the candidates."""
+        if self.choices:
+            return any(type(value) is type(choice) and value == choice for choice in self.choices)
+        if isinstance(value, bool) or not isinstance(value, int if self.is_whole else int | float):
+            return False
+        steps = (value - self.low) / self.step if self.step else 0.0
+        return self.low <= value <= self.high and abs(steps - round(steps)) < STEP_PRECISION
 
     def content(self) -> dict[str, Any]:
         """The dimension as plain data."""
@@ -195,7 +223,7 @@ def read_options(table: Table) -> Space:
         own = Table(entry, f"{table.where}: [dimensions.{name}]", DIMENSION)
         dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
         default = own["default"]
-        if not any(type(default) is type(value) and default == value for value in dimension.values):
+        if not dimension.contains(default):
             raise own.error("default", "one of the values searched")
         dimensions.append(dimension)
         base.append((name, default))
@@ -203,7 +231,20 @@ def read_options(table: Table) -> Space:
 
 
 def _option_range(name: str, table: Table) -> Dimension:
-    return _checked_range(name, table["low"], table["high"], "linear", table)
+    """A range of an option: whole numbers if ``low``, ``high`` and ``step`` are, otherwise numbers with decimals."""
+    low, high, step = table["low"], table["high"], table.get("step")
+    if not any(isinstance(table.data.get(key), float) for key in ("low", "high", "step")):
+        whole = Table({key: table.data[key] for key in RANGE if key in table}, table.where, RANGE)
+        return _checked_range(name, whole["low"], whole["high"], "linear", whole)
+    if low >= high:
+        raise ConfigurationError(f"{table.where}: low = {low:g} and high = {high:g}, expected low below high")
+    scale = table.get("scale", "linear")
+    if scale == "log" and (low <= 0 or step):
+        raise ConfigurationError(f"{table.where}: scale = 'log' needs low above 0 and no step; use 'linear'")
+    steps = (high - low) / step if step else 0.0
+    if abs(steps - round(steps)) > STEP_PRECISION or (step and steps < 1):
+        raise table.error("step", f"a divisor of {high - low:g} (high - low)")
+    return Dimension(name, low, high, step or 0.0, scale)
 
 
 def _refuse_range(table: Table) -> None:
@@ -271,7 +312,11 @@ def _refuse_what_has_no_effect(
         while name is not None and (needed := BY_NAME[name].depends_on) is not None:
             parent, wanted = needed
             searched = next((other for other in dimensions if other.name == parent), None)
-            if parent in names and searched is not None and (right := set(searched.values) & set(wanted)):
+            if (
+                parent in names
+                and searched is not None
+                and (right := {value for value in wanted if searched.contains(value)})
+            ):
                 hopeful[parent] = next(value for value in wanted if value in right)
             name = parent
         reason = why_without_effect(dimension.name, hopeful, limits)

@@ -38,6 +38,8 @@ class StudyState:
     """The maximum of the last fitted model inside the sampled region; ``None`` without a model."""
     fitted_results: int = 0
     """Number of results to which the model was last fitted."""
+    observed_trials: set[int] = field(default_factory=set)
+    """Numbers of the trials of a user's own study whose results are among the observations."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
     """Both sets, index of the first opening, and log limit of each observed settings pair.
 

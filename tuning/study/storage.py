@@ -24,8 +24,9 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
-from elolab.tuning.study.sampler import CentreSampler, sampler_of, suggest
+from elolab.tuning.study.sampler import DuelSampler, sampler_of, suggest
 from elolab.tuning.study.space import Values
+from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.study_spec import LENGTHS, TuningSpec
 
 STUDY_NAME = "study.sqlite"
@@ -102,15 +103,16 @@ class RoundTrials:
         running = self._trials(TrialState.RUNNING)
         return [one.number for one in running if (one.user_attrs.get(WORKER_ATTRIBUTE) == self._worker) == is_own]
 
-    def ask(self, centre: Values, start: Any, number: int | None = None) -> tuple[int, Values, Any]:
+    def ask(self, state: StudyState, number: int | None = None) -> tuple[int, Values, Any]:
         """Begin or resume a round; returns its number, its set of values, and its ``start`` data.
 
-        ``centre`` is the set that the sampler ``duel`` suggests. ``start`` is plain data that determines the round's
-        settings pairs. A resumed round returns the set and data recorded at its start. Without ``number``, the next new
-        round begins.
+        ``state`` is what the sampler ``duel`` knows. The ``start`` is plain data that determines the round's settings
+        pairs. A resumed round returns the set and data recorded at its start. Without ``number``, the next new round
+        begins.
         """
-        if isinstance(self._sampler, CentreSampler):
-            self._sampler.centre = centre
+        start: Any = []
+        if isinstance(self._sampler, DuelSampler):
+            self._sampler.state, start = state, state.design().plain()
         with self._failures():
             trials = self._trials()
             if number is None or number == len(trials):

@@ -372,7 +372,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
     base = conditions.base_values | defaults
     engine.refuse_unfilled(base, table.where, "[dimensions] or [set]")
     if BUILD in defaults and engine.has_builds:
-        for choice in next(one for one in space.dimensions if one.name == BUILD).values:
+        for choice in next(one for one in space.dimensions if one.name == BUILD).choices:
             engine.check(BUILD, choice, f"{where}: build")
     return replace(conditions, base=tuple(base.items()))
 

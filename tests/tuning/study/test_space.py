@@ -301,3 +301,17 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     check_sampler("tpe", "study.toml")
     with pytest.raises(SamplerError, match=r"study\.toml: sampler = 'cmaes' needs the Python package 'cmaes'.*pip"):
         check_sampler("cmaes", "study.toml")
+
+
+def test_options_may_have_decimals_steps_and_logarithmic_scales() -> None:
+    from elolab.tuning.study.space import Dimension
+
+    free, stepped = Dimension("free", 0.5, 2.5, 0.0), Dimension("stepped", 0.5, 2.5, 0.1)
+    logarithmic = Dimension("rate", 1e-4, 1.0, 0.0, "log")
+    assert [free.value_at(place) for place in (-1.0, 0.25, 2.0)] == [0.5, 1.0, 2.5]
+    assert [stepped.value_at(place) for place in (0.0, 0.51, 1.0)] == [0.5, 1.5, 2.5]
+    assert logarithmic.value_at(0.5) == 0.01
+    assert logarithmic.coordinate(0.01) == pytest.approx(0.5)
+    assert [stepped.contains(value) for value in (0.7, 0.75, 3.0, True, "0.7")] == [True, False, False, False, False]
+    assert free.contains(1)
+    assert not Dimension("whole", 0, 10, 2).contains(4.0)

@@ -143,8 +143,8 @@ class RoundStream:
         if self._run.stop.is_set() and not has_games:
             self._is_stopped = True
             return False
-        design, rounds = self.state.design(), self._schedule.rounds
-        number, values, start = self._trials.ask(design.centre, design.plain(), number)
+        rounds = self._schedule.rounds
+        number, values, start = self._trials.ask(self.state, number)
         if number >= len(rounds):  # every round of a shared study is finished or under way
             self._trials.give_up(number)
             return False

@@ -1,0 +1,193 @@
+"""The tuning method for any study of Optuna: an objective that compares two sets of values, and the sampler for it.
+
+The objective is an ordinary function of a trial. With ``DuelSampler`` it plays the settings pairs that the sampler lays
+out around the trial's values; with any other sampler it plays the trial's values against the base. The results are
+attributes of the trials, so that every storage of Optuna keeps them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from optuna.distributions import BaseDistribution
+from optuna.trial import TrialState
+
+from elolab.arena.statistics.elo import Pentanomial, elo_of_score
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.playoff import decide
+from elolab.tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
+from elolab.tuning.study.sampler import DESIGN_ATTRIBUTE, DuelSampler, dimension_of, suggest
+from elolab.tuning.study.space import Space, Values
+from elolab.tuning.study.state import StudyState
+from elolab.tuning.study.validation.gain_test import GainTest
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial, Trial
+
+RESULTS_ATTRIBUTE = "duels"
+"""Name of the trial attribute with its settings pairs: number, first set, second set, and pentanomial counts."""
+MAX_VALUE = 1000.0
+"""Largest absolute Elo that a trial reports to Optuna."""
+SEED_STEP = 1_000_000
+"""Distance between the seeds of the matches of a search and those of a confirmation."""
+
+Match = Callable[[dict[str, Value], dict[str, Value], int], float | Sequence[int]]
+"""A match of two sets of values with a seed: the first one's share of the points in a pair of games, or the counts of
+several pairs by their outcome, from two losses to two wins.
+"""
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """The recommendation from all games of a study."""
+
+    values: dict[str, Value]
+    """The model's maximum, or the base if nothing better is expected."""
+    is_base: bool
+    elo: float
+    """Expected Elo over the base; ``low`` to ``high`` is its 90 % interval."""
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Confirmation:
+    """A test of a set against the base."""
+
+    is_confirmed: bool
+    counts: tuple[int, ...]
+    """Pairs by their outcome, from two losses of the set to two wins."""
+    elo: float
+    """Observed Elo over the base; ``elo_low`` to ``elo_high`` is its interval, which allows for an early end."""
+    elo_low: float
+    elo_high: float
+    pairs_needed: int | None
+    """Total number of pairs that probably confirm a gain as large as measured; ``None`` without one."""
+
+
+class PairedObjective:
+    """An objective for ``study.optimize`` that compares sets of values by noisy matches."""
+
+    def __init__(
+        self,
+        match: Match,
+        distributions: Mapping[str, BaseDistribution],
+        base: Mapping[str, Value],
+        *,
+        pairs_per_trial: int = 10,
+        seed: int = 1,
+    ) -> None:
+        """``base`` has the values to improve, by name; ``pairs_per_trial`` is the number of matches of a trial."""
+        dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
+        for one in dimensions:
+            if one.name not in base:
+                raise UserError(f"base: {one.name} is missing, expected a value for each of the distributions")
+        if pairs_per_trial < 1:
+            raise UserError(f"pairs_per_trial = {pairs_per_trial}, expected at least 1")
+        self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
+        self._match, self._pairs, self._seed = match, pairs_per_trial, seed
+        self._state = StudyState(Observations(self.space), openings=1 << 62)
+        self._lock = threading.RLock()
+
+    def sampler(self) -> DuelSampler:
+        """The sampler of this objective: relative sampling around the maximum of the model of all games."""
+        return DuelSampler(self.space, self._state, self._learn)
+
+    def __call__(self, trial: Trial) -> float:
+        """Play a trial's matches; returns the Elo of its values over the base."""
+        values = tuple(suggest(trial, dimension) for dimension in self.space.dimensions)
+        attributes = trial.study.get_trials(deepcopy=False)[trial.number].user_attrs  # the trial's own may be older
+        recorded, base, start = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
+        results, total = [], Pentanomial((0, 0, 0, 0, 0))
+        for number in range(start * self._pairs, (start + 1) * self._pairs):
+            pair = SettingsPair(number, values, base)
+            if recorded is not None:
+                design = RoundDesign.from_plain(values, recorded)
+                pair = design_pair(self.space, self._seed, design, number, number)
+            if pair.first != pair.second:
+                counts = self._play(pair.first, pair.second, self._seed + number)
+                results.append([number, list(pair.first), list(pair.second), list(counts.counts)])
+                total += counts
+        trial.set_user_attr(RESULTS_ATTRIBUTE, results)
+        with self._lock:
+            self._observe(trial.number, results)
+            model = self._state.model
+            if recorded is not None and model is not None:
+                elo = model.difference(values, base)[0]
+            else:
+                elo = elo_of_score(total.score) if total.pairs else 0.0
+        return min(max(elo, -MAX_VALUE), MAX_VALUE)
+
+    def recommendation(self, study: Study) -> Recommended:
+        """The recommendation from all games of the study's finished trials.
+
+        It is no trial's set: the best of many noisy trials is mostly the luckiest. Raises ``UserError`` without games.
+        """
+        with self._lock:
+            self._learn(study)
+            self._state.refit(is_last=True)
+            model, best = self._state.model, self._state.best
+            self._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
+            if model is None or best is None:
+                raise UserError("the study has no finished trial with a result yet")
+            found = decide(model, best, region=self._state.observations.trust_region())
+        low, high = found.interval()
+        return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
+
+    def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
+        """Test whether the values are better than the base, with at most ``pairs`` new pairs.
+
+        A gain where there is none is confirmed with at most 5 % probability. Matches have other seeds than the search.
+        """
+        test, counts = GainTest(pairs), Pentanomial((0, 0, 0, 0, 0))
+        one, base = tuple(values[name] for name in self.space.names), self.space.default_values
+        state = test.test(counts)
+        for look in test.analyses(pairs):
+            while counts.pairs < look:
+                counts += self._play(one, base, self._seed + SEED_STEP + counts.pairs)
+            state = test.test(counts)
+            if state.verdict != "undecided":
+                break
+        found = test.estimate(counts)
+        return Confirmation(
+            state.verdict != "undecided", counts.counts, found.elo, found.elo_low, found.elo_high, state.pairs_needed
+        )
+
+    def _play(self, first: Values, second: Values, seed: int) -> Pentanomial:
+        result = self._match(self._named(first), self._named(second), seed)
+        if isinstance(result, Sequence) and len(result) == 5:
+            lost_two, lost, even, won, won_two = map(int, result)
+            return Pentanomial((lost_two, lost, even, won, won_two))
+        if isinstance(result, int | float) and 0 <= result <= 1:
+            return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
+        raise UserError(
+            f"the match returned {result!r}; expected the first set's share of the points, 0 to 1, or the numbers of "
+            "pairs with 0, 0.5, 1, 1.5 and 2 points"
+        )
+
+    def _named(self, values: Values) -> dict[str, Value]:
+        return dict(zip(self.space.names, values, strict=True))
+
+    def _learn(self, study: Study) -> None:
+        """Read the finished trials that other processes or earlier runs have played."""
+        with self._lock:
+            for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+                self._read(trial)
+
+    def _read(self, trial: FrozenTrial) -> None:
+        self._observe(trial.number, trial.user_attrs.get(RESULTS_ATTRIBUTE, []))
+
+    def _observe(self, number: int, results: Sequence[Any]) -> None:
+        if number in self._state.observed_trials:
+            return
+        self._state.observed_trials.add(number)
+        for place, first, second, counts in results:
+            settings = SettingsPair(place, tuple(first), tuple(second))
+            self._state.observe(settings, place, Pentanomial(tuple(counts)))
+        self._state.refit(is_last=False)
