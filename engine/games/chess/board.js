@@ -131,7 +131,7 @@ BOARDS.chess = {
     return origins.flatMap(([from, piece]) => squares.map((to) => from + to + (/p/i.test(piece) && /[18]/.test(to[1]) ? "q" : "")).filter((move) => this.legal(state, move)));
   },
 
-  // As engine/games/chess/move_names.py writes it.
+  // As engine/games/algebraic.py writes it.
   name(state, move, notation) {
     if (notation === "uci") return move;
     const [from, to] = [move.slice(0, 2), move.slice(2, 4)], piece = state.cells.get(from).toUpperCase(), castling = this.castling(state, move);
