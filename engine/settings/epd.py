@@ -15,7 +15,7 @@ _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
 _CHESS_RANKS = 8
 _CHESS_FIELDS = (re.compile(r"-|[KQkqA-Ha-h]{1,4}"), re.compile(r"-|[a-h][36]"))
-"""What the fields of castling rights and en passant hold in a position with eight ranks."""
+"""Patterns of the fields of castling rights and en passant, in a position with eight ranks."""
 _FIELDS = 6
 """Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
 MOVES = "moves"
