@@ -7,6 +7,8 @@ import sys
 import chess
 import pytest
 
+from elolab.arena.players.detect import games_of
+from elolab.arena.players.registry import protocol_named
 from elolab.arena.records import Opening, PlayerSpec
 from tests.support.chess_match import builtin, playing, program
 from tests.support.xiangqi_match import ROOT, need_program
@@ -83,6 +85,22 @@ def test_every_castling_of_chess960_is_found_and_understood(spec: PlayerSpec) ->
             ("1rk2r2/pppppppp/8/8/8/8/PPPPPPPP/1RK2R2 w FBfb - 0 1", ("c1b1", "c8f8")),
         ):
             assert play(Opening(fen, moves), 4).reason == "maximum_length"
+
+
+@pytest.mark.parametrize(
+    ("command", "protocol", "games"),
+    [
+        ("stockfish", "uci", ("chess",)),
+        ("fairy-stockfish", "uci", ("xiangqi", "chess")),
+        ("toga2", "uci", ("chess",)),
+        ("hoichess", "xboard", ("chess",)),
+        ("hoixiangqi", "xboard", ("xiangqi",)),
+        ("phalanx", "xboard", ("chess",)),
+    ],
+)
+def test_a_program_shows_which_games_it_plays(command: str, protocol: str, games: tuple[str, ...]) -> None:
+    need_program(command)
+    assert games_of(((command,), None), protocol_named(protocol)) == games
 
 
 @pytest.mark.parametrize("command", ["toga2", "hoichess"])
