@@ -34,10 +34,10 @@ from elolab.cli.shared.match_options import (
     rounds_as_pairs,
     spec_of_words,
 )
-from elolab.cli.shared.options import print_json, whole_number
+from elolab.cli.shared.options import print_json, warn, whole_number
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder, run_options
-from elolab.cli.shared.tournament_output import after_outcome, pgn_detail, warn, write_results
+from elolab.cli.shared.tournament_output import after_outcome, pgn_detail, write_results
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, wrapped
 

@@ -9,7 +9,7 @@ from typing import Any
 from elolab.arena.tournament_spec import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
-from elolab.cli.shared.options import game_of, whole_number
+from elolab.cli.shared.options import game_of, warn, whole_number
 from elolab.cli.shared.other_programs import without_ignored
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.language import console
@@ -178,8 +178,6 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _tablebases(arguments: argparse.Namespace) -> dict[str, Any]:
     """Keys of the adjudication from the options of tablebases; warns and returns none if the game has no tables."""
-    from elolab.cli.shared.tournament_output import warn
-
     if arguments.game is not None and not game_of(arguments).has_tablebases:
         say = console("elolab.arena")
         warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))

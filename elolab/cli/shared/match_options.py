@@ -43,7 +43,7 @@ from elolab.cli.shared.match_conditions import (
 from elolab.cli.shared.other_programs import add_other_options, notes_of
 from elolab.cli.shared.parser import CommandParser, UsageError
 from elolab.cli.shared.playing_options import add_playing, output_folder
-from elolab.cli.shared.tournament_output import play_and_print, warn
+from elolab.cli.shared.tournament_output import play_and_print
 from elolab.engine.language import console
 from elolab.engine.settings.limits import GRAMMAR, Limits
 from elolab.engine.settings.parameters import by_own_names, format_value, why_without_effect
@@ -131,7 +131,7 @@ def spec_of_words(
     if limit is None:
         limit = default_limit(reader.protocol_of(entry, kind) for entry in entries if "limit" not in entry)
         if limit != DEFAULT_LIMIT:
-            warn("console.other_limit", limit=limit, usual=DEFAULT_LIMIT)
+            options.warn("console.other_limit", limit=limit, usual=DEFAULT_LIMIT)
     spec = spec_from_mapping(content | {"players": entries, "limit": str(limit)}, kind, reader.finder)
     name_settings_without_effect(entries, spec.players)
     if arguments.out is None and arguments.event is None:
@@ -142,7 +142,7 @@ def spec_of_words(
 def name_ignored_words(arguments: argparse.Namespace) -> None:
     """Warn about words of other programs that change nothing, and make a folder's name of ``--event``."""
     for reason, words in notes_of(arguments).items():
-        warn(
+        options.warn(
             "ignored.warning",
             words=", ".join(words),
             count=len(words),
@@ -151,13 +151,13 @@ def name_ignored_words(arguments: argparse.Namespace) -> None:
     if arguments.resign is not None and not any(
         word.startswith(("twosided=", "movecount=0")) for word in arguments.resign
     ):
-        warn("ignored.twosided")
+        options.warn("ignored.twosided")
     event = arguments.event
     if event is not None:
         name = re.sub(r"[^\w.+ -]+", "-", event)[:MAX_NAME_LENGTH].strip(" -")
         if name and name != event and not name.startswith("."):
             arguments.event = name
-            warn("ignored.event", event=event, name=name)
+            options.warn("ignored.event", event=event, name=name)
 
 
 def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:
@@ -194,7 +194,7 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
         for name in by_own_names(entry.get("set", {})):
             reason = why_without_effect(name, values, player.limits)
             if reason is not None:
-                warn("console.without_effect", player=player.name, name=name,
+                options.warn("console.without_effect", player=player.name, name=name,
                          value=format_value(values[name]), reason=reason)  # fmt: skip
 
 
@@ -235,7 +235,7 @@ def _entries(
         entries_and_words = [(player.entry, words) for player, words in zip(named, players, strict=True)]
         arguments.game = game_of_players(entries_and_words, each, reader, options.DEFAULT_GAME)
         if arguments.game != options.DEFAULT_GAME:
-            warn("console.game_found", game=arguments.game)
+            options.warn("console.game_found", game=arguments.game)
         reader = replace(reader, game=arguments.game)
     content["game"] = arguments.game
     entries = [
@@ -270,7 +270,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
         number += 1
         name = f"{base}-{number}"
     if number > 1:
-        warn("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
+        options.warn("console.other_folder", taken=RESULTS / base, folder=RESULTS / name)
     return replace(spec, name=name)
 
 
@@ -280,8 +280,8 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
     return ProtocolFinder(
         [player for directory in directories for player in players_in(directory)],
-        lambda program, protocol: warn("console.speaks", program=program, protocol=protocol.title),
-        lambda program, seconds: warn("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
+        lambda program, protocol: options.warn("console.speaks", program=program, protocol=protocol.title),
+        lambda program, seconds: options.warn("console.slow_to_speak", program=program, seconds=f"{seconds:g}"),
     )
 
 

@@ -9,9 +9,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.colours import YELLOW, coloured
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.games import DEFAULT_GAME as DEFAULT_GAME
-from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES
+from elolab.engine.language import DEFAULT_LANGUAGE, LANGUAGE_VARIABLE, LANGUAGES, console
 from elolab.engine.settings.whole_numbers import MAX_SEED, natural_number
 
 if TYPE_CHECKING:
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
 NONE_LEFT = "off"
 """Value of an option that turns off a numeric rule, such as the move limit."""
+
+
+def warn(key: str, **values: Any) -> None:
+    """Print the message with this key to standard error; ``values`` fill its placeholders."""
+    print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def add_game(parser: argparse.ArgumentParser, default: str = DEFAULT_GAME) -> None:

@@ -14,10 +14,10 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.colours import RED, YELLOW, coloured, text_columns
+from elolab.arena.colours import RED, coloured, text_columns
 from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import epd_file, pgn_words
-from elolab.cli.shared.options import print_json
+from elolab.cli.shared.options import print_json, warn
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_file, output_folder, run_options
 from elolab.engine.errors import UserError
@@ -205,11 +205,6 @@ class _Patience:
         Writes to file descriptor 2, because the interrupted code may be using ``sys.stderr``.
         """
         os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
-
-
-def warn(key: str, **values: Any) -> None:
-    """Print the message with this key to standard error; ``values`` fill its placeholders."""
-    print(coloured(f"elolab: {console('elolab.arena')(key, **values)}", YELLOW, sys.stderr), file=sys.stderr)
 
 
 def warn_if_in_use(directory: Path) -> None:
