@@ -32,10 +32,11 @@ AT_ONCE_SECONDS = SECOND_SECONDS + 2.0
 """A process of a loaded machine takes a while to come to its turn."""
 
 PROGRAM = """
-import ctypes, sys, threading, time
+import ctypes, signal, sys, threading, time
 from elolab.arena.players.interruption import give_back_signals, stopping_on_signals, take_over_signals
 from elolab.engine.errors import UserError
 sys.path.insert(0, {folder!r})
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup has it ignored
 take_over_signals()
 
 class Stop:
