@@ -77,7 +77,10 @@ def test_the_fit_of_win_probabilities_takes_its_words_in_any_order(monkeypatch: 
     for words in ("othello 30", "30", ""):
         monkeypatch.setattr(sys, "argv", ["win_probability", *words.split()])
         script.main()
-    assert asked == [("othello", 30), ("xiangqi", 30), ("othello", 30), ("xiangqi", 4000), ("othello", 4000)]
+    assert asked == [
+        ("othello", 30), ("xiangqi", 30), ("othello", 30), ("chess", 30), ("xiangqi", 4000), ("othello", 4000),
+        ("chess", 4000),
+    ]  # fmt: skip
 
 
 def test_a_row_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def after(arbiter: Arbiter, move: str, score: int | None) -> Ending | None:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['empties']}-{case.get('id', '')}")
 def test_a_position_ends_with_its_exact_score(case: dict[str, Any]) -> None:
     position = GAME.position(text_of(case))
-    assert EndgameSolver(StopFlag()).ending(position) == ending_of(case["score"], position.side_to_move)
+    assert EndgameSolver(StopFlag(), Adjudication()).ending(position) == ending_of(case["score"], position.side_to_move)
     assert position.text == text_of(case)
 
 

@@ -35,7 +35,17 @@ def recognises(data: bytes) -> bool:
     if len(entries) < _LEAST_ENTRIES or b"\0" not in data[: 1 << 16]:
         return False
     keys = entries["key"]
-    return bool((keys[1:] >= keys[:-1]).all() and keys[0] < keys[-1] and (entries["move"] < 1 << 15).all())
+    return bool((keys[1:] >= keys[:-1]).all() and keys[0] < keys[-1] and _are_moves(entries["move"].astype(np.int64)))
+
+
+def _are_moves(codes: Any) -> bool:
+    """Whether all codes are moves of a queen or a knight, and those that promote are a pawn's."""
+    promotions, origins, targets = codes >> 12, codes >> 6 & 63, codes & 63
+    ranks, files = abs((targets >> 3) - (origins >> 3)), abs((targets & 7) - (origins & 7))
+    reached = (ranks == 0) | (files == 0) | (ranks == files) | (ranks * files == 2)
+    up, down = (origins >> 3 == 6) & (targets >> 3 == 7), (origins >> 3 == 1) & (targets >> 3 == 0)
+    promoted = (promotions == 0) | (promotions <= 4) & (up | down) & (files <= 1)
+    return bool((reached & (origins != targets) & promoted).all())
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:

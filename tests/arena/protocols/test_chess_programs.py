@@ -30,7 +30,7 @@ PROGRAMS = [
 CASTLED = Opening(
     "r1bqk1nr/pppp1ppp/2n5/2b1p3/2B1P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 4 4", ("e1g1", "g8f6", "d2d3", "e8g8")
 )
-PROMOTES = Opening("8/P5k1/8/8/8/8/6KP/8 w - - 0 1", ("a7a8n", "g7f6"))
+PROMOTES = Opening("8/P5kp/8/8/8/8/5PKP/8 w - - 0 1", ("a7a8n", "g7f6"))
 CHESS960 = [spec for spec in PROGRAMS if spec.command[0] in ("stockfish", "fairy-stockfish", "glaurung")]
 CHESS960 += [OWN_UCI, OWN_XBOARD]
 

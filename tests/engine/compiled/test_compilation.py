@@ -48,6 +48,7 @@ def _use(name: str) -> None:
     ended = {
         "xiangqi": "R3k4/1R7/9/9/9/9/9/9/9/3K5 b",
         "othello": "XXXXXXXXXXXXXXXXXXXXXXXXXXXXOXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXXX X",
+        "chess": "rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3",
     }
     over = game.position(ended[name])
     assert not over.legal_moves()

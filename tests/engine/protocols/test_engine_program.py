@@ -373,7 +373,7 @@ def test_settings_from_a_preset_and_the_command_line(tmp_path: Path, run_here: R
         (["--protocol", "gtp"], "cannot play xiangqi, only othello (--game othello); xiangqi is played over ucci or"),
         (["--protocol", "uci", "--game", "othello"], "othello is played over gtp or nboard"),
         (["--set", "nul_move=on"], "unknown parameter 'nul_move'"),
-        (["--game", "chess"], "chess"),
+        (["--game", "checkers"], "checkers"),
     ],
 )
 def test_mistakes_on_the_command_line(words: list[str], text: str, run_here: Run) -> None:

@@ -103,11 +103,12 @@ def test_every_preset_plays(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPLETE)
 def test_complete_presets_list_every_setting_that_matters(name: str) -> None:
-    (game,) = games_of(name)
-    listed = load_preset(name, game)
-    values = resolve(listed, game=game)
-    missing = [row.name for row in parameters_of(game) if is_active(row.name, values) and row.name not in listed]
-    assert not missing, f"configs/engines/{name}.toml must say what it has for {', '.join(missing)}"
+    assert games_of(name)
+    for game in games_of(name):
+        listed = load_preset(name, game)
+        values = resolve(listed, game=game)
+        missing = [row.name for row in parameters_of(game) if is_active(row.name, values) and row.name not in listed]
+        assert not missing, f"configs/engines/{name}.toml must say what it has for {', '.join(missing)} in [{game}]"
 
 
 def test_the_systems_of_the_texts_are_complete() -> None:
@@ -115,7 +116,7 @@ def test_the_systems_of_the_texts_are_complete() -> None:
 
 
 def test_what_a_complete_preset_does_not_name_is_off_in_it(tmp_path: Path) -> None:
-    sections = "[xiangqi]\nnull_move = true\nnull_verify = 'always'\n[othello]\n"
+    sections = "[xiangqi]\nnull_move = true\nnull_verify = 'always'\n[othello]\n[chess]\n"
     (tmp_path / "partial.toml").write_text(sections, "utf-8")
     (tmp_path / "whole.toml").write_text(f"complete = true\n{sections}", "utf-8")
     assert load_preset(str(tmp_path / "partial.toml"), "xiangqi") == {"null_move": True, "null_verify": "always"}
@@ -139,30 +140,34 @@ SETTING = re.compile(r"(?m)^(\w+) = \S+ *(?:# *(.*))?$")
 """A setting's name and what its line says."""
 
 
-def settings_with_reasons(name: str) -> dict[str, str]:
-    """What the lines of a preset's file say, by parameter."""
-    text = find_config("engines", name).read_text("utf-8").partition("\n[")[2]
+def settings_with_reasons(name: str, game: str) -> dict[str, str]:
+    """What the lines of a game's section of a preset's file say, by parameter."""
+    text = find_config("engines", name).read_text("utf-8").partition(f"\n[{game}]\n")[2].partition("\n[")[0]
     return {found[1]: found[2] or "" for found in SETTING.finditer(text)}
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, *OTHELLO])
 def test_every_line_of_a_system_names_its_source(name: str) -> None:
-    (game,) = games_of(name)
-    reasons = settings_with_reasons(name)
-    assert set(reasons) <= set(load_preset(name, game))
     source = re.compile(r"\[(XQ|EE|AW|FN|OT|3\.31|ours)[^]]*\]")
-    assert [key for key, reason in reasons.items() if not source.match(reason)] == []
+    assert games_of(name)
+    for game in games_of(name):
+        reasons = settings_with_reasons(name, game)
+        assert reasons
+        assert set(reasons) <= set(load_preset(name, game))
+        assert [key for key, reason in reasons.items() if not source.match(reason)] == [], game
 
 
 @pytest.mark.parametrize("name", [*SETTINGS, *OTHELLO])
 def test_techniques_of_no_text_are_off_in_the_systems_of_the_texts(name: str) -> None:
     """Unless a line of the preset says why not; also where they have no effect, for another setting may change that."""
-    (game,) = games_of(name)
-    values = resolve(load_preset(name, game), game=game)
-    reasons = settings_with_reasons(name)
-    for row in parameters_of(game):
-        if row.source.startswith("[ours]") and row.off is not None:
-            assert values[row.name] == row.off or len(reasons[row.name]) > len("[ours]: ") + 5, row.name
+    assert games_of(name)
+    for game in games_of(name):
+        values = resolve(load_preset(name, game), game=game)
+        reasons = settings_with_reasons(name, game)
+        for row in parameters_of(game):
+            if row.source.startswith("[ours]") and row.off is not None:
+                explained = len(reasons.get(row.name, "")) > len("[ours]: ") + 5
+                assert values[row.name] == row.off or explained, (game, row.name)
 
 
 def test_no_technique_comes_in_with_a_setting_that_a_text_is_without() -> None:

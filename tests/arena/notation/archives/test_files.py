@@ -98,14 +98,14 @@ def test_a_folder_below_that_cannot_be_read_is_told(
 
 def test_an_archive_is_known_by_its_content(tmp_path: Path) -> None:
     for name, data in {
-        "XQF": XQF, "CBF": CBF, "WTHOR": WTB, "GGF": GGF.encode(), "DhtmlXQ": UBB, "PGN": PGN.encode(),
+        "XQF": XQF, "CBF": CBF, "WTHOR": WTB, "GGF": GGF.encode(), "DhtmlXQ": UBB, "Polyglot": BIN, "PGN": PGN.encode(),
     }.items():  # fmt: skip
         found = format_of(data)
         assert found is not None
         assert found.name == name
         (tmp_path / "games.dat").write_bytes(data)
         assert load_games(tmp_path / "games.dat", found.game or "xiangqi")
-    assert {archive.name for archive in FORMATS} == {"XQF", "CBF", "WTHOR", "GGF", "DhtmlXQ", "PGN"}
+    assert {archive.name for archive in FORMATS} == {"XQF", "CBF", "WTHOR", "GGF", "DhtmlXQ", "Polyglot", "PGN"}
 
 
 def test_archives_are_suites(mixed: Path, tmp_path: Path) -> None:
