@@ -124,7 +124,7 @@ def test_the_guide_has_every_command(page: str) -> None:
 def test_the_files_in_the_guide_are_valid(language: str, tmp_path: Path) -> None:
     names = ("tournaments", "engines", "tuning", "ablation", "other-engines")
     blocks = [blocks_in(f"docs/{name}{language}.md", "toml") for name in names]
-    (tournament, openings), (commit, xiangqi, othello), (tuning, limits), (ablation,), (external, builds) = blocks
+    (tournament, openings), (commit, xiangqi, othello), (tuning, validation, limits), (ablation,), (external, builds) = blocks
     assert tomllib.loads(commit)["mine"]["source"] == "./mine@main"
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]
@@ -139,6 +139,8 @@ def test_the_files_in_the_guide_are_valid(language: str, tmp_path: Path) -> None
     assert [player.protocol for player in spec.players] == ["gtp", "nboard"]
     (tmp_path / "gain.toml").write_text(tuning, "utf-8")
     assert len(load_tuning(tmp_path / "gain.toml").space.dimensions) == 4
+    (tmp_path / "gain.toml").write_text(f"{tuning}\n{validation}", "utf-8")
+    assert load_tuning(tmp_path / "gain.toml").validation.maximum_pairs == 4000
     several = {"game": "xiangqi", "budget": {"games": 8000}, "parameters": ["null_depth"], **tomllib.loads(limits)}
     assert len(tuning_from_mapping(several, "limits.toml").limit_shares.limits) == 3
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
@@ -185,7 +187,13 @@ def test_files_and_names_in_how_tos_exist(page: str) -> None:
     quoted = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text_of(page), flags=re.DOTALL | re.MULTILINE)))
     files = {text for text in quoted if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/?", text) and ("/" in text or "." in text)}
     files = {text for text in files if "NAME" not in text and not text.startswith("parameters.")}
-    missing = {name for name in files if not any((ROOT / base / name).exists() for base in ("", "engine/games"))}
+    games = [path.parent for path in (ROOT / "engine/games").glob("*/__init__.py")]
+    missing = {
+        name
+        for name in files
+        if not any((ROOT / base / name).exists() for base in ("", "engine/games"))
+        and not all((game / name).exists() for game in games)  # files of every game's folder
+    }
     assert missing <= {"contract.py", "__init__.py", ".venv"}  # of the folder spoken of, and what `make` makes
     words = {
         word

@@ -32,6 +32,7 @@ from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.playoff import Decision
 from elolab.tuning.study.result import RoundEnd, StudyResult
+from elolab.tuning.study.space import Dimension
 from elolab.tuning.study.study_spec import tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import PlannedValidation, judge
 from tests.support.fake_tournament import by_chance, played
@@ -322,6 +323,14 @@ STUDY: dict[str, Any] = {
 }  # fmt: skip
 
 
+def candidates(dimension: Dimension) -> Sequence[Any]:
+    """All values of a list, or all whole values of a range."""
+    if dimension.choices:
+        return dimension.choices
+    assert dimension.is_whole
+    return range(int(dimension.low), int(dimension.high) + 1, int(dimension.step))
+
+
 def study(folder: Path, kind: str = "usual") -> StudyResult:
     """A study by kind: ``usual``, ``huge`` (effects of 1 000 Elo), ``few`` (one result), ``trials`` or ``base``."""
     data = STUDY | ({"sampler": "tpe", "trials": 20} if kind == "trials" else {})
@@ -330,7 +339,7 @@ def study(folder: Path, kind: str = "usual") -> StudyResult:
     observations = Observations(space)
     size = 4000.0 if kind == "huge" else 120.0
     sets = [
-        space.effective_values(tuple(chance.choice(dimension.values) for dimension in space.dimensions))
+        space.effective_values(tuple(chance.choice(candidates(dimension)) for dimension in space.dimensions))
         for _ in range(60)
     ]
 

@@ -109,7 +109,7 @@ def test_a_file_of_the_current_folder_comes_before_a_shipped_one(
         (["tune", "clocks"], "no tuning specification 'clocks' (did you mean 'clock'?)"),
         (["ablate"], "ablate: SPEC is missing: give a TOML file or one of aspiration-windows, "),
         (["tournament"], "tournament: SPEC is missing: give a TOML file or one of demo, "),
-        (["tune"], "tune: SPEC is missing: give a TOML file or one of clock, "),
+        (["tune"], "tune: SPEC is missing: give a TOML file or one of chess-search, clock, "),
     ],
 )  # fmt: skip
 def test_a_wrong_name_is_answered_in_one_line_with_a_right_one(

@@ -37,6 +37,7 @@ from tests.support.extreme_results import (
     ablation,
     ablation_rows,
     all_won_row,
+    candidates,
     claims,
     comparison_row,
     depth_rows_of,
@@ -206,7 +207,7 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
     low, high = slices.axes[0].get_ylim()
     best = result.decision.values
     for place, dimension in enumerate(result.spec.space.dimensions):
-        sets = [(*best[:place], value, *best[place + 1 :]) for value in dimension.values]
+        sets = [(*best[:place], value, *best[place + 1 :]) for value in candidates(dimension)]
         mean, _ = result.model.gain(sets, best)
         assert low <= min(mean)
         assert max(mean) <= high

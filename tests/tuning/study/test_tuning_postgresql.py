@@ -18,7 +18,9 @@ import pytest
 
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
+from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.result import StudyResult
+from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.storage import RoundTrials
 from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.tuning_run import tune
@@ -109,7 +111,7 @@ def begin_together(url: str, folder: Path) -> None:
 
     def begin(worker: int) -> int:
         together.wait(timeout=30)
-        return RoundTrials(spec, folder, str(worker)).ask(spec.space.default_values, [])[0]
+        return RoundTrials(spec, folder, str(worker)).ask(StudyState(Observations(spec.space), openings=100))[0]
 
     with ThreadPoolExecutor(together.parties) as pool:
         assert sorted(pool.map(begin, range(together.parties))) == [0, 1, 2, 3]
