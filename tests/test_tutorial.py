@@ -124,7 +124,13 @@ def test_the_guide_has_every_command(page: str) -> None:
 def test_the_files_in_the_guide_are_valid(language: str, tmp_path: Path) -> None:
     names = ("tournaments", "engines", "tuning", "ablation", "other-engines")
     blocks = [blocks_in(f"docs/{name}{language}.md", "toml") for name in names]
-    (tournament, openings), (commit, xiangqi, othello), (tuning, validation, limits), (ablation,), (external, builds) = blocks
+    (
+        (tournament, openings),
+        (commit, xiangqi, othello),
+        (tuning, validation, limits),
+        (ablation,),
+        (external, builds),
+    ) = blocks
     assert tomllib.loads(commit)["mine"]["source"] == "./mine@main"
     spec = spec_from_mapping(tomllib.loads(tournament), "mine.toml")
     assert [player.protocol for player in spec.players] == ["builtin", "builtin", "uci"]

@@ -53,7 +53,7 @@ LINES = (
     f"tournament {TWO} -each proto=uci nodes=20000 -tournament pyramid -games 2 -bookmode disk -event cup",
     f"tournament {TWO} -each st=0.5 -sprt elo0=-5 elo1=40 -tournament gauntlet -seeds 1 -rounds 100",
     # As the manual of cutechess-cli has them
-    "match -engine cmd=./new name=A stderr=a.txt restart=on trust debug tscale=1.5 -engine cmd=./base "
+    "match -variant xiangqi -engine cmd=./new name=A stderr=a.txt restart=on trust debug tscale=1.5 -engine cmd=./base "
     "name=B arg=-x arg=-y restart=auto ponder -each proto=uci tc=5s+0.05s option.Threads=1 -openings file=xiangqi "
     "policy=round order=sequential -pgnout g.pgn min fi -epdout end.epd -maxmoves 150 -tb /syzygy -tbpieces 6 "
     "-tbignore50 -tbadjudicate BOTH -rounds 10 -games 2 -concurrency 1 -livepgnout live.pgn",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import struct
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,8 @@ CBF = (
 ).encode()
 PGN = '[Game "Chinese Chess"]\n[Red "丙"]\n[Result "紅勝"]\n1. 相三進五 卒７進１ 1-0\n'
 GGF = "(;GM[Othello]TY[8]BO[8 ---------------------------O*------*O--------------------------- *]B[d3]W[c5];)"
+BIN = struct.pack(">QHHI", 0x463B96181691FC9C, 796, 1, 0) + struct.pack(">QHHI", 0x823C9B50FD114196, 3364, 1, 0)
+"""A book with e2e4 in the start position and e7e5 as the answer."""
 WTB = wtb_file([(0, 1, 2, 40, 40, "d3 c3"), (0, 1, 2, 40, 40, "c4 c3")])
 
 
