@@ -238,7 +238,7 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("./folder", "that is a folder"),
         ("./absent", "no such file"),
         ("'/bin/sleep 10 s'", "with arguments it is --engine cmd=/bin/sleep args='10 s'"),
-        ("sh", "--engine cmd=sh"),
+        ("sh start_timeout=0.3", "sh answers in none of the protocols .* said nothing within 0.3 s"),
         ("cmd=./mute start_timeout=0.3", "said nothing within 0.3 s"),
         ("cmd=./mine nmae=x", "did you mean 'name'"),
         ("cmd=./mine preset=default", "cmd= and preset= both name an engine"),
