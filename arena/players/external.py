@@ -105,10 +105,6 @@ class ProtocolClient(ABC):
         has processed them.
         """
 
-    def expect_move(self) -> None:
-        """Note that a search has been started, whose answer is due; only in protocols with a ``program_side``."""
-        raise NotImplementedError
-
     def stop(self) -> list[str]:
         """Return the lines that end a search; its answer is then still due."""
         return self.synchronise("stop")
@@ -225,7 +221,6 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Read and return the answer to a question that compiled code has asked."""
-        self._client.expect_move()
         return self._search((), position, clock, stop)
 
     def move_afresh(

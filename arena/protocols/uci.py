@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
 from elolab.arena.players.external import move_style
-from elolab.arena.players.player import Fault, PlayerClock, PlayerFault, first_word
+from elolab.arena.players.player import Fault, PlayerClock, PlayerFault, Reply, first_word
 from elolab.arena.players.registry import Converse, Greeting, Protocol
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves, detect_first_rank
 from elolab.arena.protocols.uci_family import (
@@ -296,6 +296,11 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         self._words = move_words((self._game, self._first_rank))
         go = go_parts(spec.limits, opponent, side)
         return ProgramSide(process.talk, self._words, go, spec.limits, spec.margin_ms, spec.watchdog_ms)
+
+    def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
+        """Read and return the answer to a question that compiled code has asked."""
+        self._client.think()  # nothing to send; the answer is due
+        return super().finish_move(position, clock, stop)
 
     def read_variation(self, text: str) -> str:
         """Convert the engine's principal variation to the notation of ``Reply``."""

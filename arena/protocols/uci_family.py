@@ -255,10 +255,6 @@ class UciFamilyClient(ProtocolClient):
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
-    def expect_move(self) -> None:
-        """Note that a search has been started, whose answer is due."""
-        self.think()
-
     def receive(self, line: str) -> str:
         """Process a line of the engine; returns the first word of a due reply, else an empty text."""
         word = "info" if line.startswith("info ") else first_word(line)

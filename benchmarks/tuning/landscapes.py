@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import random
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -111,7 +112,7 @@ FAMILIES = {
 }
 
 
-class Landscape:
+class Landscape(ABC):
     """A space to search, and the true Elo of every set in it."""
 
     space: Space
@@ -126,9 +127,9 @@ class Landscape:
             self.compute([values])
         return self._known[values]
 
+    @abstractmethod
     def compute(self, sets: Sequence[Values]) -> None:
         """Compute the Elo of sets at once, which is much faster than one by one."""
-        raise NotImplementedError
 
 
 class Bowl(Landscape):

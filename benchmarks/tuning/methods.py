@@ -46,7 +46,7 @@ class Outcome:
 
 
 Method = Callable[[Landscape, int, int], Outcome]
-"""Of a landscape, a budget in games and a random seed."""
+"""A function that tunes on a landscape; its other arguments are the budget in games and a random seed."""
 
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
@@ -163,7 +163,7 @@ class Spsa:
     """Simultaneous perturbation (Spall 1992), choices by a preference that rises with their wins."""
 
     perturbation_end: float
-    """Of a range."""
+    """Distance of the two settings of a pair from the centre at the end, as a share of the range."""
     rate_end: float
     """What a game won moves the centre at the end, in perturbations squared over ranges."""
 

@@ -92,11 +92,11 @@ class KeptClaims:
     texts: Mapping[str, Mapping[str, Any]]
     """The tables of all parts of the file, by id in its order."""
     limits: Mapping[str, str | Mapping[str, str]]
-    """Those of its full budget, by name; where the engines have different ones, of each."""
+    """Search limits of the full budget, by name; a table by engine where the engines have different limits."""
     parts: Mapping[str, KeptPart]
-    """Of those with a result, by id in the same order."""
+    """The parts that have a result, by id, in the order of ``texts``."""
     run: str
-    """The name of the folder they are from; empty without results."""
+    """Name of the folder of the results; empty without results."""
     positions: int
     """Number of positions that a part of weight 1 searches."""
 

@@ -27,6 +27,7 @@ from elolab.engine.games.chess.boards import (
     has_several,
     rook_attacks,
 )
+from elolab.engine.games.hash_keys import random_keys
 from elolab.engine.settings.features import CHESS_TERMS
 from elolab.engine.values import MAX_GAME_PLIES
 
@@ -96,18 +97,9 @@ STATE_DTYPE = np.dtype(
 )
 
 
-def _random_keys(count: int) -> np.ndarray:
-    """Pseudo-random 64-bit keys by splitmix64 from a fixed seed, so that hashes are the same on every machine."""
-    keys, state, mask = [], 0x63_68_65_73_73, (1 << 64) - 1
-    for _ in range(count):
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        word = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
-        keys.append(word ^ (word >> 31))
-    return np.array(keys, np.uint64)
-
-
-_KEYS = _random_keys((PIECES + 2) * SQUARES + 1)
+_SEED = 0x63_68_65_73_73
+"""Seed of the hash keys."""
+_KEYS = random_keys(_SEED, (PIECES + 2) * SQUARES + 1)
 PIECE_KEYS = _KEYS[: PIECES * SQUARES].reshape(PIECES, SQUARES).copy()
 """Hash keys by piece code and square; 0 for the codes of no piece."""
 PIECE_KEYS[[6, 7, 14, 15]] = 0

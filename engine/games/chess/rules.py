@@ -14,7 +14,7 @@ from elolab.engine.compiled.kernel import jit, popcount
 from elolab.engine.games.chess.boards import NONE
 from elolab.engine.games.chess.moves import count_moves
 from elolab.engine.games.chess.position import occupied
-from elolab.engine.games.contract import ENDLESS, PATH_DRAW, PATH_OPEN, encode_verdict
+from elolab.engine.games.contract import PATH_DRAW, PATH_OPEN, encode_verdict
 from elolab.engine.games.repetition import earlier_occurrence, repetition_key_of
 from elolab.engine.values import MATE
 
@@ -103,35 +103,6 @@ def repetition_key(state):
 def final_score(state):
     """``-MATE`` for a side in check, which is mated; 0 for stalemate."""
     return -MATE if state.checkers != NONE else 0
-
-
-@jit
-def is_pass(state, move):
-    """Always false: chess has no passes."""
-    return False
-
-
-@jit
-def plies_left(state):
-    """Always ``ENDLESS``: the length of a game has no useful bound."""
-    return np.int64(ENDLESS)
-
-
-@jit
-def solvable(state, parameters, depth):
-    """Always false: the search itself plays endgames."""
-    return False
-
-
-@jit
-def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Never called, because ``solvable`` is false."""
-    return np.int64(0)
-
-
-@jit
-def best_line(state, search, lists, parameters, score):
-    """Never called, because ``solvable`` is false."""
 
 
 @jit

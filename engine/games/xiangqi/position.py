@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.hash_keys import random_keys
 from elolab.engine.settings.features import XIANGQI_TERMS
 from elolab.engine.values import MAX_GAME_PLIES
 
@@ -138,20 +139,13 @@ ALIGNED = np.array(
 """Lines that two squares have in common, by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
 
 
-def _random_keys(count: int) -> np.ndarray:
-    """Pseudo-random 64-bit keys by splitmix64 from a fixed seed, so that hashes are the same on every machine."""
-    keys, state, mask = [], 0x58_69_61_6E_67_71_69, (1 << 64) - 1
-    for _ in range(count):
-        state = (state + 0x9E3779B97F4A7C15) & mask
-        word = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
-        keys.append(word ^ (word >> 31))
-    return np.array(keys, np.uint64)
+_SEED = 0x58_69_61_6E_67_71_69
+"""Seed of the hash keys."""
 
 
 def _slot_keys() -> np.ndarray:
     """Hash keys by slot and square; pieces of the same type and side have the same keys."""
-    by_type = _random_keys(2 * 7 * SQUARES).reshape(2, 7, SQUARES)
+    by_type = random_keys(_SEED, 2 * 7 * SQUARES).reshape(2, 7, SQUARES)
     table = np.zeros((SLOTS, SQUARES), np.uint64)
     for slot in range(16, SLOTS):
         table[slot] = by_type[(slot - 16) // 16, SLOT_TYPE[slot]]
@@ -159,7 +153,7 @@ def _slot_keys() -> np.ndarray:
 
 
 PIECE_KEYS = _slot_keys()
-SIDE_KEY = _random_keys(2 * 7 * SQUARES + 1)[-1]
+SIDE_KEY = random_keys(_SEED, 2 * 7 * SQUARES + 1)[-1]
 
 # Two tables for each kind of line, so that values used together lie together. A reach entry:
 SLIDE_MASK = 1023  # bits 0-9: empty squares reached

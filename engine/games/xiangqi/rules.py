@@ -34,7 +34,7 @@ from __future__ import annotations
 import numpy as np
 
 from elolab.engine.compiled.kernel import jit
-from elolab.engine.games.contract import ENDLESS, PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
+from elolab.engine.games.contract import PATH_DRAW, PATH_LOSS, PATH_OPEN, PATH_WIN, encode_verdict
 from elolab.engine.games.repetition import earlier_occurrence, repetition_key_of
 from elolab.engine.games.xiangqi.attacks import reaches, slides_to
 from elolab.engine.games.xiangqi.moves import count_moves, gives_check, in_check, is_safe
@@ -453,35 +453,6 @@ def repetition_key(state):
 def final_score(state):
     """Always ``-MATE``: a side without a legal move loses, in check or not."""
     return -MATE
-
-
-@jit
-def is_pass(state, move):
-    """Always false: Xiangqi has no passes."""
-    return False
-
-
-@jit
-def plies_left(state):
-    """Always ``ENDLESS``: the length of a game has no useful bound."""
-    return np.int64(ENDLESS)
-
-
-@jit
-def solvable(state, parameters, depth):
-    """Always false: no solver exists for Xiangqi positions."""
-    return False
-
-
-@jit
-def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Never called, because ``solvable`` is false."""
-    return np.int64(0)
-
-
-@jit
-def best_line(state, search, lists, parameters, score):
-    """Never called, because ``solvable`` is false."""
 
 
 @jit

@@ -1,0 +1,16 @@
+"""Pseudo-random keys for hashes of positions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def random_keys(seed: int, count: int) -> np.ndarray:
+    """64-bit keys by splitmix64 from a seed, so that hashes are the same on every machine: uint64 of shape (count,)."""
+    keys, state, mask = [], seed, (1 << 64) - 1
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & mask
+        word = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) & mask
+        keys.append(word ^ (word >> 31))
+    return np.array(keys, np.uint64)

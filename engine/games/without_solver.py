@@ -1,0 +1,37 @@
+"""Compiled functions that games share which have no passes, no bound on their length, and no solver of endgames."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from elolab.engine.compiled.kernel import jit
+from elolab.engine.games.contract import ENDLESS
+
+
+@jit
+def is_pass(state, move):
+    """Always false: no move is a pass."""
+    return False
+
+
+@jit
+def plies_left(state):
+    """Always ``ENDLESS``: the length of a game has no useful bound."""
+    return np.int64(ENDLESS)
+
+
+@jit
+def solvable(state, parameters, depth):
+    """Always false: the search itself plays endgames."""
+    return False
+
+
+@jit
+def solve(state, search, lists, parameters, alpha, beta, ply):
+    """Never called, because ``solvable`` is false."""
+    return np.int64(0)
+
+
+@jit
+def best_line(state, search, lists, parameters, score):
+    """Never called, because ``solvable`` is false."""
