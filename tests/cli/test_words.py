@@ -190,7 +190,7 @@ def test_the_default_limit_is_one_that_all_players_can_be_told_of(
 
 
 def test_the_default_limit_has_no_nodes_where_an_engine_may_not_know_them(specify: Any) -> None:
-    players = "--engine cmd=./mine proto=xboard {} --engine default"
+    players = "--game xiangqi --engine cmd=./mine proto=xboard {} --engine default"
     assert [str(player.limits) for player in specify(f"match {players.format('')}").players] == ["depth=6"] * 2
     own = specify(f"match {players.format('st=2')}")
     assert [str(player.limits) for player in own.players] == ["move_time=2", "nodes=1000"]
