@@ -16,7 +16,8 @@ The specification leaves these decisions to the driver of an engine:
   position sent again in the middle of a control comes with the moves that are left, and once more at the next control.
 - **Ranks** of Xiangqi count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for other engines.
 - **Chess960** is the variant ``fischerandom``, whose castling is ``O-O``; other chess is ``normal``, with ``e1g1``.
-  Engines' castling is read in any spelling, and their moves in SAN too.
+  Fairy-Stockfish takes the fifth character of any move for a promotion and so misreads ``O-O-O``; it receives the
+  king's move to its own rook. Engines' castling is read in any spelling, and their moves in SAN too.
 - **Version 1** has no features: an engine that refuses ``protover`` plays without. One that refuses ``sd`` gets no
   depth, so it is refused instead of played without a limit.
 - **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
@@ -466,6 +467,13 @@ class XboardClient(ProtocolClient):
         """
         return all_options(self.options, self.features)
 
+    def move_style(self, variant: str) -> str:
+        """Style in which the engine reads the moves of a variant (``Game.write_moves``)."""
+        if self.has("san"):
+            return "san"
+        takes_rook = variant == "fischerandom" and self.engine_name.startswith("Fairy-Stockfish")
+        return CHESS960_STYLE if takes_rook else STYLES[variant]
+
     def check_variant(self, variant: str) -> None:
         """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play a variant.
 
@@ -576,8 +584,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             style = move_style(self._game, opening.position)
             self._variant = XBOARD_VARIANTS[self._game][style == CHESS960_STYLE]
             self._client.check_variant(self._variant)
-            written = "san" if self._client.has("san") else STYLES[self._variant]
-            self._texts = GameMoves(game_named(self._game), written)
+            self._texts = GameMoves(game_named(self._game), self._client.move_style(self._variant))
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
             self._path = ()
             setting_up, told = [self._fresh(game_named(self._game).position(opening.position, opening.moves))], []

@@ -134,8 +134,9 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
 
     ``given`` maps the file's keys to the values of command-line options, which replace those of the file.
     """
-    from elolab.arena.tournament_reader import spec_from_mapping
+    from elolab.arena.tournament_reader import TOURNAMENT, spec_from_mapping
     from elolab.engine.settings.configuration import read_toml
+    from elolab.engine.settings.schema import Table
 
     name_ignored_words(arguments)
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
@@ -143,14 +144,16 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
         raise UsageError(
             f"tournament: --each and {arguments.spec!r}: that file describes the players; change them there"
         )
-    given |= _sprt(arguments) | conditions_of(arguments)
+    data = read_toml(path)
+    game = arguments.game or Table(data, str(path), TOURNAMENT, kind="tournaments")["game"]
+    given |= _sprt(arguments) | conditions_of(arguments, game)
     for key, value in (
         ("game", arguments.game), ("seed", arguments.seed), ("name", arguments.event),
         ("engines", arguments.engines_file), ("limit", arguments.limit),
     ):  # fmt: skip
         if value is not None:
             given[key] = str(value) if key == "limit" else value
-    content = merged(read_toml(path), given)
+    content = merged(data, given)
     finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
     spec = spec_from_mapping(content, str(path), finder)
     name_settings_without_effect(content["players"], spec.players)

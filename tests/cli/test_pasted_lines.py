@@ -59,6 +59,7 @@ LINES = (
     "-tbignore50 -tbadjudicate BOTH -rounds 10 -games 2 -concurrency 1 -livepgnout live.pgn",
     f"match {TWO} -each tc=inf/60+0.6 -resign movecount=5 score=900 twosided=false -openings file=xiangqi format=epd "
     "policy=encounter reuse=true -rounds 30000 -concurrency 1 -debug all",
+    f"match {TWO} -each nodes=500 -tb /syzygy -tbpieces 6 -rounds 4 -games 2 -concurrency 1",
     # Chess
     f"match {TWO} -variant standard -each tc=10+0.1 option.Hash=16 option.SyzygyPath=/syzygy -openings file=chess "
     "format=epd order=random -rounds 10 -games 2 -repeat -concurrency 1 -resign movecount=3 score=600",

@@ -9,9 +9,10 @@ from typing import Any
 from elolab.arena.tournament_spec import RULES, SPRT
 from elolab.cli.shared.engine_options import read_player_words
 from elolab.cli.shared.key_values import SWITCHES, assignments, plain_value
-from elolab.cli.shared.options import game_of, warn, whole_number
+from elolab.cli.shared.options import warn, whole_number
 from elolab.cli.shared.other_programs import without_ignored
 from elolab.cli.shared.parser import UsageError
+from elolab.engine.games import game_named
 from elolab.engine.language import console
 from elolab.engine.rules import MAX_PLIES, MAX_TABLEBASE_PIECES, Adjudication
 from elolab.engine.settings.schema import WHOLE, Field
@@ -157,8 +158,11 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
     return pairs if games is None else games // GAMES_OF_A_PAIR
 
 
-def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Keys and values of a tournament's file from the options of ``add_condition_words``. Raises ``UsageError``."""
+def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
+    """Keys and values of a tournament's file from the options of ``add_condition_words``, for games of ``game``.
+
+    Raises ``UsageError`` for wrong values.
+    """
     content: dict[str, Any] = {}
     adjudication: dict[str, Any] = {}
     if arguments.openings is not None:
@@ -172,13 +176,13 @@ def conditions_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if arguments.maxmoves is not None:
         adjudication["maximum_plies"] = 2 * arguments.maxmoves
     if arguments.tb is not None:
-        adjudication |= _tablebases(arguments)
+        adjudication |= _tablebases(arguments, game)
     return content | ({"adjudication": adjudication} if adjudication else {})
 
 
-def _tablebases(arguments: argparse.Namespace) -> dict[str, Any]:
+def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
     """Keys of the adjudication from the options of tablebases; warns and returns none if the game has no tables."""
-    if arguments.game is not None and not game_of(arguments).has_tablebases:
+    if not game_named(game).has_tablebases:
         say = console("elolab.arena")
         warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))
         return {}

@@ -125,8 +125,9 @@ def spec_of_words(
     if arguments.game is not None:
         arguments.game = options.game_of(arguments).name
     arguments.seed = DEFAULT_SEED if arguments.seed is None else arguments.seed
-    content = {"seed": arguments.seed} | conditions_of(arguments) | own
+    content = {"seed": arguments.seed} | own
     entries, reader = _entries(players, content, arguments)
+    content = conditions_of(arguments, reader.game) | content
     limit = arguments.limit
     if limit is None:
         limit = default_limit(reader.protocol_of(entry, kind) for entry in entries if "limit" not in entry)
@@ -180,7 +181,7 @@ def planned_test(
     from elolab.arena.play.tournament_run import prepare
 
     game = arguments.game or options.DEFAULT_GAME
-    content = {"game": game, "limit": str(DEFAULT_LIMIT)} | conditions_of(arguments) | keys_of_test(test, pairs)
+    content = {"game": game, "limit": str(DEFAULT_LIMIT)} | conditions_of(arguments, game) | keys_of_test(test, pairs)
     content["players"] = [{"name": name} for name in ("A", "B")]
     spec = prepare(spec_from_mapping(content, "sprt")).spec
     assert spec.sprt is not None

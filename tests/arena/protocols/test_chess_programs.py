@@ -32,7 +32,7 @@ CASTLED = Opening(
 )
 PROMOTES = Opening("8/P5kp/8/8/8/8/5PKP/8 w - - 0 1", ("a7a8n", "g7f6"))
 CHESS960 = [spec for spec in PROGRAMS if spec.command[0] in ("stockfish", "fairy-stockfish", "glaurung")]
-CHESS960 += [OWN_UCI, OWN_XBOARD]
+CHESS960 += [program("fairy-stockfish", "xboard", "depth=4"), OWN_UCI, OWN_XBOARD]
 
 
 def name(spec: PlayerSpec) -> str:
