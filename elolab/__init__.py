@@ -6,7 +6,8 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games or by a function of your own;
-- ``PairedObjective``, with its ``DuelSampler``: the method of ``tune`` for a study of Optuna's and a match of your own;
+- ``PairedObjective``, with its ``DuelSampler`` and ``SpsaSampler``: the method of ``tune``, or SPSA, for a study of
+  Optuna's and a match of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
 - ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``Recommended``,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from elolab.playing import PlayedMatch, PlayedTournament, expect_test, play_match, play_tournament
     from elolab.studies import PlayedStudy, Trials, tune
     from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
-    from elolab.tuning.study.sampler import DuelSampler
+    from elolab.tuning.study.sampler import DuelSampler, SpsaSampler
 
 __all__ = [
     "Confirmation",
@@ -53,6 +54,7 @@ __all__ = [
     "PlayedTournament",
     "Recommended",
     "SearchResult",
+    "SpsaSampler",
     "Trials",
     "UserError",
     "ablate",
@@ -76,6 +78,7 @@ _MODULES = {
     "PlayedTournament": "elolab.playing",
     "Recommended": "elolab.tuning.paired",
     "SearchResult": "elolab.analysis",
+    "SpsaSampler": "elolab.tuning.study.sampler",
     "Trials": "elolab.studies",
     "UserError": "elolab.engine.errors",
     "ablate": "elolab.ablation",

@@ -1,15 +1,16 @@
 """The tuning method for any study of Optuna: an objective that compares two sets of values, and the sampler for it.
 
-The objective is an ordinary function of a trial. With ``DuelSampler`` it plays the settings pairs that the sampler lays
-out around the trial's values; with any other sampler it plays the trial's values against the base. The results are
-attributes of the trials, so that every storage of Optuna keeps them.
+The objective is an ordinary function of a trial. With ``DuelSampler`` or ``SpsaSampler`` it plays the settings pairs
+that the sampler lays out around the trial's values; with any other sampler it plays the trial's values against the
+base. The results are attributes of the trials, so that every storage of Optuna keeps them.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from optuna.distributions import BaseDistribution
@@ -20,9 +21,16 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.playoff import decide
-from elolab.tuning.study.rounds.pairs_of_settings import RoundDesign, SettingsPair, design_pair
-from elolab.tuning.study.sampler import DESIGN_ATTRIBUTE, DuelSampler, dimension_of, suggest
-from elolab.tuning.study.space import Space, Values
+from elolab.tuning.study.rounds.pairs_of_settings import Round, SettingsPair, round_pairs
+from elolab.tuning.study.sampler import (
+    DESIGN_ATTRIBUTE,
+    RESULTS_ATTRIBUTE,
+    DuelSampler,
+    SpsaSampler,
+    dimension_of,
+    suggest,
+)
+from elolab.tuning.study.space import R_END, Space, Values
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.validation.gain_test import GainTest
 
@@ -30,8 +38,6 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial, Trial
 
-RESULTS_ATTRIBUTE = "duels"
-"""Name of the trial attribute with its settings pairs: number, first set, second set, and pentanomial counts."""
 MAX_VALUE = 1000.0
 """Largest absolute Elo that a trial reports to Optuna."""
 SEED_STEP = 1_000_000
@@ -48,7 +54,7 @@ class Recommended:
     """The recommendation from all games of a study."""
 
     values: dict[str, Value]
-    """The model's maximum, or the base if nothing better is expected."""
+    """The candidate, or the base if nothing better is expected."""
     is_base: bool
     elo: float
     """Expected Elo over the base; ``low`` to ``high`` is its 90 % interval."""
@@ -99,20 +105,32 @@ class PairedObjective:
         """The sampler of this objective: relative sampling around the maximum of the model of all games."""
         return DuelSampler(self.space, self._state, self._learn)
 
+    def spsa_sampler(
+        self, trials: int, c_end: Mapping[str, float] = MappingProxyType({}), r_end: float = R_END
+    ) -> SpsaSampler:
+        """The sampler SPSA, with the schedules of fishtest and OpenBench, for a study of ``trials`` trials.
+
+        ``c_end`` is the distance of both sets from the centre at the end, by name: in the unit of the values, or with
+        ``log`` of their natural logarithm; by default a twentieth of the range. ``r_end`` is the step at the end.
+        """
+        unknown = next((name for name in c_end if name not in self.space.names), None)
+        if unknown is not None:
+            raise UserError(f"c_end: {unknown} is none of the distributions")
+        dimensions = tuple(replace(one, c_end=c_end.get(one.name), r_end=r_end) for one in self.space.dimensions)
+        return SpsaSampler(replace(self.space, dimensions=dimensions), trials * self._pairs, self._seed)
+
     def __call__(self, trial: Trial) -> float:
         """Play a trial's matches; returns the Elo of its values over the base."""
         values = tuple(suggest(trial, dimension) for dimension in self.space.dimensions)
         attributes = trial.study.get_trials(deepcopy=False)[trial.number].user_attrs  # the trial's own may be older
-        recorded, base, start = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
+        recorded, base, first = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number * self._pairs
         results, total = [], Pentanomial((0, 0, 0, 0, 0))
-        for number in range(start * self._pairs, (start + 1) * self._pairs):
-            pair = SettingsPair(number, values, base)
-            if recorded is not None:
-                design = RoundDesign.from_plain(values, recorded)
-                pair = design_pair(self.space, self._seed, design, number, number)
+        one = Round(trial.number, first, self._pairs, 1, first)
+        for scheduled in round_pairs(self.space, self._seed, values, recorded, one):
+            pair = scheduled.settings
             if pair.first != pair.second:
-                counts = self._play(pair.first, pair.second, self._seed + number)
-                results.append([number, list(pair.first), list(pair.second), list(counts.counts)])
+                counts = self._play(pair.first, pair.second, self._seed + pair.number)
+                results.append([pair.number, list(pair.first), list(pair.second), list(counts.counts)])
                 total += counts
         trial.set_user_attr(RESULTS_ATTRIBUTE, results)
         with self._lock:
@@ -127,7 +145,8 @@ class PairedObjective:
     def recommendation(self, study: Study) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
-        It is no trial's set: the best of many noisy trials is mostly the luckiest. Raises ``UserError`` without games.
+        It is no trial's set: the best of many noisy trials is mostly the luckiest. It is the model's maximum, with SPSA
+        its last iterate, or the base if nothing better is expected. Raises ``UserError`` without games.
         """
         with self._lock:
             self._learn(study)
@@ -136,6 +155,8 @@ class PairedObjective:
             self._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
             if model is None or best is None:
                 raise UserError("the study has no finished trial with a result yet")
+            if isinstance(study.sampler, SpsaSampler):
+                best = tuple(study.sampler.last_iterate(study).values())
             found = decide(model, best, region=self._state.observations.trust_region())
         low, high = found.interval()
         return Recommended(self._named(found.values), found.is_base, found.gain, low, high)

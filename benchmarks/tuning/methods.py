@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
 import numpy as np
-from landscapes import CHOICES, Games, Landscape, Values
+from landscapes import Games, Landscape, Values
 
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.elo import Pentanomial
-from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.maxima import combinations, maximum
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.posterior import fit
@@ -26,8 +24,15 @@ from elolab.tuning.study.rounds.pairs_of_settings import (
     first_design,
     game_pairs_per_settings_pair,
 )
-from elolab.tuning.study.space import Space
-from elolab.tuning.study.study_spec import DEFAULT_ROUND_PAIRS, INTERIM_PAIRS, MAX_SEARCH, MIN_ROUNDS, SAMPLERS
+from elolab.tuning.study.rounds.spsa import Spsa, Theta
+from elolab.tuning.study.study_spec import (
+    DEFAULT_ROUND_PAIRS,
+    INTERIM_PAIRS,
+    MAX_SEARCH,
+    MIN_ROUNDS,
+    PAIRED_SAMPLERS,
+    SAMPLERS,
+)
 from elolab.tuning.study.validation.gain_test import GainTest
 
 TRIALS = 80
@@ -158,86 +163,42 @@ def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
     return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 
-@dataclass(frozen=True)
-class Spsa:
-    """Simultaneous perturbation (Spall 1992), choices by a preference that rises with their wins."""
-
-    perturbation_end: float
-    """Distance of the two settings of a pair from the centre at the end, as a share of the range."""
-    rate_end: float
-    """What a game won moves the centre at the end, in perturbations squared over ranges."""
-
-    def play(
-        self, landscape: Landscape, games: int, seed: int
-    ) -> tuple[list[list[float]], list[list[float]], Observations]:
-        """The centre after every settings pair, the preferences of the switches at the end, and all results."""
-        space, table, random_source = landscape.space, Games(landscape, seed), random.Random(f"{seed}:spsa")
-        centre = list(space.coordinates(space.default_values))
-        preferences = [[0.0] * len(dimension.choices) for dimension in space.dimensions]
-        centres, observations, count = [], Observations(space), games // 2
-        for number in range(count):
-            aside = self.perturbation_end * (count / (number + 1)) ** 0.101
-            gain = self.rate_end * self.perturbation_end**2 * (1.1 * count / (0.1 * count + number + 1)) ** 0.602
-            signs = [random_source.choice((-1, 1)) for _ in space.dimensions]
-            first: list[Value] = []
-            second: list[Value] = []
-            for place, dimension in enumerate(space.dimensions):
-                if dimension.choices:
-                    weights = [0.5 / len(CHOICES) + 0.5 * share for share in _softmax(preferences[place])]
-                    first += random_source.choices(dimension.choices, weights)
-                    second += random_source.choices(dimension.choices, weights)
-                    continue
-                threshold = random_source.random()
-                first.append(dimension.value_at(centre[place] + signs[place] * aside, threshold))
-                second.append(dimension.value_at(centre[place] - signs[place] * aside, 1 - threshold))
-            one, other = tuple(first), tuple(second)
-            if one != other:
-                score = table.play(one, other, 1)
-                observations.add_score(one, other, 1, score)
-                for place, dimension in enumerate(space.dimensions):
-                    if dimension.choices:
-                        preferences[place][dimension.choices.index(one[place])] += 0.2 * (score - 0.5)
-                        preferences[place][dimension.choices.index(other[place])] -= 0.2 * (score - 0.5)
-                    elif one[place] != other[place]:
-                        moved = centre[place] + signs[place] * gain / aside * 4 * (score - 0.5)
-                        centre[place] = min(max(moved, 0.0), 1.0)
-            centres.append(list(centre))
-        return centres, preferences, observations
-
-    def values(self, space: Space, centre: Sequence[float], preferences: Sequence[Sequence[float]]) -> Values:
-        """The set at a centre, with the preferred choices."""
-        return tuple(
-            dimension.choices[int(np.argmax(liked))] if dimension.choices else dimension.value_at(coordinate)
-            for dimension, coordinate, liked in zip(space.dimensions, centre, preferences, strict=True)
-        )
-
-
-def _softmax(preferences: Sequence[float]) -> list[float]:
-    powers = [math.exp(value) for value in preferences]
-    return [power / sum(powers) for power in powers]
+def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
+    """SPSA with one game pair an iteration: its schedule, theta after every iteration, and all results."""
+    space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
+    spsa = Spsa(space, games // 2, seed, **schedule)
+    thetas = [spsa.start()]
+    for number in range(games // 2):
+        one = spsa.iteration(thetas[-1], number, number)
+        counts = (0, 0, 0, 0, 0)
+        if one.first != one.second:
+            counts = table.count(one.first, one.second, 1)
+            observations.add(one.first, one.second, Pentanomial(counts))
+        thetas.append(spsa.after(thetas[-1], one.step, Pentanomial(counts)))
+    return spsa, thetas, observations
 
 
 def spsa_textbook(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The last centre of a walk by the usual advice."""
-    method = Spsa(1 / 20, 0.002 / 400 * 20**2)
-    centres, preferences, _ = method.play(landscape, games, seed)
-    return Outcome(method.values(landscape.space, centres[-1], preferences))
+    """The last iterate with the defaults of the sampler ``spsa``, which are the usual advice."""
+    spsa, thetas, _ = walk(landscape, games, seed)
+    return Outcome(spsa.values(thetas[-1]))
 
 
-def _wide(games: int) -> Spsa:
-    return Spsa(0.2, 0.02 * math.sqrt(1000 / games))
+def _for_few(games: int) -> dict[str, float]:
+    """Schedule for few games: wide perturbations and large steps."""
+    return {"c_end": 0.2, "r_end": 0.02 * math.sqrt(1000 / games)}
 
 
 def spsa_automatic(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The mean of the later half of a walk that is scheduled for few games."""
-    centres, preferences, _ = _wide(games).play(landscape, games, seed)
-    later = centres[len(centres) // 2 :]
-    return Outcome(_wide(games).values(landscape.space, np.mean(later, axis=0).tolist(), preferences))
+    spsa, thetas, _ = walk(landscape, games, seed, **_for_few(games))
+    later = [np.mean(parts, axis=0) for parts in zip(*thetas[len(thetas) // 2 :], strict=True)]
+    return Outcome(spsa.values([part.tolist() for part in later]))
 
 
 def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
     """The model's maximum of the games of such a walk."""
-    _, _, observations = _wide(games).play(landscape, games, seed)
+    _, _, observations = walk(landscape, games, seed, **_for_few(games))
     return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
 
 
@@ -290,5 +251,8 @@ METHODS: dict[str, Method] = {
     "spsa-textbook": spsa_textbook,
     "spsa-automatic": spsa_automatic,
     "spsa-model": spsa_model,
-    **{f"{name}-{pick}": of_optuna(name, pick) for name in SAMPLERS[1:] for pick in ("best", "model")},
+    **{
+        f"{name}-{pick}": of_optuna(name, pick)
+        for name in SAMPLERS[len(PAIRED_SAMPLERS) :] for pick in ("best", "model")
+    },
 }  # fmt: skip

@@ -15,7 +15,7 @@ from elolab.tuning.reports.tuning_report import (
     write_tuning_report,
 )
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.study_spec import MODELLING_SAMPLERS, load_tuning
+from elolab.tuning.study.study_spec import MODELLING_SAMPLERS, PAIRED_SAMPLERS, load_tuning
 from elolab.tuning.study.tuning_run import tune
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def write_study(folder: Path, extra: str = "", **changes: Any) -> Path:
     }
     games = changes.pop("games", 46)
     sampler = changes.get("sampler", "duel")
-    del settings["trials" if sampler == "duel" else "round_pairs"]
+    del settings["trials" if sampler in PAIRED_SAMPLERS else "round_pairs"]
     if sampler not in MODELLING_SAMPLERS:
         del settings["startup_trials"]
     validation = {"kind": "sprt", **changes.pop("validation", {"maximum_pairs": 6, "slow": "off"})}

@@ -70,29 +70,29 @@ def unit_text(unit: str, message: Catalogue) -> str:
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     """Elo of every round's set over the number of games, by two models, and the final intervals.
 
-    One model is that after the round, with its 90 % interval; the other one is the last model. For samplers other than
-    ``duel``, the trial's observed Elo replaces the first. Arrowheads mark intervals and points that leave the axis.
+    One model is that after the round, with its 90 % interval; the other one is the last model. For samplers that play
+    trials, the trial's observed Elo replaces the first. Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
     figure, axes = single_axes(3.7, FONT_SIZE)
     games = [2 * end.total_pairs for end in result.rounds]
     mean, _ = result.model.gain([end.values for end in result.rounds])
-    is_duel = result.spec.sampler == "duel"
+    is_paired = result.spec.is_paired
     bands = [_band_of_the_time(end) for end in result.rounds]
     shown = _final_intervals(result, words)
     judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
     bounds = shown_bounds([*bands, *((float(value), float(value)) for value in mean)], judged)
     axes.axhline(0, color=MUTED, linewidth=0.9)
     is_banded = any(end.deviation is not None for end in result.rounds)
-    of_time = words(f"chart.by_model_of_time{'_band' * is_banded}" if is_duel else "chart.observed")
+    of_time = words(f"chart.by_model_of_time{'_band' * is_banded}" if is_paired else "chart.observed")
     for place, (value, band, end) in enumerate(zip(mean, bands, result.rounds, strict=True)):
         draw_interval(axes, games[place], band, bounds, LOSS, upright=True, linewidth=1.2)
         draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=None,
                    label=None if place else words("chart.by_all_games"))  # fmt: skip
         draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None,
                    label=None if place else of_time)  # fmt: skip
-    if is_duel:
+    if is_paired:
         axes.plot(games, np.clip(mean, *bounds), color=WIN, linewidth=1, alpha=0.5)
     room = 0.05 * max(1, games[-1])
     for place, (value, interval, color, marker, label) in enumerate(shown, start=1):

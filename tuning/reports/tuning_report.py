@@ -146,7 +146,7 @@ def _plot(name: str, texts: tuple[str, str], figure: Any, result: StudyResult, m
 
 
 def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    kind = "centres" if result.spec.sampler == "duel" else "trials"
+    kind = "centres" if result.spec.is_paired else "trials"
     texts = message("convergence.title"), message(f"convergence.of_{kind}", base=result.spec.base_name)
     figure = charts.convergence_chart(result, chart_words(message))
     return _plot("convergence", texts, figure, result, message), Note(optimism_sentence(result, message.language))
@@ -264,8 +264,8 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
 
 
 def best_round(result: StudyResult) -> RoundEnd | None:
-    """The trial with the best observed result, the earliest among equals; ``None`` for the sampler ``duel``."""
-    if result.spec.sampler == "duel":
+    """The trial with the best observed result, the earliest among equals; ``None`` without trials."""
+    if result.spec.is_paired:
         return None
     played = [end for end in result.rounds if end.counts.pairs]
     return max(played, key=lambda end: (end.elo, -end.number), default=None)
@@ -292,18 +292,20 @@ def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> 
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
+    candidate = message(f"recommendation.candidate_{'iterate' if result.spec.sampler == 'spsa' else 'maximum'}")
     if found.is_base:
         sentences = [message("recommendation.base")]
     else:
-        interval = interval_text(*found.interval())
-        sentences = [message("recommendation.maximum", gain=signed(found.gain), interval=interval)]
+        shown = {"candidate": candidate, "gain": signed(found.gain), "interval": interval_text(*found.interval())}
+        sentences = [message("recommendation.candidate", **shown)]
     if found.pairs and found.believed:
         result_of_playoff = "won" if found.score > 0.5 else "lost" if found.score < 0.5 else "drawn"
         score, elo = f"{100 * found.score:.1f}", signed(elo_of_score(found.score))
-        shown = {"pairs": str(found.pairs), "score": score, "elo": elo, "gain": signed(found.believed)}
+        shown = {"candidate": candidate, "pairs": str(found.pairs), "score": score, "elo": elo}
+        shown["gain"] = signed(found.believed)
         sentences.append(message(f"recommendation.playoff_{result_of_playoff}", **shown))
     if best is not None:
-        key = "recommendation.best_centre" if result.spec.sampler == "duel" else "recommendation.best_trial"
+        key = "recommendation.best_centre" if result.spec.is_paired else "recommendation.best_trial"
         shown = {"observed": signed(best["observed"]), "expected": signed(best["expected"])}
         sentence = message(key, round=f"{best['round']:.0f}", **shown)
         if MIN_OPTIMISM <= best["optimism"] < math.inf:  # infinite if the trial won every pair

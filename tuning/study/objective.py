@@ -23,7 +23,7 @@ from elolab.engine.settings.parameters import Value, by_own_names, resolve
 from elolab.engine.settings.presets import load_preset
 from elolab.engine.settings.schema import Table
 from elolab.tuning.study.space import Space, read_space
-from elolab.tuning.study.study_spec import OBJECTIVE, SAMPLERS
+from elolab.tuning.study.study_spec import OBJECTIVE, PAIRED_SAMPLERS, SAMPLERS
 
 if TYPE_CHECKING:
     from optuna.study import Study
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 Objective = Callable[[dict[str, Value]], float]
 
 TRIALS_NAME = "trials.json"
-PAIRS_SAMPLER = "duel"
-"""The sampler that needs games between pairs of settings, so that it cannot maximise a function."""
 ANY_LIMITS = Limits(clock_ms=1000)
 """Search limits with a clock, under which time-management parameters count as effective.
 
@@ -49,7 +47,7 @@ class ObjectiveSpec:
     fixed: tuple[tuple[str, Value], ...]
     """Parameters that the base's preset or ``set`` gives, with their values; tuned parameters may be among them."""
     sampler: str
-    """The sampler that suggests trials: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRS_SAMPLER``."""
+    """The sampler that suggests trials: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRED_SAMPLERS``."""
     startup_trials: int
     """Number of random trials before the samplers TPE and GP use their model."""
     seed: int
@@ -98,7 +96,7 @@ def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveS
     preset = load_preset(table["base"], game)
     fixed = {**preset, **by_own_names(table["set"], f"{where}: [set]")}
     base = resolve(fixed, where, game)
-    sampler = table.get("sampler", "tpe", choices=[one for one in SAMPLERS if one != PAIRS_SAMPLER])
+    sampler = table.get("sampler", "tpe", choices=SAMPLERS[len(PAIRED_SAMPLERS) :])
     check_sampler(sampler, where, other="tpe")
     return ObjectiveSpec(
         game=game,

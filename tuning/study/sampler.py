@@ -1,8 +1,8 @@
 """The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
-``DuelSampler`` suggests the centre of the next settings pairs. Suggestions of other samplers depend only on the seed,
-the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the study's seed and
-the trial's number, so that no state is lost if the process ends.
+``DuelSampler`` and ``SpsaSampler`` suggest the centre of the next settings pairs. Suggestions of other samplers depend
+only on the seed, the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the
+study's seed and the trial's number, so that no state is lost if the process ends.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from typing import TYPE_CHECKING, Any
 import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.samplers import BaseSampler, CmaEsSampler, GPSampler, QMCSampler, RandomSampler, TPESampler
+from optuna.trial import TrialState
 
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.observations import Observations
-from elolab.tuning.study.space import Dimension, Space
+from elolab.tuning.study.rounds.spsa import Spsa, Theta
+from elolab.tuning.study.space import Dimension, Space, Values
 from elolab.tuning.study.state import StudyState
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 
 DESIGN_ATTRIBUTE = "elolab:design"
 """Name of the trial attribute with the design of its round (``RoundDesign.plain``)."""
+RESULTS_ATTRIBUTE = "duels"
+"""Name of the trial attribute with its settings pairs: number, first set, second set, and pentanomial counts."""
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Python packages that some samplers need in addition, by the sampler's name."""
 
@@ -97,6 +102,8 @@ def sampler_of(spec: TuningSpec) -> BaseSampler:
     """The sampler of a study."""
     if spec.sampler == "duel":
         return DuelSampler(spec.space)
+    if spec.sampler == "spsa":
+        return SpsaSampler(spec.space, 1, spec.conditions.seed)
     distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
 
@@ -121,28 +128,81 @@ class WholeSetSampler(BaseSampler):
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
 
-class DuelSampler(WholeSetSampler):
-    """elolab's method: every trial is the centre of a round of settings pairs, the maximum of a model of all games.
+class PairedSampler(WholeSetSampler):
+    """Base class of samplers whose trials play pairs of settings around their values.
 
-    The round's design, from which ``rounds.pairs_of_settings`` lays out the pairs, is an attribute of the trial.
+    What ``rounds.pairs_of_settings.round_pairs`` needs to lay out the pairs is an attribute of the trial.
     """
+
+    def __init__(self, space: Space) -> None:
+        super().__init__({dimension.name: distribution_of(dimension) for dimension in space.dimensions})
+
+    def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
+        """The values around which the trial plays, and its design as plain data; ``None`` to play the base."""
+        raise NotImplementedError
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The values of the trial, by dimension; records the trial's design, unless an earlier process has."""
+        centre, design = self._centre(study, trial)
+        if design is not None and DESIGN_ATTRIBUTE not in trial.user_attrs:
+            study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design)
+        return dict(zip(self._distributions, centre, strict=True))
+
+
+class DuelSampler(PairedSampler):
+    """elolab's method: every trial is the centre of a round of settings pairs, the maximum of a model of all games."""
 
     def __init__(
         self, space: Space, state: StudyState | None = None, learn: Callable[[Study], None] = lambda study: None
     ) -> None:
         """``state`` holds the results and the model; ``learn`` adds to it what the study's trials contain."""
-        super().__init__({dimension.name: distribution_of(dimension) for dimension in space.dimensions})
+        super().__init__(space)
         self.state = state or StudyState(Observations(space), openings=1)
         self._learn = learn
 
-    def sample_relative(
-        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
-        """The values of the next round's centre, by dimension; records the round's design."""
+    def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
         self._learn(study)
         design = self.state.design()
-        study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design.plain())
-        return dict(zip(self._distributions, design.centre, strict=True))
+        return design.centre, design.plain()
+
+
+class SpsaSampler(PairedSampler):
+    """SPSA (``tuning.study.rounds.spsa``): a trial is an iteration, its values are theta, and its two sets play.
+
+    Theta follows from the finished trials alone, so that a stopped study goes on as if it had not been stopped.
+    """
+
+    def __init__(self, space: Space, pairs: int, seed: int = 1) -> None:
+        """``pairs`` is the number of game pairs of the whole search, for which the schedules are planned."""
+        super().__init__(space)
+        self.space, self.pairs, self.seed = space, pairs, seed
+
+    def last_iterate(self, study: Study) -> dict[str, Value]:
+        """The values at theta after all finished trials, by name: what SPSA recommends."""
+        return dict(zip(self.space.names, self._spsa.values(self._walk(study)[0]), strict=True))
+
+    @property
+    def _spsa(self) -> Spsa:
+        return Spsa(self.space, self.pairs, self.seed)
+
+    def _walk(self, study: Study) -> tuple[Theta, int]:
+        """Theta after the finished trials, and the number of game pairs that they have played."""
+        spsa = self._spsa
+        theta, played = spsa.start(), 0
+        for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+            design = trial.user_attrs.get(DESIGN_ATTRIBUTE)
+            for _, first, second, counts in trial.user_attrs.get(RESULTS_ATTRIBUTE, []):
+                if design and [first, second] == design["sets"]:
+                    found = Pentanomial(tuple(counts))
+                    theta, played = spsa.after(theta, design["step"], found), played + found.pairs
+        return theta, played
+
+    def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
+        spsa, (theta, played) = self._spsa, self._walk(study)
+        is_users = "fixed_params" in trial.system_attrs  # a trial that the user has queued plays the base
+        return spsa.values(theta), None if is_users else spsa.iteration(theta, trial.number, played).plain()
 
 
 class ReproducibleSampler(WholeSetSampler):

@@ -26,6 +26,8 @@ SCALES = ("linear", "log")
 MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Maximum number of values in a range."""
+R_END = 0.002
+"""Default step of the sampler ``spsa`` at the end of the search, in perturbations squared, for a game won."""
 
 CATALOGUE = "elolab.tuning.keys"
 RANGE = schema.declare(
@@ -34,7 +36,11 @@ RANGE = schema.declare(
     high=schema.whole(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=8),
     step=schema.whole(1, 2 * MAX_OPTION, default=1, example=2),
     scale=schema.choice(SCALES, default=COMPUTED, example="log"),
+    c_end=schema.number(1e-9, MAX_OPTION, default=COMPUTED, example=0.5),
+    r_end=schema.number(1e-9, 1, default=R_END, example=0.005),
 )  # fmt: skip
+SPSA_KEYS = ("c_end", "r_end")
+"""Keys of a range that only the sampler ``spsa`` uses."""
 PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
@@ -77,6 +83,13 @@ class Dimension:
     scale: str = "linear"
     """Scale on which distances in the range are measured: ``linear`` or ``log``."""
     choices: tuple[Value, ...] = ()
+    c_end: float | None = None
+    """Perturbation of the sampler ``spsa`` at the end of the search, in the unit of the values.
+
+    On a logarithmic scale it is one of their natural logarithm. ``None`` means a share of the range.
+    """
+    r_end: float | None = None
+    """Step of the sampler ``spsa`` at the end of the search; ``None`` means ``R_END``."""
 
     def coordinate(self, value: Value) -> float:
         """A value's coordinate: 0 and 1 are the ends of the range.
@@ -123,8 +136,8 @@ class Dimension:
         return self.low <= value <= self.high and abs(steps - round(steps)) < STEP_PRECISION
 
     def content(self) -> dict[str, Any]:
-        """The dimension as plain data."""
-        return asdict(self)
+        """The dimension as plain data; keys of the sampler ``spsa`` are only in it if they are given."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
@@ -244,13 +257,17 @@ def _option_range(name: str, table: Table) -> Dimension:
     steps = (high - low) / step if step else 0.0
     if abs(steps - round(steps)) > STEP_PRECISION or (step and steps < 1):
         raise table.error("step", f"a divisor of {high - low:g} (high - low)")
-    return Dimension(name, low, high, step or 0.0, scale)
+    return Dimension(name, low, high, step or 0.0, scale, **_spsa_keys(table))
+
+
+def _spsa_keys(table: Table) -> dict[str, Any]:
+    return {key: table.get(key) for key in SPSA_KEYS}
 
 
 def _refuse_range(table: Table) -> None:
     for key in RANGE:
         if key in table:
-            raise ConfigurationError(f"{table.where}: {key} is for a range of whole numbers; use choices alone")
+            raise ConfigurationError(f"{table.where}: {key} is for a range; use choices alone")
 
 
 def _option_choice(name: str, table: Table) -> Dimension:
@@ -287,7 +304,7 @@ def _checked_range(name: str, low: int, high: int, default_scale: str, table: Ta
         raise table.error("step", f"a divisor of {high - low} (high - low)")
     if (high - low) // step > MAX_VALUES:
         raise table.error("step", f"one that leaves at most {MAX_VALUES} values")
-    return Dimension(name, low, high, step, scale)
+    return Dimension(name, low, high, step, scale, **_spsa_keys(table))
 
 
 def _choice(row: Parameter, table: Table) -> Dimension:

@@ -29,7 +29,8 @@ class StudyState:
     """Number of openings for the tuning; successive game pairs use them in order and then start over."""
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` means the target limit for all."""
-    sampler: str = "duel"
+    is_paired: bool = True
+    """Whether rounds play pairs of settings, instead of a trial against the base."""
     results: dict[int, RoundResult] = field(default_factory=dict)
     """Results of the finished rounds, by the round's number."""
     ends: dict[int, RoundEnd] = field(default_factory=dict)
@@ -72,14 +73,14 @@ class StudyState:
     def without_results(self) -> StudyState:
         """A copy with the model but no results."""
         return StudyState(
-            Observations(self.observations.space), self.openings, self.limit_shares, self.sampler, model=self.model,
+            Observations(self.observations.space), self.openings, self.limit_shares, self.is_paired, model=self.model,
             best=self.best, fitted_results=self.fitted_results,
         )  # fmt: skip
 
     def note_end(self, result: RoundResult) -> RoundEnd:
         """Record the study's state at the end of a round in ``ends``, and return it."""
         elo, deviation = 0.0, result.deviation
-        if self.sampler != "duel":
+        if not self.is_paired:
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
         elif result.elo is not None:
             elo = result.elo

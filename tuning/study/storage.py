@@ -24,14 +24,20 @@ from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
-from elolab.tuning.study.sampler import DuelSampler, sampler_of, suggest
+from elolab.tuning.study.sampler import (
+    DESIGN_ATTRIBUTE,
+    RESULTS_ATTRIBUTE,
+    DuelSampler,
+    SpsaSampler,
+    sampler_of,
+    suggest,
+)
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.study_spec import LENGTHS, TuningSpec
 
 STUDY_NAME = "study.sqlite"
 COUNTS_ATTRIBUTE = "pentanomial"
-SETTINGS_PAIRS_ATTRIBUTE = "duels"
 WORKER_ATTRIBUTE = "worker"
 START_ATTRIBUTE = "start"
 SPEC_ATTRIBUTE = "decides the games"
@@ -103,16 +109,24 @@ class RoundTrials:
         running = self._trials(TrialState.RUNNING)
         return [one.number for one in running if (one.user_attrs.get(WORKER_ATTRIBUTE) == self._worker) == is_own]
 
-    def ask(self, state: StudyState, number: int | None = None) -> tuple[int, Values, Any]:
+    def candidate(self) -> Values | None:
+        """The set that the sampler itself would recommend; ``None`` if it leaves this to the model."""
+        with self._failures():
+            if not isinstance(self._sampler, SpsaSampler):
+                return None
+            return tuple(self._sampler.last_iterate(self._study).values())
+
+    def ask(self, state: StudyState, pairs: int, number: int | None = None) -> tuple[int, Values, Any]:
         """Begin or resume a round; returns its number, its set of values, and its ``start`` data.
 
-        ``state`` is what the sampler ``duel`` knows. The ``start`` is plain data that determines the round's settings
-        pairs. A resumed round returns the set and data recorded at its start. Without ``number``, the next new round
-        begins.
+        ``state`` is what the sampler ``duel`` knows, ``pairs`` the number of game pairs of all rounds, which ``spsa``
+        plans for. The ``start`` is plain data that determines the round's settings pairs. A resumed round returns the
+        set and data recorded at its start. Without ``number``, the next new round begins.
         """
-        start: Any = []
         if isinstance(self._sampler, DuelSampler):
-            self._sampler.state, start = state, state.design().plain()
+            self._sampler.state = state
+        elif isinstance(self._sampler, SpsaSampler):
+            self._sampler.pairs = pairs
         with self._failures():
             trials = self._trials()
             if number is None or number == len(trials):
@@ -120,14 +134,17 @@ class RoundTrials:
             else:
                 frozen = trials[number]
                 if frozen.state.is_finished():
-                    return number, self._values_of(frozen), frozen.user_attrs.get(START_ATTRIBUTE, start)
+                    return number, self._values_of(frozen), frozen.user_attrs.get(START_ATTRIBUTE, [])
                 trial = optuna.Trial(self._study, frozen._trial_id)
-            recorded = trial.user_attrs.get(START_ATTRIBUTE)
-            if recorded is None:
+            if WORKER_ATTRIBUTE not in trial.user_attrs:
                 trial.set_user_attr(WORKER_ATTRIBUTE, self._worker)
-                trial.set_user_attr(START_ATTRIBUTE, start)
             values = tuple(suggest(trial, dimension) for dimension in self._spec.space.dimensions)
-            return trial.number, values, start if recorded is None else recorded
+            recorded = self._trials()[trial.number].user_attrs  # with the sampler's, which the trial's own lack
+            start = recorded.get(START_ATTRIBUTE)
+            if start is None:
+                start = recorded.get(DESIGN_ATTRIBUTE, [])
+                trial.set_user_attr(START_ATTRIBUTE, start)
+            return trial.number, values, start
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
         """Finish a round: record its counts, its ``value`` for Optuna, and the attributes ``more``.
@@ -152,7 +169,7 @@ class RoundTrials:
             pairs = [
                 [pair.number, list(pair.first), list(pair.second), list(one.counts)] for pair, one in result.results
             ]
-            for name, entry in {COUNTS_ATTRIBUTE: counts, SETTINGS_PAIRS_ATTRIBUTE: pairs, **more}.items():
+            for name, entry in {COUNTS_ATTRIBUTE: counts, RESULTS_ATTRIBUTE: pairs, **more}.items():
                 trial.set_user_attr(name, entry)
             self._study.tell(frozen.number, value)
 
@@ -171,7 +188,7 @@ class RoundTrials:
     def _result_of(self, trial: FrozenTrial) -> RoundResult:
         results = tuple(
             (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
-            for number, first, second, counts in trial.user_attrs.get(SETTINGS_PAIRS_ATTRIBUTE, [])
+            for number, first, second, counts in trial.user_attrs.get(RESULTS_ATTRIBUTE, [])
         )
         deviation = trial.user_attrs.get(DEVIATION_ATTRIBUTE)
         return RoundResult(trial.number, self._values_of(trial), results, trial.value, deviation)

@@ -24,11 +24,13 @@ from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions
 from elolab.tuning.external_engine import BUILD, CATALOGUE, ExternalEngine
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.limit_shares import LimitShares, equal_cost, normalised, target_alone
-from elolab.tuning.study.space import DIMENSIONS, Space, read_options, read_space
+from elolab.tuning.study.space import DIMENSIONS, SPSA_KEYS, Space, read_options, read_space
 from elolab.tuning.study.validation.gain_test import GainTest
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
-SAMPLERS = ("duel", "tpe", "cmaes", "gp", "qmc", "random")
+PAIRED_SAMPLERS = ("duel", "spsa")
+"""Samplers that play pairs of settings against each other; the others play each trial against the base."""
+SAMPLERS = (*PAIRED_SAMPLERS, "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
 """Samplers that start with ``startup_trials`` random trials before they use a model."""
 GAIN, SPRT, NON_REGRESSION = "gain", "sprt", "non_regression"
@@ -57,6 +59,11 @@ DEFAULT_ROUND_PAIRS = 200
 
 At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
 """
+SPSA_PAIRS = 8
+"""Default number of game pairs per iteration of the sampler ``spsa``, the same as OpenBench's; fewer in short searches.
+"""
+MIN_ITERATIONS = 100
+"""Minimum number of iterations of ``spsa`` by default."""
 MIN_ROUNDS = 20
 """Minimum number of rounds by default; with small budgets, rounds are shorter instead."""
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
@@ -210,7 +217,8 @@ class TuningSpec:
     """Search limits of the rounds' games and their shares; the playoff is played at the target limit."""
     sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
     round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
-    """Game pairs per round, and with a budget in time also per trial; ``None`` means a default that suits the budget.
+    """Game pairs per round, per iteration of ``spsa``, and with a budget in time per trial; ``None``: a default that
+    suits the budget.
     """
     overlap: int = schema.whole(0, MAX_OVERLAP, default=0, example=2, unit="rounds")
     """Maximum number of earlier rounds or trials still in progress when the next one is designed."""
@@ -239,6 +247,11 @@ class TuningSpec:
         return self.conditions.external
 
     @property
+    def is_paired(self) -> bool:
+        """Whether the sampler plays pairs of settings against each other, instead of trials against the base."""
+        return self.sampler in PAIRED_SAMPLERS
+
+    @property
     def search_share(self) -> float:
         """Largest share of the budget for the rounds and the playoff; 1 if the budget does not cover the validation."""
         if not self.validation.is_in_budget:
@@ -254,7 +267,7 @@ class TuningSpec:
     def keys_without_effect(self) -> tuple[str, ...]:
         """Keys that have no effect with this sampler and this kind of budget."""
         idle = [] if self.sampler in MODELLING_SAMPLERS else ["startup_trials"]
-        if self.sampler == "duel":
+        if self.is_paired:
             idle.append("trials")
         elif self.budget.games is not None:
             idle.append("round_pairs")
@@ -325,6 +338,13 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """
     spec = _tuning_from(data, where)
     idle = next((key for key in spec.keys_without_effect if key in data), None)
+    for dimension in spec.space.dimensions if spec.sampler != "spsa" else ():
+        given = next((key for key in SPSA_KEYS if getattr(dimension, key) is not None), None)
+        if given is not None:
+            raise ConfigurationError(
+                f"{where}: [dimensions.{dimension.name}]: {given} has no effect with sampler = {spec.sampler!r}; it "
+                "belongs to 'spsa'"
+            )
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(
@@ -418,7 +438,7 @@ def _budget(table: Table) -> Budget:
 
 def min_games(spec: TuningSpec) -> int:
     """Smallest budget in games that the study's sampler can use."""
-    if spec.sampler == "duel":
+    if spec.is_paired:
         pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
     else:
         pairs = max(MIN_PAIRS, spec.trials)
@@ -429,8 +449,8 @@ def _check_budget(spec: TuningSpec) -> None:
     needed = min_games(spec)
     if spec.budget.games is not None and spec.budget.games < needed:
         whose = (
-            f"{len(spec.space.dimensions)} dimensions of the sampler 'duel'"
-            if spec.sampler == "duel"
+            f"{len(spec.space.dimensions)} dimensions of the sampler {spec.sampler!r}"
+            if spec.is_paired
             else f"{spec.trials} trials of the sampler {spec.sampler!r}"
         )
         raise ConfigurationError(

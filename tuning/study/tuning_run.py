@@ -122,11 +122,12 @@ def _played(plan: TuningPlan, run: Run) -> StudyResult:
         )
 
     if not rounds.play():
+        rounds.refit(is_last=True)
         return ended(interrupted=True, decision=_best_so_far(rounds.state))
     others = rounds.others_unfinished()
     if others:
         return ended(waiting_for=others)
-    rounds.state.refit(is_last=True)
+    rounds.refit(is_last=True)
     schedule.record_spent()
     if rounds.state.model is None:
         return ended(decision=None)
@@ -145,8 +146,7 @@ def _played(plan: TuningPlan, run: Run) -> StudyResult:
 
 
 def _best_so_far(state: StudyState) -> Decision | None:
-    """The decision without a playoff, for an interrupted study; ``None`` without a complete game pair."""
-    state.refit(is_last=True)
+    """The decision without a playoff, for an interrupted study whose model is fitted; ``None`` without a game pair."""
     if state.model is None or state.best is None:
         return None
     return decide(state.model, state.best, region=state.observations.trust_region())

@@ -15,7 +15,7 @@ from elolab.engine.settings.schema import Table
 from elolab.tuning.conditions import describe, short_name
 from elolab.tuning.study.sampler import ReproducibleSampler, SamplerError, check_sampler, distribution_of, suggest
 from elolab.tuning.study.space import Dimension, Space, read_options, read_space
-from elolab.tuning.study.study_spec import SAMPLERS, load_tuning, tuning_from_mapping
+from elolab.tuning.study.study_spec import PAIRED_SAMPLERS, SAMPLERS, load_tuning, tuning_from_mapping
 from elolab.tuning.study.study_spec import STUDY as STUDY_KEYS
 
 NODES = Limits(nodes=1000)
@@ -215,7 +215,7 @@ def test_choices_of_different_kinds_have_a_default_of_either() -> None:
 # Samplers
 
 
-OTHERS = SAMPLERS[1:]
+OTHERS = SAMPLERS[len(PAIRED_SAMPLERS) :]
 """Those of Optuna: all but our own."""
 
 

@@ -17,8 +17,10 @@ from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import (
     DEFAULT_ROUND_PAIRS,
+    MIN_ITERATIONS,
     MIN_ROUNDS,
     MIN_SEARCH,
+    SPSA_PAIRS,
     TuningSpec,
     min_games,
 )
@@ -113,20 +115,23 @@ def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tupl
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
     """The rounds of a study with a budget in games; they include the rounds ``before``, begun under an earlier budget.
 
-    With samplers other than ``duel``, new trials are as long as earlier ones; only the number of trials changes.
+    With samplers that play trials, new trials are as long as earlier ones; only the number of trials changes.
     """
     games = search_games(spec, games)
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
-    if spec.sampler != "duel":
+    if not spec.is_paired:
         each = before[0].pairs if before else trial_pairs(spec, pairs)
         trials = max(len(before), pairs // each) if before else spec.trials
         return tuple(Round(number, number, 1, each, number * each) for number in range(trials))
     spent_settings_pairs = sum(one.settings_pairs for one in before)
     spent_pairs = sum(one.pairs for one in before)
-    game_pairs = game_pairs_per_settings_pair(games)
+    if spec.sampler == "spsa":
+        game_pairs, each = spec.round_pairs or min(SPSA_PAIRS, max(1, pairs // MIN_ITERATIONS)), 1
+    else:
+        game_pairs = game_pairs_per_settings_pair(games)
+        wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
+        each = max(1, round(wanted / game_pairs))
     left = max(0, pairs - spent_pairs) // game_pairs
-    wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
-    each = max(1, round(wanted / game_pairs))
     found = list(before)
     for start in range(0, left, each):
         settings_pairs = min(each, left - start)
@@ -136,7 +141,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Number of game pairs per trial for samplers other than ``duel``; ``pairs`` is the total before the playoff."""
+    """Number of game pairs per trial for samplers that play trials; ``pairs`` is the total before the playoff."""
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return max(1, pairs // spec.trials)

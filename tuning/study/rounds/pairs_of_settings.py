@@ -26,6 +26,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
 import numpy as np
 
@@ -291,10 +292,23 @@ def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> li
     return pairs
 
 
-def trial_against_base(space: Space, values: Values, one: Round) -> list[ScheduledSettingsPair]:
-    """The settings pairs of a round for samplers other than ``duel``: one pair, the trial's set against the base."""
-    settings = SettingsPair(one.first_settings_pair, space.effective_values(values), space.default_values)
-    return [ScheduledSettingsPair(settings, one.first_pair, one.game_pairs, one.number)]
+def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round) -> list[ScheduledSettingsPair]:
+    """The settings pairs of a round of any sampler, from its trial's values and what the sampler records with it.
+
+    ``design`` is ``RoundDesign.plain`` of ``duel``, ``Iteration.plain`` of ``spsa``, whose two sets play all pairs, or
+    nothing: then the trial's set plays the base.
+    """
+    if isinstance(design, list) and design:
+        return design_round(space, seed, RoundDesign.from_plain(values, design), one)
+    sets = design["sets"] if design else (space.effective_values(values), space.default_values)
+    first, second = map(tuple, sets)
+    return [
+        ScheduledSettingsPair(
+            SettingsPair(one.first_settings_pair + place, first, second),
+            one.first_pair + place * one.game_pairs, one.game_pairs, one.number,
+        )
+        for place in range(one.settings_pairs)
+    ]  # fmt: skip
 
 
 def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[SetPlace, SetPlace]:

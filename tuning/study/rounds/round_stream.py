@@ -17,12 +17,7 @@ from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.plan import TuningPlan
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.budgets import BudgetSchedule
-from elolab.tuning.study.rounds.pairs_of_settings import (
-    RoundDesign,
-    ScheduledSettingsPair,
-    design_round,
-    trial_against_base,
-)
+from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, round_pairs
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.state import StudyState
@@ -51,7 +46,7 @@ class RoundStream:
         spec = plan.spec
         self._plan, self._spec, self._run, self._games, self._schedule = plan, spec, run, games, schedule
         self._trials = RoundTrials(spec, run.directory, worker_name(run.store))
-        self.state = StudyState(Observations(spec.space), len(plan.openings), spec.limit_shares, spec.sampler)
+        self.state = StudyState(Observations(spec.space), len(plan.openings), spec.limit_shares, spec.is_paired)
         """The results so far and the model fitted to them."""
         self._under_way: list[RoundUnderWay] = []
         """Rounds that are designed and not yet finished, in order."""
@@ -79,6 +74,13 @@ class RoundStream:
             for pair in filter(self._games.is_complete, one.pairs):
                 self.state.observe(pair.settings, pair.first_pair, self._games.counts(pair))
         return False
+
+    def refit(self, *, is_last: bool) -> None:
+        """Fit the model to all results, if due or ``is_last``, and take the sampler's own candidate, if it has one."""
+        self.state.refit(is_last=is_last)
+        candidate = self._trials.candidate()
+        if self.state.model is not None and candidate is not None:
+            self.state.best = candidate
 
     def others_unfinished(self) -> tuple[int, ...]:
         """Numbers of the rounds that other workers of a shared study are still playing."""
@@ -144,15 +146,11 @@ class RoundStream:
             self._is_stopped = True
             return False
         rounds = self._schedule.rounds
-        number, values, start = self._trials.ask(self.state, number)
+        number, values, start = self._trials.ask(self.state, sum(one.pairs for one in rounds), number)
         if number >= len(rounds):  # every round of a shared study is finished or under way
             self._trials.give_up(number)
             return False
-        if self._spec.sampler == "duel":
-            design, seed = RoundDesign.from_plain(values, start), self._spec.conditions.seed
-            pairs = design_round(self._spec.space, seed, design, rounds[number])
-        else:
-            pairs = trial_against_base(self._spec.space, values, rounds[number])
+        pairs = round_pairs(self._spec.space, self._spec.conditions.seed, values, start, rounds[number])
         one = RoundUnderWay(number, values, pairs, self._games.missing_keys(pairs))
         self._under_way.append(one)
         self._not_begun.append(one)
@@ -165,7 +163,7 @@ class RoundStream:
         results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
         result = RoundResult(one.number, one.values, results)
         self.state.add(result, self._schedule.rounds)
-        self.state.refit(is_last=False)
+        self.refit(is_last=False)
         end = self.state.note_end(result)
         self._schedule.record_ended(len(self.state.results))  # before Optuna's trial, which cannot be changed
         if not self._is_stopped:  # otherwise Optuna's sampler would know too many results in the next round
@@ -189,7 +187,7 @@ class RoundStream:
         for number in sorted(finished):
             self.state.add(finished[number], self._schedule.rounds)
             self.state.note_end(finished[number])
-        self.state.refit(is_last=False)
+        self.refit(is_last=False)
 
 
 def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
