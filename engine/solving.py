@@ -1,4 +1,7 @@
-"""Exact solving of a whole position: its score, a best line, and on request the score of every move."""
+"""Exact solving of a whole position: its score, a best line, and on request the score of every move.
+
+``Solver`` searches to the end of the game, ``TableSolver`` looks the position up in tablebases.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from elolab.engine.engine import Engine, StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.games.contract import Position
+from elolab.engine.games.tablebases import Tablebases
 from elolab.engine.search.records import END_REASONS, ENDED_AT_DEPTH
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MAX_DEPTH
@@ -26,10 +30,22 @@ Passes must cost no depth; otherwise the ordinary search would search positions 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
 """End reason of a search that completed its solution."""
 
+DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
+"""DTZ of a capture or a pawn's move, by the value in a table for the side that makes it."""
+LAST_PLY = 100
+"""Plies without a capture or a pawn's move after which the rule of 50 moves draws the game."""
+LONGEST_LINE = 1000
+"""Most plies of a line out of tablebases."""
+
+
+def solvable_games() -> list[str]:
+    """Names of the games whose positions can be solved, by a search or by tablebases."""
+    return [name for name in GAMES if game_named(name).score_unit or game_named(name).has_tablebases]
+
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact solution of a position. Scores are in the game's own units (discs)."""
+    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, above 0 is won."""
 
     score: int
     """Score from the point of view of the side to move."""
@@ -38,18 +54,23 @@ class Solution:
     line: tuple[str, ...]
     """A line of best moves for both sides, which begins with ``best_move``."""
     nodes: int
+    """Number of positions that were searched or looked up."""
     moves: Mapping[str, int] | None
-    """Score of every legal move, from the point of view of the side to move; ``None`` if it was not requested."""
+    """Score of every legal move, best first, from the point of view of the side to move; ``None`` if it was not
+    requested.
+    """
 
 
 class Solver:
     """Solver for positions of one game; ``settings`` override the engine's and affect only the speed."""
 
+    unit = "in discs, empty squares to the winner"
+    """Unit of the scores, for people."""
+
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
         self._game = game_named(game)
         if not self._game.score_unit:
-            able = ", ".join(name for name in GAMES if game_named(name).score_unit)
-            raise UserError(f"{game} cannot be played out to the end; solve is for {able}")
+            raise UserError(f"{game} cannot be played out to the end; solve is for {' and '.join(solvable_games())}")
         self._engine = Engine(game, {**SETTINGS, **settings, **TO_THE_END})
         self._stop = stop
         self._nodes = 0
@@ -63,7 +84,8 @@ class Solver:
             return Solution(score, None, (), 0, {} if every_move else None)
         moves = None
         if every_move:
-            moves = {move: self._score_after(position, move) for move in position.legal_moves()}
+            scores = {move: self._score_after(position, move) for move in position.legal_moves()}
+            moves = dict(sorted(scores.items(), key=lambda pair: -pair[1]))
             score = max(moves.values())
         else:
             score = self._score(position)
@@ -103,3 +125,80 @@ class Solver:
         result = self._engine.search(position, Limits(depth=MAX_DEPTH), stop=self._stop)
         self._nodes += result.nodes
         return result.score // self._game.score_unit
+
+
+class TableSolver(Tablebases):
+    """Solver that looks positions up in the Syzygy tablebases in ``folders``; its ``solve`` is that of ``Solver``.
+
+    A score is the DTZ: plies, the next move included, until the winner gives mate, captures or moves a pawn; minus if
+    the side to move loses. ``ignore_50`` counts wins that the rule of 50 moves prevents. The tables' DTZ may be a ply
+    too small, so a win on the last ply of that rule counts as drawn unless it is certain.
+    """
+
+    unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
+
+    def __init__(self, folders: str, ignore_50: bool, stop: StopFlag) -> None:
+        """Raises ``UserError`` if there are no tables."""
+        super().__init__(folders)
+        self._ignore_50 = ignore_50
+        self._stop = stop
+
+    def solve(self, position: Position, *, every_move: bool = False) -> Solution:
+        """Solve a position exactly; the result is meaningless if the stop flag is set.
+
+        The line ends with the game, or after one move if the game is drawn. Raises ``UserError`` if the tables lack the
+        position or one that follows.
+        """
+        position = position.copy()
+        scores = self._scores(position)
+        best = next(iter(scores), None)
+        score = -int(position.in_check) if best is None else scores[best]
+        moves = scores if every_move else None
+        line: list[str] = []
+        nodes = 0
+        while scores and not self._stop.is_set():
+            nodes += len(scores)
+            line.append(next(iter(scores)))
+            if not scores[line[-1]] or len(line) == LONGEST_LINE:
+                break
+            position.push(line[-1])
+            scores = self._scores(position)
+        return Solution(score, best, tuple(line), nodes, moves)
+
+    def _scores(self, position: Position) -> dict[str, int]:
+        """The score of every legal move for the side to move, best move first."""
+        board = self._board(position.text)
+        if board.castling_rights:
+            raise UserError(f"{position.text}: tablebases have no positions in which a side may castle")
+        pieces = len(board.piece_map())
+        if pieces > self.largest:
+            raise UserError(f"{position.text}: {pieces} pieces; the tablebases have at most {self.largest}")
+        spent = board.halfmove_clock
+        ranked = []
+        for move in position.legal_moves():
+            child = position.copy()
+            child.push(move)
+            after = self._board(child.text)
+            dtz, is_certain = self._dtz_of_move(after)
+            score = dtz if self._ignore_50 or abs(dtz) + spent <= LAST_PLY - (spent > 0 and not is_certain) else 0
+            rank = (_sign(score), _sign(dtz), after.is_checkmate(), -dtz)
+            ranked.append((rank, move, score))
+        ranked.sort(key=lambda row: row[0], reverse=True)
+        return {move: score for _, move, score in ranked}
+
+    def _dtz_of_move(self, after: Any) -> tuple[int, bool]:
+        """DTZ of the move that led to a board, for the side that made it, and whether it is certain to the ply."""
+        try:
+            if after.is_checkmate():
+                return 1, True
+            if not after.halfmove_clock:
+                return DTZ_OF_ZEROING[-int(self._tables.probe_wdl(after))], True
+            dtz = -int(self._tables.probe_dtz(after))
+        except self._missing as error:
+            *_, kind, _, name = error.args[0].split()
+            raise UserError(f"the tablebases lack {name}.{'rtbz' if kind == 'dtz' else 'rtbw'}") from None
+        return dtz + _sign(dtz), False
+
+
+def _sign(score: int) -> int:
+    return (score > 0) - (score < 0)

@@ -49,7 +49,7 @@ COMMANDS = (
     Command("analyse", "Engine", "search a position"),
     Command("suite", "Engine", "solve positions with known best moves"),
     Command("judge", "Engine", "say whether a game is over, and why"),
-    Command("solve", "Engine", "play an Othello position out to the end, exactly"),
+    Command("solve", "Engine", "solve a position exactly: Othello by search, chess in tables"),
     Command("perft", "Engine", "count the legal move sequences of a position"),
     Command("bench", "Engine", "measure the speed and print the benchmark's node count"),
     Command("compile", "Engine", "compile the engine now, not at its first use"),

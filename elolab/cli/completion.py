@@ -88,10 +88,11 @@ def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
     from elolab.arena.checking.dialects import DIALECTS
     from elolab.arena.protocols.ucci import TIME_UNITS
     from elolab.arena.schedule import FORMATS
-    from elolab.engine.games import GAMES, game_named
+    from elolab.engine.games import GAMES
     from elolab.engine.language import LANGUAGES
     from elolab.engine.settings.configuration import available_configs
     from elolab.engine.settings.parameters import BY_NAME
+    from elolab.engine.solving import solvable_games
     from elolab.tuning.keys.reference import known_names
 
     if isinstance(action, argparse._SubParsersAction):
@@ -107,7 +108,7 @@ def _values_of(action: argparse.Action, path: str) -> tuple[str, ...]:
     if action.dest == "names":
         return {"parameters": tuple(BY_NAME), "keys": known_names()}.get(path, ())
     if action.dest == "game" and path == "solve":
-        return tuple(name for name in GAMES if game_named(name).score_unit)
+        return tuple(solvable_games())
     if action.metavar == "NAMES":
         return tuple(check.name for check in CHECKS)
     return {

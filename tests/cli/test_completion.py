@@ -59,7 +59,7 @@ def test_commands_options_and_names() -> None:
     assert completed("analyse", "--set", "null_mo") == {"null_move="}
     assert completed("suite", "x") == {"xiangqi-tactics"}
     assert completed("help", "per") == {"perft"}
-    assert completed("solve", "--game", "") == {"othello"}
+    assert completed("solve", "--game", "") == {"othello", "chess"}
     assert completed("adapt", "--time-unit", "s") == {"seconds"}
     assert completed("keys", "resign_") == {"resign_moves", "resign_score", "resign_twosided"}
     assert completed("check", "--only", "hand") == {"handshake"}

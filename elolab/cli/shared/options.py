@@ -143,13 +143,14 @@ def add_position(parser: argparse.ArgumentParser) -> None:
 
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
     """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
+    from elolab.engine.games import GAMES, game_named
     from elolab.engine.games.contract import MoveError
 
     game = game_of(arguments)
     for option in ("fen", "board"):
         if getattr(arguments, option, None) is not None and option != game.position_option:
-            other = _game_with_option(option)
-            hint = f", or --game {other} for that game" if other else ""
+            others = [name for name in GAMES if game_named(name).position_option == option]
+            hint = f", or --game {' or '.join(others)} for that position" if others else ""
             raise UsageError(
                 f"--{option} does not describe a position of {game.name}; "
                 f"give --{game.position_option} {game.start!r}{hint}"
@@ -165,13 +166,6 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
         if arguments.ranks == "0" or not named or named in map(str.lower, moves):
             raise
         raise MoveError(f"{error}, read with --ranks {arguments.ranks}, shown in ranks 0-9") from None
-
-
-def _game_with_option(option: str) -> str | None:
-    """The first game whose positions are given by an option such as ``--fen``; ``None`` without such a game."""
-    from elolab.engine.games import GAMES, game_named
-
-    return next((name for name in GAMES if game_named(name).position_option == option), None)
 
 
 def add_rules(parser: argparse.ArgumentParser) -> None:
