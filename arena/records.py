@@ -74,6 +74,9 @@ class PlayerSpec:
     built: CommitBuild | None = None
     """External players: the commit from which the program was built; ``None`` for a program that was given itself."""
 
+    def __hash__(self) -> int:
+        return hash((self.name, self.protocol, self.command, self.options))  # runs ask for it several times a game
+
     @property
     def is_builtin(self) -> bool:
         """Whether the player is the built-in engine, which needs no process of its own."""

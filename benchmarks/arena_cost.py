@@ -17,7 +17,6 @@ import cProfile
 import io
 import os
 import pstats
-import random
 import select
 import shutil
 import subprocess
@@ -27,7 +26,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from measuring import FAIRY_STOCKFISH, add_count, parser_of, pin, report
+from measuring import FAIRY_STOCKFISH, add_count, long_game, parser_of, pin, report
 
 from elolab.arena.protocols.uci import go_command, position_command
 from elolab.arena.records import GameConditions, GameJob, GameRecord, Opening, Pairing, PlayerSpec
@@ -76,7 +75,7 @@ def main() -> None:
 
 def _settings(folder: Path) -> list[Setting]:
     game = folder / "moves"
-    game.write_text("\n".join(_long_game()))
+    game.write_text("\n".join(long_game("xiangqi", PLIES + 2)))
     program = folder / "free_engine"
     compiler = shutil.which("cc") or shutil.which("gcc")
     settings = []
@@ -97,19 +96,6 @@ def _settings(folder: Path) -> list[Setting]:
     else:
         print("fairy-stockfish is not installed; real engines are left out")
     return settings
-
-
-def _long_game() -> list[str]:
-    """Random moves of Xiangqi, none of which ends the game."""
-    generator = random.Random(1)
-    position = game_named("xiangqi").position()
-    while position.ply < PLIES + 2:
-        move = generator.choice(position.legal_moves())
-        trial = position.copy()
-        trial.push(move)
-        if trial.judge(RULES) is None:
-            position = trial
-    return position.moves
 
 
 def _measure(setting: Setting, folder: Path, repeats: int, *, profile: bool) -> None:

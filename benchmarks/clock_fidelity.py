@@ -5,9 +5,10 @@ that the arena charges is what arena and system add. Their moves take 100 ms, th
 of 20 ms, so a move that is charged with more than 120 ms loses the game. With ``--against`` the same engine also plays
 in fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores whole milliseconds, cut off; half a
 millisecond is added to each of its times, and its figures are exact to half a millisecond only. Processor time a move
-is that of the arena alone: what a long run costs more than a short one, divided by the moves that it has more.
+is that of the arena alone: what a long run costs more than a short one, divided by the moves that it has more. Games
+have 16 plies unless ``--plies`` says otherwise, so that much of it is the cost of starting and storing a game.
 
-    python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--against FASTCHESS]
+    python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """
 
 from __future__ import annotations
@@ -22,18 +23,16 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from measuring import arena_cost
+from measuring import arena_cost, long_game
 
 SOURCE = Path(__file__).with_name("free_engine.c")
 ENGINE = "free_engine"
 THINK_MS = 100
 MARGIN_MS = 20
-PLIES = 16
-XIANGQI = "a3a4 a6a5 c3c4 c6c5 e3e4 e6e5 g3g4 g6g5 i3i4 i6i5 b2a2 b7a7 h2i2 h7i7 a0a1 a9a8"
-CHESS = "a2a3 a7a6 b2b3 b7b6 c2c3 c7c6 d2d3 d7d6 e2e3 e7e6 f2f3 f7f6 g2g3 g7g6 h2h3 h7h6"
 _MOVE = re.compile(r"(\d+\.\d+)s, n=(\d+)")
 
 
@@ -51,18 +50,20 @@ class Measured(NamedTuple):
 def main() -> None:
     """Measure and print one line for each arena and number of games."""
     if sys.argv[1:2] == ["--play"]:
-        play_here(Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5])
+        play_here(Path(sys.argv[2]), *map(int, sys.argv[3:]))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--games-at-a-time", type=int, nargs="+", default=[1, 16, 64, 250])
     parser.add_argument("--rounds", type=int, default=4, help="games each slot plays in one turn (default 4)")
+    parser.add_argument("--plies", type=int, default=16, help="length of each game (default 16)")
     parser.add_argument("--turns", type=int, default=1, help="how often each arena is measured (default 1)")
     parser.add_argument("--against", help="path of fastchess, to be measured in turns with elolab")
     arguments = parser.parse_args()
     _allow_many_files()
-    arenas: dict[str, Callable[[Path, int, int], Measured]] = {"elolab": measure_elolab}
+    plies: int = arguments.plies
+    arenas: dict[str, Callable[[Path, int, int], Measured]] = {"elolab": partial(measure_elolab, plies)}
     if arguments.against:
-        arenas["fastchess"] = lambda folder, count, games: measure_fastchess(arguments.against, folder, count, games)
+        arenas["fastchess"] = partial(measure_fastchess, plies, arguments.against)
     print("arena      at a time  games   moves  forfeits   p50 ms   p99 ms  p99.9 ms  worst ms  cpu us a move")
     for count in arguments.games_at_a_time:
         runs: dict[str, list[Measured]] = {name: [] for name in arenas}
@@ -72,7 +73,7 @@ def main() -> None:
                 measured = []
                 for games in (count, count * arguments.rounds):
                     with tempfile.TemporaryDirectory() as folder:
-                        measured.append(measure(_prepared(Path(folder)), count, games))
+                        measured.append(measure(_prepared(Path(folder), plies), count, games))
                 short, long = measured
                 runs[name].append(long)
                 more_moves = max(1, len(long.added_ms) - len(short.added_ms))
@@ -96,29 +97,32 @@ def _allow_many_files() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _prepared(folder: Path) -> Path:
+def _prepared(folder: Path, plies: int) -> Path:
     """The folder with the engine and the moves of both games."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit("no C compiler (cc)")
     subprocess.run([compiler, "-O2", "-o", str(folder / ENGINE), str(SOURCE)], check=True)
-    (folder / "xiangqi.moves").write_text(XIANGQI.replace(" ", "\n"))
-    (folder / "chess.moves").write_text(CHESS.replace(" ", "\n"))
+    for game in ("xiangqi", "chess"):
+        (folder / f"{game}.moves").write_text("\n".join(long_game(game, plies + 2)))
     return folder
 
 
-def measure_elolab(folder: Path, count: int, games: int) -> Measured:
+def measure_elolab(plies: int, folder: Path, count: int, games: int) -> Measured:
     """Play with elolab in a process of its own."""
-    words = [sys.executable, __file__, "--play", str(folder), str(count), str(games), str(folder / "results")]
-    _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])
-    lines = (folder / "results").read_text().splitlines()
-    forfeits, played = map(int, lines[0].split())
-    return Measured([float(line) for line in lines[1:]], played, forfeits, cpu_seconds)
-
-
-def play_here(folder: Path, count: int, games: int, results: str) -> None:
-    """Play the games in this process; write forfeits and games, and then what was added to each move."""
     from elolab.arena.play.store import Store
+
+    words = [sys.executable, __file__, "--play", str(folder), str(count), str(games), str(plies)]
+    _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])
+    with Store(folder / "run", read_only=True) as store:
+        records = store.records()
+    added = [move.time_ms - (move.nodes or 0) / 1000 for record in records for move in record.moves]
+    forfeits = sum(record.reason in ("time_forfeit", "no_answer") for record in records)
+    return Measured(added, len(records), forfeits, cpu_seconds)
+
+
+def play_here(folder: Path, count: int, games: int, plies: int) -> None:
+    """Play the games in this process, into the run folder ``run``."""
     from elolab.arena.records import GameConditions, Opening, Pairing, PlayerSpec
     from elolab.arena.run import Purpose, Run
     from elolab.engine.games import game_named
@@ -134,7 +138,7 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
         )
         for name in ("one", "other")
     )  # fmt: skip
-    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=PLIES)
+    adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=plies)
     conditions = GameConditions("xiangqi", Rules(), adjudication, seed=1)
     opening = Opening(game_named("xiangqi").start)
     jobs = [conditions.job(Pairing(number, number, 0, 1, 0), first, second, opening) for number in range(games)]
@@ -149,20 +153,15 @@ def play_here(folder: Path, count: int, games: int, results: str) -> None:
         ) as run,
     ):
         run.play(jobs)
-    with Store(folder / "run", read_only=True) as store:
-        records = store.records()
-    added = [move.time_ms - (move.nodes or 0) / 1000 for record in records for move in record.moves]
-    forfeits = sum(record.reason in ("time_forfeit", "no_answer") for record in records)
-    Path(results).write_text("\n".join([f"{forfeits} {len(records)}", *(f"{ms:.4f}" for ms in added)]))
 
 
-def measure_fastchess(program: str, folder: Path, count: int, games: int) -> Measured:
+def measure_fastchess(plies: int, program: str, folder: Path, count: int, games: int) -> Measured:
     """Play with fastchess; half a millisecond is added to its times, which are cut off."""
     engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",
         "-each", f"st={THINK_MS / 1000:g}", f"timemargin={MARGIN_MS}", "-rounds", str((games + 1) // 2), "-games", "2",
-        "-repeat", "-concurrency", str(count), "-force-concurrency", "-maxmoves", str(PLIES // 2),
+        "-repeat", "-concurrency", str(count), "-force-concurrency", "-maxmoves", str(plies // 2),
         "-pgnout", f"file={folder / 'games.pgn'}", "nodes=true", "append=false",
     ]  # fmt: skip
     _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])

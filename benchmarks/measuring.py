@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import random
 import re
 import shutil
 import signal
@@ -16,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from elolab.cli.shared.options import whole_number
+from elolab.engine.games import game_named
 
 FAIRY_STOCKFISH = shutil.which("fairy-stockfish") or "/usr/games/fairy-stockfish"
 STOCKFISH = shutil.which("stockfish") or "/usr/games/stockfish"
@@ -60,6 +62,19 @@ def need_program(path: str) -> None:
         name = os.path.basename(path)
         print(f"{name} is not installed (Debian's package {name}); nothing measured")
         sys.exit(0)
+
+
+def long_game(game: str, plies: int) -> list[str]:
+    """Random moves of a game, none of which ends it under its standard rules."""
+    generator = random.Random(1)
+    position = game_named(game).position()
+    while position.ply < plies:
+        move = generator.choice(position.legal_moves())
+        trial = position.copy()
+        trial.push(move)
+        if trial.judge(trial.game.standard_rules) is None:
+            position = trial
+    return position.moves
 
 
 class UciProgram:

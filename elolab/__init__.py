@@ -3,6 +3,7 @@
 Each name is imported on first use, so that ``import elolab`` is fast:
 
 - ``play_match``, ``play_tournament``: games between settings of the built-in engine and other programs;
+- ``bisect``: which commit of an engine lost strength;
 - ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games or by a function of your own;
@@ -10,9 +11,9 @@ Each name is imported on first use, so that ``import elolab`` is fast:
   Optuna's and a match of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
-- ``PlayedMatch``, ``PlayedTournament``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``, ``Recommended``,
-  ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for annotations; ``help()`` explains their
-  attributes and columns;
+- ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``,
+  ``Recommended``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for annotations;
+  ``help()`` explains their attributes and columns;
 - ``UserError``: the error for wrong input, one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
@@ -37,7 +38,15 @@ if TYPE_CHECKING:
     from elolab.engine.engine import Line, SearchResult
     from elolab.engine.errors import UserError
     from elolab.games import load_games, load_moves
-    from elolab.playing import PlayedMatch, PlayedTournament, expect_test, play_match, play_tournament
+    from elolab.playing import (
+        PlayedBisection,
+        PlayedMatch,
+        PlayedTournament,
+        bisect,
+        expect_test,
+        play_match,
+        play_tournament,
+    )
     from elolab.studies import PlayedStudy, Trials, tune
     from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
     from elolab.tuning.study.sampler import DuelSampler, SpsaSampler
@@ -49,6 +58,7 @@ __all__ = [
     "Line",
     "PairedObjective",
     "PlayedAblation",
+    "PlayedBisection",
     "PlayedMatch",
     "PlayedStudy",
     "PlayedTournament",
@@ -58,6 +68,7 @@ __all__ = [
     "Trials",
     "UserError",
     "ablate",
+    "bisect",
     "expect_test",
     "load_games",
     "load_moves",
@@ -73,6 +84,7 @@ _MODULES = {
     "Line": "elolab.analysis",
     "PairedObjective": "elolab.tuning.paired",
     "PlayedAblation": "elolab.ablation",
+    "PlayedBisection": "elolab.playing",
     "PlayedMatch": "elolab.playing",
     "PlayedStudy": "elolab.studies",
     "PlayedTournament": "elolab.playing",
@@ -82,6 +94,7 @@ _MODULES = {
     "Trials": "elolab.studies",
     "UserError": "elolab.engine.errors",
     "ablate": "elolab.ablation",
+    "bisect": "elolab.playing",
     "expect_test": "elolab.playing",
     "load_games": "elolab.games",
     "load_moves": "elolab.games",

@@ -1,7 +1,8 @@
-"""Functions to play matches and tournaments from Python."""
+"""Functions to play matches, tournaments and bisections from Python."""
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -10,18 +11,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from elolab.arena.builds.build import BuildError
+from elolab.arena.builds.repository import Commit, Repository, split_source
 from elolab.arena.engines_file import engines_file
 from elolab.arena.keys.player import REFERENCE, SOURCE, keys_of
 from elolab.arena.play import tournament_run
 from elolab.arena.play.store import Store
 from elolab.arena.player_spec import MAX_NAME_LENGTH, PlayerReader, name_players, player_entry
-from elolab.arena.players.detect import ProtocolFinder
+from elolab.arena.players.detect import DetectionError, ProtocolFinder
 from elolab.arena.players.registry import protocols
 from elolab.arena.records import BUILTIN
 from elolab.arena.run import RunOptions
 from elolab.arena.statistics.match_statistics import figures_of_match
 from elolab.arena.statistics.placing import placing_of
 from elolab.arena.statistics.standings import Tables, tables_of
+from elolab.arena.testing.bisection import BAD, GOOD, SKIPPED, UNDECIDED, Bisection, Step
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.arguments import naming_arguments, path_text, specified
@@ -53,6 +57,15 @@ Player = str | os.PathLike[str] | Mapping[str, Any]
 tournament's [[players]] table."""
 
 DEFAULT_PAIRS = 100
+
+
+class UnavailablePlayer(UserError):
+    """Raised if games lack a player that cannot be started; ``is_first`` says whether the first player is one."""
+
+    def __init__(self, spec: TournamentSpec, reasons: Mapping[str, str]) -> None:
+        name, reason = next(iter(reasons.items()))
+        super().__init__(f"player {name!r} cannot be started: {reason}")
+        self.is_first: bool = spec.players[0].name in reasons
 
 
 @documented
@@ -147,6 +160,29 @@ class PlayedTournament(PlayedGames):
         return _written_report(self.folder)
 
 
+@documented
+@dataclass(frozen=True, eq=False)
+class PlayedBisection:
+    """The result of a bisection."""
+
+    suspects: tuple[str, ...]
+    """Full names of the commits that may be the first bad one: a single one if it was found, several if commits beside
+    it were skipped or the bisection has not ended, none if the last commit is good."""
+    finished: bool
+    """Whether all verdicts are known that can be known; false after a test without a verdict, and after Ctrl-C."""
+    steps: DataFrame = field(repr=False)
+    """One row per tested or skipped commit, in order: ``commit``, ``subject``, ``date``, ``verdict`` (``good``,
+    ``bad``, ``skipped`` or ``undecided``), ``games``, and from the commit's view ``elo`` with its 95 % interval
+    ``elo_low`` to ``elo_high``, corrected for optional stopping. ``llr`` is positive where the reference does better,
+    ``folder`` is the name of the games' folder, ``reason`` says why the commit was skipped."""
+    _run_folder: RunFolder = field(repr=False)
+
+    @property
+    def folder(self) -> Path:
+        """The folder with a run folder for each step; a temporary one lives as long as this object."""
+        return self._run_folder.path
+
+
 @naming_arguments("folder")
 def play_match(
     a: Player,
@@ -212,8 +248,8 @@ def play_match(
     content = specified(content)
     spec = spec_from_mapping(content, kind, finder)
     result, tables = _played(spec, content, run_folder.path, options)
-    for name, reason in result.unavailable.items():
-        raise UserError(f"player {name!r} cannot be started: {reason}")
+    if result.unavailable:
+        raise UnavailablePlayer(spec, result.unavailable)
     figures = figures_of_match(tables, result.sequential)
     one, other = (player.name for player in spec.players)
     return PlayedMatch(
@@ -269,6 +305,78 @@ def expect_test(
     outcomes = outcomes_of_pairs(pentanomial) if pentanomial is not None else None
     outcomes = outcomes_of_draws(draws) if draws is not None else outcomes
     return DataFrame(map(asdict, expectations(spec.sprt, spec.pairs, outcomes, strengths)))
+
+
+@naming_arguments("folder")
+def bisect(
+    player: Mapping[str, Any],
+    good: str,
+    bad: str,
+    *,
+    reference: Player | None = None,
+    sprt: Mapping[str, Any] | None = None,
+    folder: FolderLike | None = None,
+    game: str = DEFAULT_GAME,
+    limit: str = "nodes=1000",
+    pairs: int | None = None,
+    openings: str | os.PathLike[str] | None = None,
+    seed: int = 1,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+) -> PlayedBisection:
+    """Find the first commit between ``good`` and ``bad`` that is weaker, by a sequential test at each step.
+
+    - ``player``: the engine as a [[players]] table whose ``source`` is a repository without a commit, such as
+      ``{"source": "~/mine", "build": "make -j", "command": "./mine", "protocol": "uci"}``, or ``{"engine": "mine"}`` of
+      ``engines.toml``.
+    - ``good`` and ``bad``: a commit, and a later one that is weaker; tags and branches too.
+    - ``reference``: the player that every commit meets; by default the good commit.
+    - ``sprt``: settings of the tests as for ``play_match``. A commit is bad if H1 is accepted: the reference is the
+      stronger one.
+    - ``folder``: keeps the games of each step; the same call resumes the bisection.
+
+    All other arguments are as for ``play_match``. The last commit is tested first, then the middle of what is left.
+    Commits that cannot be built or started are skipped. Raises ``UserError`` for wrong input, and if the last commit or
+    the reference cannot be built or started.
+    """
+    if not isinstance(player, Mapping) or not {SOURCE, REFERENCE} & player.keys():
+        raise UserError(
+            f"player = {player!r}, expected a [[players]] table with a repository",
+            'such as {"source": "~/mine", "build": "make", "command": "./mine"}',
+        )
+    table = {key: value for key, value in specified(player).items() if key != "name"}
+    good, bad = path_text(good, "good", "a commit"), path_text(bad, "bad", "a commit")
+    entry = _at(table, good)
+    if REFERENCE in entry:
+        entry = engines_file(None, Path()).entry(entry[REFERENCE], "bisect")
+    repository = Repository(split_source(entry[SOURCE])[0])
+    first = repository.commit(good).name
+    commits = repository.line(first, repository.commit(bad).name)
+    run_folder, bisection = RunFolder(folder), Bisection(commits, {})
+    steps: list[Step] = []
+    strong = _at(table, first) if reference is None else reference
+    finished = True
+    while (commit := bisection.next_commit()) is not None:
+        try:
+            match = play_match(
+                strong, _at(table, commit.name), game=game, limit=limit, pairs=pairs,
+                openings=openings, seed=seed, sprt=dict(sprt or {}), folder=run_folder.path / commit.short,
+                concurrency=concurrency, progress=progress,
+            )  # fmt: skip
+        except (BuildError, DetectionError, UnavailablePlayer) as error:
+            if commit is commits[-1] or (isinstance(error, UnavailablePlayer) and error.is_first):
+                raise
+            steps.append(Step(commit, SKIPPED, reason=error.problem))
+        else:
+            steps.append(_step(commit, match))
+            if steps[-1].verdict == UNDECIDED:
+                finished = False
+                break
+        bisection = replace(bisection, verdicts={**bisection.verdicts, commit.name: steps[-1].verdict})
+    from pandas import DataFrame
+
+    suspects = tuple(suspect.name for suspect in bisection.suspects)
+    return PlayedBisection(suspects, finished, DataFrame([step.data() for step in steps]), run_folder)
 
 
 @naming_arguments("folder")
@@ -328,13 +436,25 @@ def _played(
     options["files"] = kept_specification(content)
     result = tournament_run.run(spec, folder, **options)
     if not folder.exists():  # no game could begin, and the run has removed its folder
-        name, reason = next(iter(result.unavailable.items()))
-        raise UserError(f"player {name!r} cannot be started: {reason}")
+        raise UnavailablePlayer(spec, result.unavailable)
     with Store(folder, read_only=True) as store:
         count = tournament_run.count_of(spec, store)
         records = (record for record in store.iterate() if record.pairing.number < count)
         tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     return result, tables
+
+
+def _at(table: Mapping[str, Any], commit: str) -> dict[str, Any]:
+    """A player's table for a commit of its repository."""
+    key = SOURCE if SOURCE in table else REFERENCE
+    return {**table, key: f"{table[key]}@{commit}"}
+
+
+def _step(commit: Commit, match: PlayedMatch) -> Step:
+    """The step of a test whose first player is the reference."""
+    verdict = {"H1 accepted": BAD, "H0 accepted": GOOD}.get(match.verdict or "", UNDECIDED)
+    elo, low, high = (match.figures.get(f"unbiased_{name}", math.nan) for name in ("elo", "elo_low", "elo_high"))
+    return Step(commit, verdict, len(match.games), -elo, -high, -low, match.llr, match.folder.name)
 
 
 def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:

@@ -334,7 +334,7 @@ class PlayedMoves:
     """
 
     def __init__(self, game: str) -> None:
-        self._format_move = _move_names(game)
+        self._format_move = move_names(game)
         self.record = _UNPLAYED.copy()
 
     def read(self) -> tuple[list[str], list[int | None]]:
@@ -351,7 +351,7 @@ def count_leading(flags: Any) -> int:
 
 
 @functools.cache
-def _move_names(game: str) -> Callable[[int], str]:
+def move_names(game: str) -> Callable[[int], str]:
     """A game's ``format_move``, with a cache of its results."""
     return functools.cache(game_named(game).format_move)
 
@@ -424,7 +424,7 @@ class CompiledGames:
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
-        clocks[0] = _start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
+        clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
         adjudications[0] = _adjudication_record(adjudication)
         trackers[0] = _NOTHING_TRACKED
         memories = [
@@ -447,7 +447,7 @@ class CompiledGames:
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
-            moves=list(map(_move_names(self.game.name), record.moves[:plies].tolist())),
+            moves=list(map(move_names(self.game.name), record.moves[:plies].tolist())),
             scores=record.scores[:plies].tolist(),
             depths=record.depths[:plies].tolist(),
             nodes=record.nodes[:plies].tolist(),
@@ -474,7 +474,7 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 
 @functools.lru_cache(maxsize=64)
-def _start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
+def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
     """Both sides' clocks before the first move, cached; callers must copy the record."""
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
@@ -576,9 +576,8 @@ class Arbiter:
     ) -> None:
         """``position`` is the start of play. The arbiter sets its rules and makes all moves on it."""
         self._position = position
-        self._rules = rules
         self._moves = 0
-        self._records = (position.state, position.lists, adjudication.to_record(), new_record(TRACKER_DTYPE))
+        self._records = (position.state, position.lists, _adjudication_record(adjudication), new_record(TRACKER_DTYPE))
         self._arrays = tuple(map(array_of, self._records))
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
@@ -588,7 +587,9 @@ class Arbiter:
 
     def verdict(self) -> Ending | None:
         """The ending of the game by its rules alone, without adjudication; ``None`` if the game is not over."""
-        return self._position.judge(self._rules)
+        position = self._position
+        ending = decode_verdict(int(position.game.kernels.judge(position.state, position.lists)))
+        return None if ending.result == "*" else ending
 
     def play(self, move: str, score: int | None) -> Ending | None:
         """Make a move and return the game's ending; ``None`` if the game is not over or ``has_to_solve`` is true.
@@ -600,15 +601,15 @@ class Arbiter:
         position = self._position
         position.check_room()
         said = NO_SCORE if score is None else score
-        verdict = _play_move(*self._arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
-        if verdict == _ILLEGAL:
+        verdict = play_move(*self._arrays, self._codes.get(move, _NO_MOVE), said, self._moves + 1)
+        if verdict == ILLEGAL:
             code = self._codes[move] = position.code_of(move)
-            verdict = _play_move(*self._arrays, code, said, self._moves + 1)
+            verdict = play_move(*self._arrays, code, said, self._moves + 1)
         self._moves += 1
         position.moves.append(move)
         if verdict == OPEN:
             return None
-        if verdict == _TO_BE_SOLVED:
+        if verdict == TO_BE_SOLVED:
             self._unsolved = (1 - position.side_to_move, said)
             return None
         return decode_verdict(verdict)
@@ -636,14 +637,15 @@ class Arbiter:
 
 _CODES: dict[str, dict[str, int]] = {}
 """Cache of move codes, by game and by the move's text. A code that is illegal in a position is looked up again."""
-_ILLEGAL = -1
-_TO_BE_SOLVED = -2
+ILLEGAL, TO_BE_SOLVED = -1, -2
+"""Codes that ``play_move`` returns besides verdicts."""
 _NO_MOVE = -1
 
 
 @jit
-def _play_move(states, lists, adjudications, trackers, code, score, ply):
-    """Make a move if it is legal; return the verdict code after it, ``_ILLEGAL`` or ``_TO_BE_SOLVED``.
+def play_move(states, lists, adjudications, trackers, code, score, ply):
+    """Make a move if it is legal; return the verdict code after it, ``ILLEGAL`` or ``TO_BE_SOLVED``. ``ply`` is the
+    number of moves since the opening, this one included.
 
     Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
     """
@@ -654,7 +656,7 @@ def _play_move(states, lists, adjudications, trackers, code, score, ply):
     while place < count and row.moves[0, place] != code:
         place += 1
     if place == count:
-        return np.int64(_ILLEGAL)
+        return np.int64(ILLEGAL)
     mover = np.int64(state.side)
     # The move limit needs to know of every check on the way.
     in_check(state)
@@ -664,5 +666,5 @@ def _play_move(states, lists, adjudications, trackers, code, score, ply):
     if verdict != OPEN:
         return verdict
     if is_to_be_solved(adjudications[0], trackers[0], state, ply):
-        return np.int64(_TO_BE_SOLVED)
+        return np.int64(TO_BE_SOLVED)
     return np.int64(adjudicate(adjudications[0], trackers[0], mover, score, ply))

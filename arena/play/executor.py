@@ -8,6 +8,7 @@ every processor. Other games, and games with pondering, go through ``arena.play.
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -62,6 +63,9 @@ TOGETHER_SECONDS = 0.02
 
 A killed process loses at most these games and the running ones.
 """
+TOGETHER_SHARE = 0.05
+"""Share of a game's duration for which longer games are collected, while others are queued to begin meanwhile."""
+MAX_TOGETHER_SECONDS = 0.25
 
 
 MAX_REPLAYS = 2
@@ -222,6 +226,7 @@ class GameRunner(Runner):
         self._has_left: bool = False
         """Whether the runner has abandoned threads that did not end in time."""
         _import_what_plays()
+        gc.freeze()  # or each full garbage collection would walk through all modules, while games wait
 
     @property
     def concurrency(self) -> int:
@@ -232,6 +237,7 @@ class GameRunner(Runner):
         """Wait for running games, then end all processes of all players."""
         self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
+        gc.unfreeze()
 
     def release_players(self) -> None:
         """End all processes of all players; later games start them again."""
@@ -292,6 +298,10 @@ class GameRunner(Runner):
                 if not pending:
                     return
                 finished = _taken(ended, min(patience, TICK_SECONDS) if records else TICK_SECONDS)
+                queue_is_full = len(pending) == 2 * self.concurrency
+                if finished and queue_is_full and (seconds := _together_seconds(finished[0].result())):
+                    time.sleep(seconds)
+                    finished += _taken(ended, 0)
                 if not finished and not records and self._must_leave(pending):
                     return
                 pending.difference_update(finished)
@@ -540,6 +550,12 @@ def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_
         while True:
             taken.append(ended.get_nowait())
     return taken
+
+
+def _together_seconds(played: _Played) -> float:
+    """How long to collect games after one that has ended."""
+    seconds = 0.0 if played.record is None else TOGETHER_SHARE * played.record.duration_ms / 1000
+    return 0.0 if seconds < TOGETHER_SECONDS else min(seconds, MAX_TOGETHER_SECONDS)
 
 
 def _so_far(played: PlayedMoves) -> GameSoFar:

@@ -187,8 +187,9 @@ def play_game(
     Before the first move, ``follow`` receives two functions, which any thread may call: the first returns the moves so
     far, the second the last lines of both dialogues.
 
-    Players start if they are not running, and stay alive afterwards. A player that failed is closed and restarted in
-    its next game. A fault loses the game; the record's ``detail`` has the fault and the end of the dialogue.
+    Players start if they are not running, and stay alive afterwards. A player that failed, but not by a late move, is
+    closed and restarted in its next game. A fault loses the game; the record's ``detail`` has the fault and the end of
+    the dialogue.
 
     Two kinds of records have the result ``*`` and must not be stored. The reason ``startup_failure`` means that a
     player could not be started; ``detail["fault"]`` has ``player`` and ``text``. The reason ``stopped`` means that the
@@ -258,14 +259,15 @@ class _GameInProgress:
         except GameStopped:
             return Ending("*", "stopped")
         finally:
+            self.compiled = None  # whose memory the thread uses again
             for side in (0, 1):
                 self._abandon_pondering(side)
 
     def read_moves(self) -> GameSoFar:
         """The moves so far with their figures; callable on any thread."""
-        moves, asked_ns = self.moves[:], self.asked_ns
-        if self.compiled is not None:
-            moves, asked_ns = self.compiled.read_moves(), max(asked_ns or 0, self.compiled.asked_ns) or None
+        moves, asked_ns, compiled = self.moves[:], self.asked_ns, self.compiled
+        if compiled is not None:
+            moves, asked_ns = compiled.read_moves(), max(asked_ns or 0, compiled.asked_ns) or None
         return GameSoFar(
             [move.move for move in moves],
             [move.score for move in moves],
@@ -277,8 +279,8 @@ class _GameInProgress:
 
     def read_dialogue(self) -> DialogueSoFar:
         """The last lines exchanged with both players; callable on any thread."""
-        if self.compiled is not None:
-            self.compiled.ask_to_empty()
+        if (compiled := self.compiled) is not None:
+            compiled.ask_to_empty()
         return self.players[0].dialogue(), self.players[1].dialogue()
 
     def _unable_to_start(self) -> Ending | None:
@@ -461,9 +463,13 @@ class _GameInProgress:
         return reply.expected, ending
 
     def _record_fault(self, side: int, fault: PlayerFault) -> None:
-        """Record the fault and the preceding dialogue, and end the player's process, which restarts later."""
+        """Record the fault and the preceding dialogue, and end the player's process, which restarts later.
+
+        After a late move it goes on: a player that did not obey the stop is closed already.
+        """
         player = self.players[side]
-        player.close()
+        if fault.reason != "time_forfeit":
+            player.close()
         self.fault = {
             "fault": {
                 "player": player.name,

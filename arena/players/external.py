@@ -1,8 +1,8 @@
 """The common part of players that are external programs, in any protocol.
 
-A process serves many games. It is replaced after a fault, or after every game with ``restart = "always"``. Each
-protocol has two classes: its client parses lines and tracks the replies that are due, and its subclass of
-``ExternalPlayer`` decides which lines to send.
+A process serves many games. It is replaced after a fault, but not after a late move if it obeyed the stop, and after
+every game with ``restart = "always"``. Each protocol has two classes: its client parses lines and tracks the replies
+that are due, and its subclass of ``ExternalPlayer`` decides which lines to send.
 """
 
 from __future__ import annotations
@@ -198,10 +198,11 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         lines = self._question(position, moves, clock, stop)
         return self._search(lines, position, clock, stop)
 
-    def program_side(self, side: int, opponent: Limits) -> ProgramSide | None:
+    def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
 
-        Called after ``new_game``; ``opponent`` is the limits of the other player.
+        Called after ``new_game``; ``opponent`` is the limits of the other player, ``noticed_ns`` the arena's lateness
+        in nanoseconds from which a move counts as disturbed.
         """
         return None
 
@@ -406,8 +407,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         if not self.spec.limits.is_timed:
             waited = seconds_text(self._allowance_ms(clock))
             return self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
-        if answered:
-            return self._failed("time_forfeit", overdue)
+        if answered:  # a start would take time from other games
+            return PlayerFault("time_forfeit", overdue, self.name)
         return self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
 
     def _no_move_in_time(self, clock: PlayerClock | None) -> Fault:

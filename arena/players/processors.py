@@ -393,6 +393,9 @@ class ProcessorPool:
                 self._free += mine
 
 
+_OF_THREAD = threading.local()
+
+
 def wake_soon() -> None:
     """Ask the system to let this thread run as soon as it wakes, even if the processors are busy.
 
@@ -402,6 +405,9 @@ def wake_soon() -> None:
     import ctypes
     import platform
 
+    if getattr(_OF_THREAD, "wakes_soon", False):
+        return
+    _OF_THREAD.wakes_soon = True
     number = _SET_ATTRIBUTES.get(platform.machine()) if sys.platform == "linux" else None
     if number is None or os.sched_getscheduler(0) != os.SCHED_OTHER:
         return

@@ -42,7 +42,10 @@ class CompiledMoves:
     ) -> None:
         """``line`` has all moves since the opening's position, ``moves`` those since the opening."""
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
-        self._game = ProgramGame(sides, arbiter.side_to_move)
+        self._first_mover = arbiter.side_to_move
+        self._game = ProgramGame(sides, self._first_mover)
+        self._compiled = 0
+        """Number of moves after the last one that compiled code has made."""
         self.has_asked: bool = False
         """Whether compiled code has asked the side to move, whose answer has yet to be read."""
 
@@ -64,10 +67,10 @@ class CompiledMoves:
             return None
         sides = []
         for number, player in enumerate(external):
-            side = player.program_side(number, players[1 - number].spec.limits)
+            side = player.program_side(number, players[1 - number].spec.limits, noticed_ns[number])
             if side is None:
                 return None
-            sides.append(side._replace(noticed_ns=noticed_ns[number]))
+            sides.append(side)
         return cls(external, sides, arbiter, line, moves)
 
     def play(self, clocks: Sequence[ClockState], stop: StopFlag) -> Ending | None:
@@ -87,7 +90,7 @@ class CompiledMoves:
         """Each side's clock after ``play``, with the number of its moves that the arena read late, and the largest
         lateness in nanoseconds.
         """
-        return [(self._game.clock(side), self._game.disturbed(side)) for side in (0, 1)]
+        return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Read and return the answer to the question that compiled code has asked ``side``."""
@@ -95,14 +98,16 @@ class CompiledMoves:
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
     def learn(self) -> None:
-        """Let compiled code learn the moves of a game that has ended."""
+        """Let compiled code learn the moves of a game that has ended, except those that it has made itself."""
+        if self._compiled == len(self._moves):
+            return
         for player in self._players:
             player.program_line(self._line, self._arbiter)
 
     def read_moves(self) -> list[MoveRecord]:
         """The moves so far; callable on any thread."""
         moves = self._moves[:]
-        return moves + self._new_moves(len(moves), is_final=False)
+        return moves + self._new_moves(len(moves), has_variations=False)
 
     def ask_to_empty(self) -> None:
         """Let the dialogues be completed after the present move; callable on any thread."""
@@ -117,25 +122,28 @@ class CompiledMoves:
         """Tell compiled code all that has happened since; returns false if the next move is Python's."""
         for number, player in enumerate(self._players):
             line = player.program_line(self._line, self._arbiter)
-            if line is None or not self._game.set_line(number, *line):
+            if line is None or not self._game.sides[number].set_line(*line):
                 return False
         return True
 
     def _keep(self) -> None:
         """Take over what compiled code has done."""
-        new = self._new_moves(len(self._moves), is_final=True)
+        new = self._new_moves(len(self._moves))
         self._line += [move.move for move in new]
         self._moves += new
-        for number, player in enumerate(self._players):
-            player.keep_program_dialogue(self._game.sent(number), self._game.used_arrivals(number))
+        self._compiled = len(self._moves)
+        for player, side in zip(self._players, self._game.sides, strict=True):
+            player.keep_program_dialogue(side.sent(), side.used_arrivals())
 
-    def _new_moves(self, begin: int, *, is_final: bool) -> list[MoveRecord]:
-        """The moves from index ``begin`` on; only final ones have principal variations."""
-        text = self._arbiter.text_of
+    def _new_moves(self, begin: int, *, has_variations: bool = True) -> list[MoveRecord]:
+        """The moves from index ``begin`` on."""
+        text, read = self._arbiter.text_of, [player.read_variation for player in self._players]
         return [
             MoveRecord(
-                text(move.code), move.score, move.depth, move.nodes, move.time_ms,
-                self._players[move.side].read_variation(move.variation) if move.variation else "", move.reported_ms,
+                text(code), score, depth, nodes, time_ms,
+                read[(self._first_mover + number) % 2](variation) if variation and has_variations else "", own_ms,
             )
-            for move in self._game.moves(begin, is_final=is_final)
+            for number, (code, score, depth, nodes, time_ms, variation, own_ms) in enumerate(
+                self._game.moves(begin), begin
+            )
         ]  # fmt: skip

@@ -230,6 +230,8 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         """Value of ``UCI_Chess960`` that the running engine has; empty if it has no such option."""
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` line of a search without a clock and without pondering."""
+        self._program_sides: dict[tuple[Any, ...], ProgramSide] = {}
+        """The running engine for compiled code, by its conversation, its side, and what else differs between games."""
 
     def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, set its options, and find out whether it counts ranks from 0 or 1."""
@@ -286,16 +288,24 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def _game_line(self, position: str) -> GameLine:
         return GameLine(position, self._texts)
 
-    def program_side(self, side: int, opponent: Limits) -> ProgramSide | None:
+    def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """The engine for compiled code, unless it ponders or its dialogue is stored."""
         process, spec = self._running(), self.spec
         if spec.ponder or process.dialogue.sink is not None:
             return None
         from elolab.engine.compiled.program_play import ProgramSide, move_words
 
-        self._words = move_words((self._game, self._first_rank))
-        go = go_parts(spec.limits, opponent, side)
-        return ProgramSide(process.talk, self._words, go, spec.limits, spec.margin_ms, spec.watchdog_ms)
+        key = (process.talk, side, opponent, noticed_ns)
+        if key not in self._program_sides:
+            self._program_sides = {
+                known: kept for known, kept in self._program_sides.items() if known[0] is process.talk
+            }
+            self._words = move_words((self._game, self._first_rank))
+            self._program_sides[key] = ProgramSide(
+                process.talk, self._words, go_parts(spec.limits, opponent, side), spec.limits,
+                margin_ms=spec.margin_ms, watchdog_ms=spec.watchdog_ms, noticed_ns=noticed_ns,
+            )  # fmt: skip
+        return self._program_sides[key]
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Read and return the answer to a question that compiled code has asked."""

@@ -775,8 +775,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return NoMove(what, time.monotonic_ns() - began_ns)
         if not self.spec.limits.is_timed:
             return super()._overdue(clock, began_ns)
-        self._halt()
-        return self._failed("time_forfeit", self._no_move_in_time(clock))
+        overdue = self._no_move_in_time(clock)
+        if self._halt():
+            return PlayerFault("time_forfeit", overdue, self.name)
+        return self._failed("time_forfeit", overdue)
 
 
 def _unreachable(position: str) -> str:

@@ -383,14 +383,19 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
 # --- Its use from Python ---------------------------------------------------------------------------------------------
 
 
-class _Words(ctypes.Structure):
-    """The numbers at the beginning of a record of ``EXCHANGE_DTYPE``, for fast access from Python."""
-
-    _fields_ = [
+def words_of(dtype: np.dtype[Any]) -> Any:
+    """The class of ``ctypes`` for the whole numbers (int64) at the beginning of a record, which Python reads and writes
+    much faster than the record.
+    """
+    fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
-        for name, field in EXCHANGE_DTYPE.fields.items()  # type: ignore[union-attr]
+        for name, field in dtype.fields.items()  # type: ignore[union-attr]
         if field[0].base == np.int64
     ]
+    return type("Words", (ctypes.Structure,), {"_fields_": fields})
+
+
+_Words = words_of(EXCHANGE_DTYPE)
 
 
 class Conversation:

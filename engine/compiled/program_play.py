@@ -12,7 +12,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,20 +26,21 @@ from elolab.engine.compiled.exchange import (
     Conversation,
     exchange,
     poll,
+    words_of,
 )
 from elolab.engine.compiled.kernel import JIT_DISABLED, jit, multiply_words, publish_word, read_flag
-from elolab.engine.games import game_named
 from elolab.engine.games.contract import decode_verdict
 from elolab.engine.play import (
-    _ILLEGAL,
-    _TO_BE_SOLVED,
     CLOCKS_DTYPE,
+    ILLEGAL,
     NO_SCORE,
     OPEN,
+    TO_BE_SOLVED,
     Arbiter,
-    _play_move,
-    _start_clocks,
+    move_names,
+    play_move,
     spend_clock,
+    start_clocks,
 )
 from elolab.engine.values import BAN_BOUND, MATE, MAX_GAME_PLIES, MAX_PLY
 
@@ -394,19 +395,20 @@ def _write_question(program, clocks, side):  # type: ignore[no-untyped-def]
 
 @jit
 def play_programs(  # type: ignore[no-untyped-def]
-    games, programs, first_talks, second_talks, first_words, second_words, all_clocks, states, lists, adjudications,
-    trackers, longest, stop, schedule, wake_ns
+    games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks, states,
+    lists, adjudications, trackers, longest, stop, schedule, wake_ns
 ):  # fmt: skip
     """Let both programs move in turn, until the game ends or something unusual happens.
 
-    ``programs`` has two elements, every other array of records one. Returns a verdict code, or why the loop in Python
+    Every array of records has one element. Returns a verdict code, or why the loop in Python
     must go on. A game of ``longest`` plies is left. ``stop``, ``schedule`` and ``wake_ns`` are as in ``exchange``.
     """
     state, game, clocks = states[0], games[0], all_clocks[0]
     while True:
         side = np.int64(state.side)
         talks = first_talks if side == 0 else second_talks
-        talk, program = talks[0], programs[side]
+        programs = first_programs if side == 0 else second_programs
+        talk, program = talks[0], programs[0]
         if talk.filled > HALF_OUTPUT or talk.arrivals > HALF_ARRIVALS or read_flag(game.wants_empty_at) != 0:
             return np.int64(EMPTY)
         if game.plies >= longest or program.line_bytes > QUESTION_BYTES - 2 * GO_BYTES or read_flag(stop) != 0:
@@ -421,8 +423,9 @@ def play_programs(  # type: ignore[no-untyped-def]
         if not is_answered:
             return np.int64(ASKED)
         verdict = _make_move(
-            game, programs, talk, begun, first_words[0], second_words[0], clocks, states, lists, adjudications, trackers
-        )
+            game, first_programs[0], second_programs[0], talk, begun, first_words[0], second_words[0], clocks, states,
+            lists, adjudications, trackers
+        )  # fmt: skip
         if verdict != OPEN:
             return verdict
 
@@ -440,7 +443,8 @@ def _ask(program, talk, clocks, side):  # type: ignore[no-untyped-def]
 
 @jit
 def _make_move(  # type: ignore[no-untyped-def]
-    game, programs, talk, begun, first_words, second_words, clocks, states, lists, adjudications, trackers
+    game, first_program, second_program, talk, begun, first_words, second_words, clocks, states, lists, adjudications,
+    trackers
 ):  # fmt: skip
     """Read the answer, whose output begins at ``begun``, and make the move; returns the verdict code or ``ASKED``."""
     text, place = talk.output_bytes, talk.line_start
@@ -456,14 +460,15 @@ def _make_move(  # type: ignore[no-untyped-def]
     if first_word == _NOTHING or second_word == _NOTHING or _is_too_late(clocks, side, elapsed):
         return np.int64(ASKED)
     score, ply = game.scored[_SCORE], game.plies
-    verdict = _play_move(states, lists, adjudications, trackers, code, score, ply + 1)
-    if verdict == _ILLEGAL:
+    verdict = play_move(states, lists, adjudications, trackers, code, score, ply + 1)
+    if verdict == ILLEGAL:
         return np.int64(ASKED)
     spend_clock(clocks, side, elapsed)
-    _note_lateness(programs[side], talk.waited_ns)
-    _append_move(programs[0], first_word)
-    _append_move(programs[1], second_word)
-    programs[side].used_arrivals = talk.arrivals
+    program = first_program if side == 0 else second_program
+    _note_lateness(program, talk.waited_ns)
+    _append_move(first_program, first_word)
+    _append_move(second_program, second_word)
+    program.used_arrivals = talk.arrivals
     _record_move(game, ply, code, elapsed)
     return verdict
 
@@ -548,21 +553,85 @@ def move_words(style: Hashable) -> MoveWords:
     return MoveWords()
 
 
-class ProgramSide(NamedTuple):
-    """One of the two programs of a game."""
+class ProgramSide:
+    """One program with one of the colours, in games under the same limits."""
 
-    talk: Conversation
-    words: MoveWords
-    go: tuple[str, str, str]
-    """Parts of the ``go`` line: before the times, between them and the moves to go, and after these. Without a clock
-    the first is the whole line.
-    """
-    limits: Limits
-    margin_ms: int
-    watchdog_ms: int
-    """Milliseconds that a move may take under limits without time."""
-    noticed_ns: int = -1
-    """Nanoseconds of the arena's lateness from which a move counts as disturbed; negative if none does."""
+    def __init__(
+        self,
+        talk: Conversation,
+        words: MoveWords,
+        go: tuple[str, str, str],
+        limits: Limits,
+        *,
+        margin_ms: int = 0,
+        watchdog_ms: int = 0,
+        noticed_ns: int = -1,
+    ) -> None:
+        """``go`` has the parts of the ``go`` line: before the times, between them and the moves to go, and after these.
+        Without a clock the first is the whole line.
+
+        ``watchdog_ms`` is the time in milliseconds that a move may take under limits without time, and ``noticed_ns``
+        the arena's lateness in nanoseconds from which a move counts as disturbed; negative if none does.
+        """
+        self.talk, self.words, self.limits, self.margin_ms = talk, words, limits, margin_ms
+        self.array: Any = np.zeros(1, PROGRAM_DTYPE)
+        """The program's record of ``PROGRAM_DTYPE`` as an array of one element."""
+        program = self._program = self.array[0]
+        self._question_at, self._go_at = (program[name].ctypes.data for name in ("question", "sent_go"))
+        program["question_at"] = self._question_at
+        for name, part in zip(("start", "middle", "end"), go, strict=True):
+            letters = np.frombuffer(part.encode(), np.uint8)
+            program[name][: len(letters)] = letters
+            program[f"{name}_bytes"] = len(letters)
+        untimed_ms = watchdog_ms if limits.clock_ms is None else NO_CLOCK_MS
+        program["move_ms"] = untimed_ms if limits.move_time_ms is None else limits.move_time_ms
+        program["margin_ms"] = margin_ms if limits.is_timed else 0
+        program["noticed_ns"] = noticed_ns
+
+    def set_line(self, line: str, has_moves: bool) -> bool:
+        """Give the ``position`` line, and whether it has moves; returns false if it is too long."""
+        letters = line.encode()
+        if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
+            return False
+        ctypes.memmove(self._question_at, letters, len(letters))
+        self._program["line_bytes"], self._program["has_moves"] = len(letters), has_moves
+        return True
+
+    def disturbed(self) -> tuple[int, int]:
+        """Number of moves that the arena read late since the last call, and the largest lateness in ns."""
+        program = self._program
+        if not program["disturbed"]:
+            return 0, 0
+        found = int(program["disturbed"]), int(program["worst_late_ns"])
+        program["disturbed"] = program["worst_late_ns"] = 0
+        return found
+
+    def sent(self) -> list[tuple[str, int]]:
+        """The last questions since the last call, with the time at which each was sent (``time.monotonic_ns``)."""
+        program = self._program
+        asked = int(program["asked"])
+        if not asked:
+            return []
+        program["asked"] = 0
+        times, lengths, go_lengths = (
+            program[name].tolist() for name in ("sent_ns", "sent_line_bytes", "sent_go_bytes")
+        )
+        slots = [number % SENT for number in range(max(0, asked - SENT), asked)]
+        question = ctypes.string_at(self._question_at, max(lengths[slot] for slot in slots)).decode()
+        return [
+            (
+                f"{question[: lengths[slot]]}\n"
+                f"{ctypes.string_at(self._go_at + slot * GO_BYTES, go_lengths[slot]).decode()}",
+                times[slot],
+            )
+            for slot in slots
+        ]
+
+    def used_arrivals(self) -> int:
+        """Number of pieces of output, since the last call, that belong to moves that have been made."""
+        used = int(self._program["used_arrivals"])
+        self._program["used_arrivals"] = 0
+        return used
 
 
 class ClockState(NamedTuple):
@@ -574,92 +643,49 @@ class ClockState(NamedTuple):
     worst_overrun_ns: int
 
 
-class ProgramMove(NamedTuple):
-    """A move as its program gave it; missing figures are ``None``."""
+_ClockWords = words_of(CLOCKS_DTYPE)
+_OF_THREAD = threading.local()
 
-    side: int
-    code: int
-    score: int | None
-    depth: int | None
-    nodes: int | None
-    time_ms: float
-    reported_ms: float | None
-    variation: str
+
+def _games_of_thread() -> Any:
+    """This thread's array of one record of ``PROGRAM_GAME_DTYPE``: to make one for each game would take longer than the
+    game's own moves.
+    """
+    if not hasattr(_OF_THREAD, "games"):
+        _OF_THREAD.games = games = np.zeros(1, PROGRAM_GAME_DTYPE)
+        for name in ("plies", "wants_empty"):
+            games[f"{name}_at"] = games[name].ctypes.data
+    return _OF_THREAD.games
 
 
 class ProgramGame:
-    """A game between two programs, played in compiled code while it takes its usual course."""
+    """A game between two programs, played in compiled code while it takes its usual course.
+
+    Its moves can be read until the thread begins another game.
+    """
 
     def __init__(self, sides: Sequence[ProgramSide], first_mover: int) -> None:
         """``first_mover`` is the side that makes the first move after the opening."""
         self.sides, self._first_mover = sides, first_mover
-        self._games = np.zeros(1, PROGRAM_GAME_DTYPE)
-        self._programs = np.zeros(2, PROGRAM_DTYPE)
-        self._clocks = np.zeros(1, CLOCKS_DTYPE)
         first, second = sides
-        self._clocks[0] = _start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
-        self._game, self._clock = self._games[0], self._clocks[0]
-        address, places = self._games.ctypes.data, PROGRAM_GAME_DTYPE.fields
-        assert places is not None
-        self._wants_empty = ctypes.c_uint8.from_address(address + places["wants_empty"][1])
-        self._game["plies_at"] = address + places["plies"][1]
-        self._game["wants_empty_at"] = address + places["wants_empty"][1]
-        for number, side in enumerate(sides):
-            program = self._programs[number]
-            program["question_at"] = program["question"].ctypes.data
-            for name, part in zip(("start", "middle", "end"), side.go, strict=True):
-                letters = np.frombuffer(part.encode(), np.uint8)
-                program[name][: len(letters)] = letters
-                program[f"{name}_bytes"] = len(letters)
-            limits = side.limits
-            untimed_ms = side.watchdog_ms if limits.clock_ms is None else NO_CLOCK_MS
-            program["move_ms"] = untimed_ms if limits.move_time_ms is None else limits.move_time_ms
-            program["margin_ms"] = side.margin_ms if limits.is_timed else 0
-            program["noticed_ns"] = side.noticed_ns
-
-    def set_line(self, side: int, line: str, has_moves: bool) -> bool:
-        """Give a side's ``position`` line, and whether it has moves; returns false if it is too long."""
-        letters = line.encode()
-        if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
-            return False
-        program = self._programs[side]
-        ctypes.memmove(int(program["question_at"]), letters, len(letters))
-        program["line_bytes"], program["has_moves"] = len(letters), has_moves
-        return True
+        self._games, self._clocks = _games_of_thread(), np.empty(1, CLOCKS_DTYPE)
+        self._clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
+        self._game, self._clock = self._games[0], _ClockWords.from_address(self._clocks.ctypes.data)
+        self._game["plies"] = 0
+        self._wants_empty = ctypes.c_uint8.from_address(int(self._game["wants_empty_at"]))
 
     def set_clock(self, side: int, clock: ClockState) -> None:
         """Set a side's clock to its state before the next move."""
-        for name, value in zip(clock._fields, clock, strict=True):
-            self._clock[name][side] = value
+        words = self._clock
+        words.remaining_ns[side], words.moves_made[side] = clock.remaining_ns, clock.moves_made
+        words.overruns[side], words.worst_overrun_ns[side] = clock.overruns, clock.worst_overrun_ns
 
     def clock(self, side: int) -> ClockState:
         """A side's clock after the last move."""
-        return ClockState(*(int(self._clock[name][side]) for name in ClockState._fields))
-
-    def disturbed(self, side: int) -> tuple[int, int]:
-        """Number of moves of a side that the arena read late since the last call, and the largest lateness in ns."""
-        program = self._programs[side]
-        found = int(program["disturbed"]), int(program["worst_late_ns"])
-        program["disturbed"] = program["worst_late_ns"] = 0
-        return found
-
-    def sent(self, side: int) -> list[tuple[str, int]]:
-        """The last questions since the last call, with the time at which each was sent (``time.monotonic_ns``)."""
-        program = self._programs[side]
-        asked = int(program["asked"])
-        program["asked"] = 0
-        found = []
-        for slot in (number % SENT for number in range(max(0, asked - SENT), asked)):
-            line = program["question"][: program["sent_line_bytes"][slot]].tobytes().decode()
-            go = program["sent_go"][slot][: program["sent_go_bytes"][slot]].tobytes().decode()
-            found.append((f"{line}\n{go}", int(program["sent_ns"][slot])))
-        return found
-
-    def used_arrivals(self, side: int) -> int:
-        """Number of pieces of a side's output, since the last call, that belong to moves that have been made."""
-        used = int(self._programs[side]["used_arrivals"])
-        self._programs[side]["used_arrivals"] = 0
-        return used
+        words = self._clock
+        return ClockState(
+            words.remaining_ns[side], words.moves_made[side], words.overruns[side], words.worst_overrun_ns[side]
+        )
 
     def ask_to_empty(self) -> None:
         """Let ``play_programs`` return before the next move; callable on any thread."""
@@ -671,8 +697,8 @@ class ProgramGame:
         self._wants_empty.value = 0
         self._game["plies"] = plies
         return int(play_programs(
-            self._games, self._programs, first.talk.array, second.talk.array, first.words.array, second.words.array,
-            self._clocks, *arbiter, longest, *first.talk.circumstances(stop),
+            self._games, first.array, second.array, first.talk.array, second.talk.array, first.words.array,
+            second.words.array, self._clocks, *arbiter, longest, *first.talk.circumstances(stop),
         ))  # fmt: skip
 
     @property
@@ -685,28 +711,27 @@ class ProgramGame:
         codes: list[int] = self._game["moves"][begin : int(self._game["plies"])].tolist()
         return codes
 
-    def moves(self, begin: int, *, is_final: bool) -> list[ProgramMove]:
-        """The moves from index ``begin`` on. Only final ones have variations; others may be read on any thread."""
+    def moves(self, begin: int) -> Iterator[tuple[int, int | None, int | None, int | None, float, str, float | None]]:
+        """The moves from index ``begin`` on: code, score, depth, nodes, milliseconds, principal variation, and the
+        milliseconds that the program reported; missing figures are ``None``.
+
+        On another thread than that of the game, variations are not to be trusted.
+        """
         game, end = self._game, int(self._game["plies"])
-        if end <= begin:
-            return []
-        names = ("moves", "scores", "depths", "nodes", "times_ns", "reported_ms", "variations_at", "variations_bytes")
-        found = []
-        rows = zip(*(game[name][begin:end].tolist() for name in names), strict=True)
+        rows = zip(*[game[name][begin:end].tolist() for name in _COLUMNS], strict=True)
         for number, (code, score, depth, nodes, time_ns, reported_ms, place, length) in enumerate(rows, begin):
-            side = (self._first_mover + number) % 2
-            has_variation = is_final and place >= 0 and length > 0
-            found.append(ProgramMove(
-                side,
+            yield (
                 code,
                 None if score == NO_SCORE else score,
                 None if depth < 0 else depth,
                 None if nodes < 0 else nodes,
                 time_ns / 1e6,
+                self.sides[(self._first_mover + number) % 2].talk.output_at(place, length) if length > 0 else "",
                 None if reported_ms < 0 else float(reported_ms),
-                self.sides[side].talk.output_at(place, length) if has_variation else "",
-            ))  # fmt: skip
-        return found
+            )
+
+
+_COLUMNS = ("moves", "scores", "depths", "nodes", "times_ns", "reported_ms", "variations_at", "variations_bytes")
 
 
 class ProgramArbiter(Arbiter):
@@ -718,7 +743,7 @@ class ProgramArbiter(Arbiter):
         super().__init__(position, rules, adjudication, stop)
         self.codes: list[int] = []
         """Codes of the moves so far."""
-        self.text_of = _move_texts(position.game.name)
+        self.text_of = move_names(position.game.name)
         """Function that returns the text of a move's code, in protocol notation."""
 
     @property
@@ -748,12 +773,6 @@ class ProgramArbiter(Arbiter):
         self.codes += codes
         position.moves.extend(map(self.text_of, codes))
         self._moves += len(codes)
-        if code == _TO_BE_SOLVED:
+        if code == TO_BE_SOLVED:
             self._unsolved = (1 - position.side_to_move, programs.last_score)
         return decode_verdict(code) if code >= 0 else None, code
-
-
-@functools.cache
-def _move_texts(game: str) -> Callable[[int], str]:
-    """A game's ``format_move``, with a cache of its results."""
-    return functools.cache(game_named(game).format_move)

@@ -7,6 +7,7 @@ under the marker of its state record, and the search calls them without knowing 
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -256,6 +257,9 @@ class WrongMoveError(MoveError):
         self.number = number
 
 
+_OF_THREAD = threading.local()
+
+
 class Position:
     """A position of a game with the moves that led to it; owns the compiled state.
 
@@ -269,7 +273,15 @@ class Position:
         """Text of the position before the first of ``moves``."""
         self.moves: list[str] = []
         """Moves played from ``start``, in protocol notation."""
-        self.lists = new_record(MOVE_LISTS_DTYPE)
+
+    @property
+    def lists(self) -> Any:
+        """Memory for lists of moves, of ``MOVE_LISTS_DTYPE``. All positions on a thread share it: to zero it for each
+        would take longer than the moves of a game between programs.
+        """
+        if not hasattr(_OF_THREAD, "lists"):
+            _OF_THREAD.lists = new_record(MOVE_LISTS_DTYPE)
+        return _OF_THREAD.lists
 
     @property
     def text(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from elolab.engine.games.contract import PositionError
 from elolab.engine.settings.whole_numbers import natural_number
@@ -50,19 +50,19 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
     return board
 
 
-def format_board(letter_on: Callable[[int], str], ranks: int, files: int) -> str:
-    """The board field of a FEN; ``letter_on`` gives the letter on a square, or an empty string."""
-    rows = []
-    for rank in range(ranks - 1, -1, -1):
-        row, empty = "", 0
-        for file in range(files):
-            if letter := letter_on(rank * files + file):
-                row += (str(empty) if empty else "") + letter
-                empty = 0
-            else:
-                empty += 1
-        rows.append(row + (str(empty) if empty else ""))
-    return "/".join(rows)
+EMPTY_SQUARE = "1"
+"""An empty square for ``format_board``."""
+
+
+def format_board(letters: Sequence[str], files: int) -> str:
+    """The board field of a FEN; ``letters`` has the letter on each square, or ``EMPTY_SQUARE``, rank by rank from the
+    bottom.
+    """
+    starts = range(len(letters) - files, -1, -files)
+    text = "/".join(["".join(letters[start : start + files]) for start in starts])
+    for count in range(files, 1, -1):
+        text = text.replace(EMPTY_SQUARE * count, str(count))
+    return text
 
 
 def read_counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:

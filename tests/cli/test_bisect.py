@@ -6,10 +6,12 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-import elolab.engine.compiled.cache  # noqa: F401 - numba's cache stays where it is
+import elolab
+import elolab.engine.compiled.cache
 from elolab import command_line
 from tests.support.git_repository import MOCK, GitRepository
 
@@ -87,6 +89,25 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
     assert "building" not in output.err
     assert bisect("mine@HEAD~7", "mine@HEAD") == 2
     assert "holds another bisection: bad = " in capsys.readouterr().err
+
+
+def test_from_python_it_finds_the_commits(repository: GitRepository, tmp_path: Path) -> None:
+    names = repository.git("log", "--reverse", "--format=%H").split()
+    player = {"source": "mine", "build": "cp engine.py mine && chmod +x mine", "command": "./mine", "protocol": "gtp"}
+    sprt = {"elo1": 200, "alpha": 0.4, "beta": 0.4, "batch_pairs": 1}
+    rest: dict[str, Any] = {"game": "othello", "limit": "move_time=9", "sprt": sprt, "pairs": 12, "folder": "again"}
+    found = elolab.bisect(player, "HEAD~4", "HEAD~2", concurrency=2, **rest)
+    verdicts = dict(zip(found.steps["subject"], found.steps["verdict"], strict=True))
+    assert verdicts == {"four": "bad", "three": "skipped"}
+    assert (found.finished, found.suspects) == (True, tuple(names[3:5]))
+    assert all((found.folder / folder / "games.sqlite").is_file() for folder in found.steps["folder"] if folder)
+    assert found.steps["elo"][0] < 0
+    with pytest.raises(elolab.UserError, match="no commits lead from"):
+        elolab.bisect(player, "HEAD", "HEAD~2", **rest)
+    with pytest.raises(elolab.UserError, match="table with a repository"):
+        elolab.bisect({"command": "./mine"}, "HEAD~6", "HEAD", **rest)
+    with pytest.raises(elolab.UserError, match="failed with exit code 1"):
+        elolab.bisect(player, "HEAD~6", "HEAD~3", **rest)
 
 
 def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[str]) -> None:

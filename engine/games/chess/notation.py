@@ -37,12 +37,13 @@ from elolab.engine.games.chess.position import (
     refresh,
 )
 from elolab.engine.games.contract import MoveError, PositionError
-from elolab.engine.games.fen import format_board, read_board, read_counter, read_fields
+from elolab.engine.games.fen import EMPTY_SQUARE, format_board, read_board, read_counter, read_fields
 
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 LETTERS = "pnbrqk"
 """Letters of the piece types in a FEN, Black's; White's are upper case."""
+_LETTER_OF_CODE = dict(enumerate(LETTERS.upper())) | dict(enumerate(LETTERS, 8))
 _TYPE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _SIDE_NAMES = ("White", "Black")
 _FULL_SET = (8, 2, 2, 2, 1, 1)
@@ -254,19 +255,12 @@ def _read_en_passant(text: str, state: Any, field: str) -> None:
 
 def format_position(state: Any) -> str:
     """Canonical FEN: castling rights of X-FEN, en passant only if it is legal; move numbers begin with 1."""
-    board = state.board.tolist()
-
-    def letter_on(square: int) -> str:
-        code = board[square]
-        if code == EMPTY:
-            return ""
-        return LETTERS[code & 7] if code & 8 else LETTERS[code].upper()
-
+    letters = [_LETTER_OF_CODE.get(code, EMPTY_SQUARE) for code in state.board.tolist()]
     side = "b" if state.side else "w"
     passing = int(state.en_passant)
     number = 1 + (int(state.first_ply) + int(state.ply)) // 2
     return (
-        f"{format_board(letter_on, 8, 8)} {side} {_format_castling(state)} "
+        f"{format_board(letters, 8)} {side} {_format_castling(state)} "
         f"{'-' if passing == NO_SQUARE else square_name(passing)} {int(state.quiet)} {number}"
     )
 

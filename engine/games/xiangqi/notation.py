@@ -11,7 +11,7 @@ import numpy as np
 from elolab.engine.compiled.kernel import array_of, new_record
 from elolab.engine.errors import argument
 from elolab.engine.games.contract import MoveError, PositionError
-from elolab.engine.games.fen import format_board, read_board, read_counter, read_fields
+from elolab.engine.games.fen import EMPTY_SQUARE, format_board, read_board, read_counter, read_fields
 from elolab.engine.games.xiangqi.moves import is_safe
 from elolab.engine.games.xiangqi.position import (
     ADVISOR,
@@ -40,6 +40,11 @@ from elolab.engine.games.xiangqi.position import (
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 
 _LETTERS = "kabnrcp"
+_LETTER_OF_SLOT = {0: EMPTY_SQUARE} | {
+    slot: _LETTERS[kind].upper() if slot < 32 else _LETTERS[kind]
+    for slot, kind in enumerate(SLOT_TYPE.tolist())
+    if kind < len(_LETTERS)
+}
 _TYPE_OF_LETTER = {letter: kind for kind, letter in enumerate(_LETTERS)} | {"e": ELEPHANT, "h": HORSE}
 _TYPE_NAMES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
 _SIDE_NAMES = ("Red", "Black")
@@ -160,16 +165,10 @@ def _refuse_attacked_general(text: str, state: Any, side: int) -> None:
 
 def format_position(state: Any) -> str:
     """Canonical FEN: N for horses, B for elephants, ``w`` for Red, with both counters; move numbers begin with 1."""
-    board = state.board.tolist()
-
-    def letter_on(square: int) -> str:
-        slot = board[square]
-        letter = _LETTERS[SLOT_TYPE[slot]] if slot else ""
-        return letter if slot >= 32 else letter.upper()
-
+    letters = [_LETTER_OF_SLOT[slot] for slot in state.board[:SQUARES].tolist()]
     side = "b" if state.side else "w"
     number = 1 + (int(state.first_ply) + int(state.ply)) // 2
-    return f"{format_board(letter_on, 10, 9)} {side} - - {int(state.quiet)} {number}"
+    return f"{format_board(letters, 9)} {side} - - {int(state.quiet)} {number}"
 
 
 def parse_coordinates(move: str, first_rank: int) -> int | None:

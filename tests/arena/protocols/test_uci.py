@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from elolab.arena.play.game import play_game
+from elolab.arena.players import external
 from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.player import GameStopped, PlayerClock, PlayerFault
 from elolab.arena.players.registry import PlayerError, check_player, make_player
@@ -25,9 +27,10 @@ from elolab.arena.protocols.uci import (
 from elolab.arena.protocols.uci_family import (
     parse_option,
 )
-from elolab.arena.records import Opening, PlayerSpec
+from elolab.arena.records import GameConditions, Opening, Pairing, PlayerSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
 
 MOCK = str(Path(__file__).parents[2] / "support" / "mock_engines.py")
@@ -367,6 +370,24 @@ def test_a_process_that_died_between_games_is_replaced(make: Callable[..., UciPl
     os.kill(first, signal.SIGKILL)
     player.new_game(Opening(START), StopFlag())
     assert player.process_id not in (None, first)
+
+
+@pytest.mark.parametrize(("mode", "reason"), [("until_stop", "time_forfeit"), ("hang", "no_answer")])
+def test_an_overdue_engine_is_restarted_only_if_it_does_not_obey_a_stop(
+    make: Callable[..., UciPlayer], mode: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external, "LATE_ANSWER_MS", 60_000 if mode == "until_stop" else 250)
+    limits = Limits.parse("move_time=0.05")
+    players = make(mock_spec(mode, settings={"at": 1}, limits=limits, margin_ms=0)), make(mock_spec(limits=limits))
+    conditions = GameConditions("xiangqi", Rules(), Adjudication(), seed=1)
+    job = conditions.job(Pairing(0, 0, 0, 1, 0), players[0].spec, players[1].spec, Opening(START))
+    record = play_game(job, players, StopFlag())
+    assert (record.result, record.reason) == ("0-1", reason)
+    assert (players[0].process_id is not None) is (mode == "until_stop")
+    first = players[0].process_id
+    players[0].new_game(Opening(START), StopFlag())
+    assert players[0].process_id is not None
+    assert first in (None, players[0].process_id)
 
 
 @pytest.mark.parametrize("mode", ["until_stop", "hang"])
