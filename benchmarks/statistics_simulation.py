@@ -109,7 +109,7 @@ def coverage(kind: str | Sequence[float], elo: float, matches: int, pairs: int =
     generator = np.random.default_rng(11)
     drawn = generator.multinomial(pairs, tilted(kind, truth), matches)
     rows, times = np.unique(drawn, axis=0, return_counts=True)
-    holds = [abs(deviations_from(row, truth)) <= INTERVAL_DEVIATIONS for row in rows.tolist()]
+    holds = [abs(deviations_from(tuple(row), truth)) <= INTERVAL_DEVIATIONS for row in rows.tolist()]
     return float(times @ holds) / matches
 
 

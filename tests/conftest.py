@@ -5,12 +5,14 @@ Numba's cache is set up in the ordinary way, by importing the engine, so that te
 
 from __future__ import annotations
 
+import fcntl
+import gc
 import os
 import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,13 +33,20 @@ hypothesis.settings.load_profile("ordinary")
 
 
 SLOW_FILES = (
-    "test_tuning_run.py", "test_validations.py", "test_overlap.py", "test_faults.py", "test_tournament_run.py",
-    "test_tournament_commands.py", "test_executor.py", "test_search.py", "test_examination.py",
-    "test_techniques.py", "test_engine_program.py", "test_ablation_run.py", "test_xiangqi_moves.py", "test_api.py",
-    "test_transcriptions.py", "test_replay.py", "test_clocks.py", "test_figures.py", "test_linking.py",
-    "test_adapter.py", "test_report.py", "test_fit_evaluation.py", "test_claims_run.py", "test_match.py",
+    "test_watch.py", "test_tuning_run.py", "test_validations.py", "test_faults.py", "test_overlap.py",
+    "test_transcriptions.py", "test_dask.py", "test_executor.py", "test_search.py", "test_examination.py",
+    "test_techniques.py", "test_figures.py", "test_interruption.py", "test_ablation_run.py", "test_gain_test.py",
+    "test_tournament_commands.py", "test_match.py", "test_game_contract.py", "test_adapter.py", "test_othello.py",
+    "test_fit_evaluation.py", "test_engine_program.py", "test_comparison_verdicts.py", "test_claims_run.py",
+    "test_status.py", "test_xiangqi_moves.py", "test_replay.py", "test_api.py", "test_clocks.py", "test_overload.py",
+    "test_linking.py", "test_brownian.py", "test_stored_results.py", "test_command_line.py", "test_report.py",
+    "test_cache.py", "test_bisect.py", "test_tournament_run.py", "test_external_ablation.py",
+    "test_kernel_processes.py", "test_compilation.py", "test_paired.py",
 )  # fmt: skip
-"""They begin first, lest one of them be left for the end, when a processor has nothing else to do."""
+"""They begin first, lest one of them be left for the end, when a processor has nothing else to do.
+
+Those that mostly wait are apart, so that other workers have work for the processors meanwhile.
+"""
 
 
 MEMORY, MEMORY_BYTES = Path("/dev/shm"), 2 << 30
@@ -66,6 +75,32 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """One worker at a time imports a file of tests, and leaves its bytecode to the others.
+
+    In a fresh clone each of them would rewrite and compile all sources, which takes longer than to import them.
+    """
+    if not isinstance(collector, pytest.Module):
+        return (yield)
+    with collector.path.open() as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return (yield)
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Collect no garbage meanwhile: nearly all that is made stays."""
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Let garbage collection leave alone what stays to the end."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -149,13 +184,20 @@ def without_tuning_charts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+def one_browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     """One for all pages, each of which finds nothing that another one kept: to start it takes longer than a page."""
     from tests.support.browser import Browser
 
     with Browser(tmp_path_factory.mktemp("profile")) as found:
         found.call("Page.addScriptToEvaluateOnNewDocument", source="try { localStorage.clear(); } catch {}")
         yield found
+
+
+@pytest.fixture(scope="module")
+def browser(one_browser: Browser) -> Iterator[Browser]:
+    """The browser, which has nothing to do once the tests of a file have ended."""
+    yield one_browser
+    one_browser.open("about:blank")
 
 
 @pytest.fixture

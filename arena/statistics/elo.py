@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from elolab.arena.statistics.brownian import worse_outcome_probability
-from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, score_bounds
+from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS, rising_root, score_bounds
 
 NATURAL_TO_ELO = 400 / math.log(10)
 """Elo per unit of log odds (natural logarithm)."""
@@ -427,6 +427,4 @@ def _falling_root(function: Callable[[float], float], value: float) -> float:
         return low
     if function(high) >= value:
         return high
-    while low < (middle := (low + high) / 2) < high:
-        low, high = (middle, high) if function(middle) > value else (low, middle)
-    return middle
+    return rising_root(lambda place: -function(place), -value, low, high)

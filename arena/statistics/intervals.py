@@ -42,7 +42,7 @@ CONTOUR_STEP = 1 / 16
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
-"""Relative precision of a bound's error probability, at which the search for the bound ends."""
+"""Relative precision of a probability at which the search for the score with this probability ends."""
 MAX_ROOT_STEPS = 100
 SADDLE_STEPS = 16
 """Number of bisection steps in the search for the saddle point, which need not be exact."""
@@ -60,7 +60,8 @@ def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATION
     return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
 
 
-def deviations_from(counts: Sequence[int], score: float) -> float:
+@lru_cache(maxsize=1 << 16)
+def deviations_from(counts: tuple[int, ...], score: float) -> float:
     """Number of standard errors by which the mean score lies above ``score``, negative if below; 0 without outcomes.
 
     ``counts`` has the number of each outcome, worst first. The function is the inverse of ``score_bounds``: with this
@@ -98,7 +99,7 @@ def _lower_bound(counts: tuple[int, ...], deviations: float) -> float:
     if tail <= error <= tolerated:
         return usual
     wanted, low, high = (tail, max(usual, 0.0), mean) if error < tail else (tolerated, 0.0, usual)
-    return _rising_root(lambda score: _exact_error(counts, score), wanted, low, high)
+    return rising_root(lambda score: _exact_error(counts, score), wanted, low, high)
 
 
 def _deviations_above(counts: Sequence[int], score: float) -> float:
@@ -143,14 +144,14 @@ def _exact_error(counts: Sequence[int], score: float) -> float:
     return -tail if is_tail else 1 - tail
 
 
-def _rising_root(function: Callable[[float], float], value: float, low: float, high: float) -> float:
+def rising_root(function: Callable[[float], float], value: float, low: float, high: float) -> float:
     """Solve ``function(x) = value`` for an increasing function and ``low < x < high``, by the Illinois method."""
     below, above = function(low) - value, function(high) - value
     root, last = low, 0
     for _ in range(MAX_ROOT_STEPS):
         root = high - above * (high - low) / (above - below)
         found = function(root) - value
-        if abs(found) < ROOT_PRECISION * value or not low < root < high:
+        if abs(found) < ROOT_PRECISION * abs(value) or not low < root < high:
             break
         if found > 0:
             high, above, below, last = root, found, below / (2 if last > 0 else 1), 1

@@ -54,6 +54,7 @@ def compile_game(name: str) -> None:
     """Compile a game's functions by calling once each function that Python calls."""
     _use_engine(name)
     _use_rules(name)
+    _use_programs(name)
     _use_fitting(name)
 
 
@@ -86,7 +87,7 @@ def _use_engine(name: str) -> None:
 
 
 def _use_rules(name: str) -> None:
-    """Compile perft, the arbiter, adjudication and queries of a position, by using them once."""
+    """Compile perft, names of moves, the arbiter, adjudication and queries of a position, by using them once."""
     from elolab.engine.games import game_named
     from elolab.engine.play import Arbiter
     from elolab.engine.rules import Adjudication
@@ -98,11 +99,34 @@ def _use_rules(name: str) -> None:
     for kernel in (kernels.final_score, kernels.plies_left, kernels.repetition_key, kernels.in_check):
         kernel(position.state)
     kernels.is_pass(position.state, position.move_codes()[0])
-    position.push(position.legal_moves()[0])
+    move = position.legal_moves()[0]
+    if game.move_names is not None:
+        named = game.move_names.format_moves(position.copy(), [move], game.move_notations[0])
+        game.move_names.read_game(position.copy(), named)
+    position.push(move)
     position.judge(game.standard_rules)
     kernels.unmake(position.copy().state)
     arbiter = Arbiter(position, game.standard_rules, Adjudication())
     arbiter.play(position.legal_moves()[0], None)
+
+
+def _use_programs(name: str) -> None:
+    """Compile the moves of two programs by a game that is stopped before the first move."""
+    from elolab.engine.compiled.exchange import Conversation
+    from elolab.engine.compiled.program_play import ProgramArbiter, ProgramGame, ProgramSide, move_words
+    from elolab.engine.engine import StopFlag
+    from elolab.engine.games import game_named
+    from elolab.engine.protocols import SERVED_PROTOCOLS
+    from elolab.engine.rules import Adjudication
+    from elolab.engine.settings.limits import Limits
+
+    if name not in SERVED_PROTOCOLS["uci"].games:
+        return
+    game, stop = game_named(name), StopFlag()
+    stop.set()
+    side = ProgramSide(Conversation(-1, -1, -1, -1), move_words(name), ("", "", ""), Limits(nodes=1), 0, 0)
+    arbiter = ProgramArbiter(game.position(), game.standard_rules, Adjudication())
+    arbiter.play_programs(ProgramGame((side, side), 0), stop)
 
 
 def _use_fitting(name: str) -> None:

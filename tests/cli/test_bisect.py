@@ -15,6 +15,8 @@ import elolab.engine.compiled.cache
 from elolab import command_line
 from tests.support.git_repository import MOCK, GitRepository
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 ENGINE = f"""\
 #!{sys.executable} -IS
 import sys

@@ -139,6 +139,7 @@ limit = "nodes=10"
 """
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_games_lost_on_time_stand_out_wherever_their_elo_does(capsys: pytest.CaptureFixture[str]) -> None:
     Path("late.toml").write_text(LATE)
     assert main(["tournament", "late.toml", "--out", "out", "--json"]) == 1
@@ -163,6 +164,7 @@ def test_games_lost_on_time_stand_out_wherever_their_elo_does(capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["warnings"] == []
 
 
+@pytest.mark.usefixtures("without_tuning_charts")
 def test_games_of_an_ablation_lost_on_time_stand_out_too(capsys: pytest.CaptureFixture[str]) -> None:
     content = ABLATION.format(limit="clock=0.001").replace("pairs = 40", "pairs = 20\nset = { min_depth = 15 }")
     Path("spec.toml").write_text(content)

@@ -21,6 +21,8 @@ from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.command_line import main
 from elolab.engine.settings.limits import Limits
 
+pytestmark = pytest.mark.usefixtures("without_charts")
+
 MOCK = Path(__file__).parent.parent.parent / "support" / "mock_othello_engines.py"
 
 

@@ -116,6 +116,7 @@ def test_every_kind_of_run_says_how_it_ended(
         assert failed["digests"]["games"] == games_digest(store.records())
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_finished_test_has_its_verdict_and_an_older_folder_what_it_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -133,6 +134,7 @@ def test_a_finished_test_has_its_verdict_and_an_older_folder_what_it_holds(
     assert status_of(out, capsys)["reason"] == "unknown"
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_fault_has_the_file_of_its_dialogue_and_a_player_that_is_missing_leaves_games_undone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

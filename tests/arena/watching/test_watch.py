@@ -107,7 +107,7 @@ def served(root: Path, *, is_single: bool = True) -> Iterator[Served]:
     listening = opened_socket("127.0.0.1", 0)
     runs = followed.WatchedRuns(root, is_single=is_single)
     server = uvicorn.Server(
-        uvicorn.Config(application(runs, "en", "127.0.0.1"), log_level="critical", timeout_graceful_shutdown=1)
+        uvicorn.Config(application(runs, "en", "127.0.0.1"), log_level="critical", timeout_graceful_shutdown=0)
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
     thread.start()

@@ -104,5 +104,6 @@ if __name__ == "__main__":
 
     compile_game(sys.argv[1])
     known = _ready()
+    assert ".play_programs " in " ".join(known) or sys.argv[1] == "othello", "moves of two programs are not compiled"
     _use(sys.argv[1])
     print("".join(f"{function}\n" for function in sorted(_ready() - known)), end="")

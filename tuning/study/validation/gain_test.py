@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 
 from elolab.arena.sequential import MOST_PAIRS, TYPICAL_DEVIATION, first_pairs
@@ -64,12 +64,12 @@ class GainTest:
     error: float = 0.05
     """Probability of confirming a gain although there is none, at any length of the test."""
 
-    @property
+    @cached_property
     def batch_pairs(self) -> int:
         """Number of game pairs between two analyses up to the horizon."""
         return min(self.pairs, max(MIN_BATCH, math.ceil(self.pairs / LOOKS)))
 
-    @property
+    @cached_property
     def horizon(self) -> int:
         """Number of game pairs at the last planned analysis, at most ``pairs``."""
         return self.pairs // self.batch_pairs * self.batch_pairs
@@ -94,7 +94,9 @@ class GainTest:
 
     def bound(self, pairs: int) -> float:
         """Standard errors that confirm a gain after this number of game pairs; infinite between two analyses."""
-        return _bounds(self, self.analyses(pairs))[-1] if pairs and pairs == self.next_analysis(pairs) else math.inf
+        if not pairs or pairs != self.next_analysis(pairs):
+            return math.inf
+        return _bounds(self, len(self.analyses(pairs)))[-1]
 
     def spent(self, pairs: int) -> float:
         """The part of ``error`` that is spent after a number of game pairs."""
@@ -163,15 +165,21 @@ def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIAT
     return min(MOST_PAIRS, max(MIN_BATCH, math.ceil(wanted**2)))
 
 
+def _bounds(test: GainTest, number: int) -> tuple[float, ...]:
+    """The bounds at the first ``number`` analyses of a test; the same are used again for any number of them."""
+    return _first_bounds(test, math.ceil(number / LOOKS) * LOOKS)[:number]
+
+
 @lru_cache(maxsize=256)
-def _bounds(test: GainTest, analyses: tuple[int, ...]) -> tuple[float, ...]:
-    return crossing_bounds([number / test.horizon for number in analyses], [test.spent(one) for one in analyses])
+def _first_bounds(test: GainTest, number: int) -> tuple[float, ...]:
+    analyses = test.analyses(test.horizon + number * LATER_BATCHES * test.batch_pairs)[:number]
+    return crossing_bounds([pairs / test.horizon for pairs in analyses], [test.spent(pairs) for pairs in analyses])
 
 
 def _last_bound(test: GainTest, pairs: int) -> float:
     """The bound after ``pairs`` pairs; for very long tests, the limit of the bounds."""
     longest = test.horizon + LATER_BATCHES * test.batch_pairs * LOOKS * 2
-    return _bounds(test, test.analyses(test.next_analysis(min(pairs, longest))))[-1]
+    return _bounds(test, len(test.analyses(test.next_analysis(min(pairs, longest)))))[-1]
 
 
 @lru_cache(maxsize=4096)
@@ -184,4 +192,4 @@ def _power(test: GainTest, pairs: int, elo: float) -> float:
     deviation = TYPICAL_DEVIATION * 2 * math.sqrt(score * (1 - score))
     drift = (score - 0.5) / deviation * math.sqrt(test.horizon)
     information = [number / test.horizon for number in analyses]
-    return crossing_probability(information, _bounds(test, analyses), drift)
+    return crossing_probability(information, _bounds(test, len(analyses)), drift)

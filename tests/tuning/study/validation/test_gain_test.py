@@ -45,11 +45,11 @@ def test_no_gain_is_confirmed_in_one_test_of_twenty_however_long(pairs: int) -> 
     analyses = test.analyses(2 * test.horizon)
     gain = test.confirmed_gain(0.8)
     for elo, end in ((0.0, analyses[-1]), (gain, test.horizon)) if pairs > 20 else ((0.0, analyses[-1]),):
-        confirmed = 0
+        confirmed, outcomes = 0, tilted_outcomes(EQUALS, elo)
         for _ in range(runs):
             counts, before = np.zeros(5, int), 0
             for look in (look for look in analyses if look <= end):
-                counts += generator.multinomial(look - before, tilted_outcomes(EQUALS, elo))
+                counts += generator.multinomial(look - before, outcomes)
                 before = look
                 if test.test(Pentanomial(tuple(map(int, counts)))).verdict == "upper accepted":
                     confirmed += 1
