@@ -6,14 +6,14 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``bisect``: which commit of an engine lost strength;
 - ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
-- ``tune``: a search for better settings, by games or by a function of your own;
+- ``tune``: a search for better settings, by games, by matches of your own, or by a function of your own;
 - ``PairedObjective``, with its ``DuelSampler`` and ``SpsaSampler``: the method of ``tune``, or SPSA, for a study of
   Optuna's and a match of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
-- ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``Trials``, ``PlayedAblation``,
-  ``Recommended``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for annotations;
-  ``help()`` explains their attributes and columns;
+- ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``MatchedStudy``, ``Trials``,
+  ``PlayedAblation``, ``Recommended``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for
+  annotations; ``help()`` explains their attributes and columns;
 - ``UserError``: the error for wrong input, one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         play_match,
         play_tournament,
     )
-    from elolab.studies import PlayedStudy, Trials, tune
+    from elolab.studies import MatchedStudy, PlayedStudy, Trials, tune
     from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
     from elolab.tuning.study.sampler import DuelSampler, SpsaSampler
 
@@ -56,6 +56,7 @@ __all__ = [
     "DuelSampler",
     "Engine",
     "Line",
+    "MatchedStudy",
     "PairedObjective",
     "PlayedAblation",
     "PlayedBisection",
@@ -82,6 +83,7 @@ _MODULES = {
     "DuelSampler": "elolab.tuning.study.sampler",
     "Engine": "elolab.analysis",
     "Line": "elolab.analysis",
+    "MatchedStudy": "elolab.studies",
     "PairedObjective": "elolab.tuning.paired",
     "PlayedAblation": "elolab.ablation",
     "PlayedBisection": "elolab.playing",

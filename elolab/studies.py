@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
+    from elolab.tuning.match_study import MatchSpec
+    from elolab.tuning.paired import Confirmation, Match
     from elolab.tuning.study.result import StudyResult
 
 DEFAULT_TRIALS = 80
@@ -100,6 +102,31 @@ class Trials:
     """One row per trial: ``trial`` (from 1; trial 1 is the base), ``value``, and a column for each tuned parameter."""
 
 
+@documented
+@dataclass(frozen=True, eq=False)
+class MatchedStudy:
+    """The result of tuning by the matches of a function or a command."""
+
+    best: dict[str, Value] | None
+    """Recommended values; the base's if nothing better was found, ``None`` if the study was interrupted before."""
+    is_base: bool
+    """Whether ``best`` equals the base."""
+    elo: float | None
+    """Expected Elo of ``best`` relative to the base; ``elo_low_90`` to ``elo_high_90`` is its 90 % interval."""
+    elo_low_90: float | None
+    elo_high_90: float | None
+    confirmation: Confirmation | None
+    """The test of ``best`` against the base in new matches; ``None`` without one."""
+    confirmed: bool
+    """Whether that test confirmed a gain."""
+    interrupted: bool
+    """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
+    trials: DataFrame = field(repr=False)
+    """One row per trial: ``trial`` (from 1), ``elo`` of its values relative to the base at that time, ``pairs`` of
+    games, and a column for each dimension."""
+    _run_folder: RunFolder = field(repr=False)
+
+
 @overload
 def tune(
     specification: Specification,
@@ -110,7 +137,7 @@ def tune(
     wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
-) -> PlayedStudy: ...
+) -> PlayedStudy | MatchedStudy: ...
 
 
 @overload
@@ -122,24 +149,39 @@ def tune(
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
     trials: int = DEFAULT_TRIALS,
-    sampler: str = "tpe",
+    sampler: str | None = None,
     seed: int = 1,
     folder: FolderLike | None = None,
     progress: TextIO | None = None,
 ) -> Trials: ...
 
 
+@overload
+def tune(
+    *,
+    objective: Callable[[dict[str, Any], dict[str, Any], int, int], float | Sequence[int]],
+    dimensions: Mapping[str, Mapping[str, Any]],
+    games: int,
+    sampler: str | None = None,
+    seed: int = 1,
+    folder: FolderLike | None = None,
+    concurrency: int = 1,
+    progress: TextIO | None = None,
+) -> MatchedStudy: ...
+
+
 @naming_arguments("folder")
 def tune(
     specification: Specification | None = None,
     *,
-    objective: Callable[[dict[str, Any]], float] | None = None,
+    objective: Callable[..., Any] | None = None,
     dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
+    games: int | None = None,
     game: str = DEFAULT_GAME,
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
     trials: int = DEFAULT_TRIALS,
-    sampler: str = "tpe",
+    sampler: str | None = None,
     seed: int = 1,
     folder: FolderLike | None = None,
     concurrency: int = 1,
@@ -147,8 +189,8 @@ def tune(
     wall_clock_on_cluster: bool = False,
     progress: TextIO | None = None,
     accept_engine_change: bool = False,
-) -> PlayedStudy | Trials:
-    """Search for better settings, by games or by a function of your own.
+) -> PlayedStudy | MatchedStudy | Trials:
+    """Search for better settings, by games, by matches of your own, or by a function of your own.
 
     **By games**, ``tune(specification, ...)``: as ``elolab tune`` does. ``specification`` is a TOML file, the name of
     a shipped one, or a mapping with the contents of such a file. ``folder`` keeps the games, and the same call resumes
@@ -156,7 +198,18 @@ def tune(
     games. ``progress`` is a text stream such as ``sys.stderr`` for progress lines. ``accept_engine_change`` resumes
     games that another version of the engine, or of an external program, played. A confirmed gain is written to
     ``folder`` as a preset. ``cluster`` and ``wall_clock_on_cluster`` are as for ``play_match``. Returns a
-    ``PlayedStudy``.
+    ``PlayedStudy``, or a ``MatchedStudy`` if the specification has a ``command`` that plays the matches.
+
+    **By matches of your own**, ``tune(objective=..., dimensions=..., games=...)``: ``objective(a, b, pairs, seed)``
+    plays pairs of games between two dictionaries of values. It returns the numbers of pairs in which ``a`` scores 0,
+    0.5, 1, 1.5 and 2 points, or the games that it wins, draws and loses. Returns a ``MatchedStudy``.
+
+    - ``dimensions``: a mapping from any names to ranges or choices, with the base's value: ``{"margin": {"low": 0.0,
+      "high": 1.0, "default": 0.2}, "mode": {"choices": ["old", "new"], "default": "old"}}``.
+    - ``games``: the budget for search and confirmation.
+    - ``sampler``: ``duel`` (the default), ``spsa``, or a sampler below.
+    - ``concurrency``: number of simultaneous calls, from several threads; it does not affect the result.
+    - ``folder``: keeps each match; the same call resumes.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna maximises ``objective(settings)``.
     ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the base's own differences
@@ -168,7 +221,8 @@ def tune(
       ineffective keeps the base's value.
     - ``game``; ``base``, the preset to start from; ``settings``, parameters of the base that differ from that preset.
     - ``trials``: number of evaluations, including any in ``folder``. The first evaluates the base.
-    - ``sampler``: ``tpe``, ``cmaes``, ``gp``, ``qmc`` or ``random`` (some need ``pip install "elolab[samplers]"``).
+    - ``sampler``: ``tpe`` (the default), ``cmaes``, ``gp``, ``qmc`` or ``random``; some need ``pip install
+      "elolab[samplers]"``.
     - ``seed``: the same seed and values produce the same trials on every machine.
     - ``folder``: keeps each trial; the same call resumes, and more ``trials`` extend it.
     - ``progress``: a text stream for one line per trial.
@@ -182,9 +236,15 @@ def tune(
         if specification is None or dimensions:
             raise TypeError("tune() takes a specification, or an objective and dimensions")
         options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
-        return _by_games(specification, RunFolder(folder), options)
+        content = None if not isinstance(specification, Mapping) else specification
+        if content is None:
+            content = read_specification(specification, "tuning", "tuning", lambda data, where: data)
+        if "command" not in content:
+            return _by_games(specification, RunFolder(folder), options)
+        spec = read_specification(specification, "tuning", "tuning", read_matches)
+        return _by_matches(spec, None, RunFolder(folder), concurrency, progress)
     of_games = (specification, cluster)
-    is_of_games = any(one is not None for one in of_games) or concurrency != 1
+    is_of_games = any(one is not None for one in of_games) or (concurrency != 1 and games is None)
     is_left_out = isinstance(dimensions, tuple) and not dimensions
     if is_of_games or is_left_out or accept_engine_change or wall_clock_on_cluster:
         raise TypeError(
@@ -195,7 +255,12 @@ def tune(
         raise UserError(f"objective = {objective!r}, expected a function")
     trials = at_least_one(trials, "trials")
     progress = stream_or_none(progress, "progress")
-    content: dict[str, Any] = plain({"base": base, "set": settings or {}, "sampler": sampler, "seed": seed})
+    if games is not None:
+        if not isinstance(dimensions, Mapping) or base != "default" or settings or trials != DEFAULT_TRIALS:
+            raise TypeError("tune() by matches takes dimensions as a mapping, and no base, settings or trials")
+        study = {"budget": {"games": games}, "dimensions": dimensions, "sampler": sampler or "duel", "seed": seed}
+        return _by_matches(read_matches(plain(study), "tune"), objective, RunFolder(folder), concurrency, progress)
+    content = plain({"base": base, "set": settings or {}, "sampler": sampler or "tpe", "seed": seed})
     if not isinstance(dimensions, Collection) or not len(dimensions):
         raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")
     if isinstance(dimensions, Mapping):
@@ -203,6 +268,46 @@ def tune(
     else:
         content["parameters"] = [dimensions] if isinstance(dimensions, str) else list(dimensions)
     return _by_objective(content, game, objective, trials, folder, progress)
+
+
+def read_matches(data: Mapping[str, Any], where: str) -> MatchSpec:
+    """Read a study by matches; see ``tuning.match_study.read_match_study``."""
+    from elolab.tuning.match_study import read_match_study
+
+    return read_match_study(data, where)
+
+
+def _by_matches(
+    spec: MatchSpec, match: Match | None, run_folder: RunFolder, concurrency: int, progress: TextIO | None
+) -> MatchedStudy:
+    import pandas
+
+    from elolab.tuning.match_study import tune_by_matches
+
+    stream, threads = stream_or_none(progress, "progress"), at_least_one(concurrency, "concurrency")
+
+    def show(text: str) -> None:
+        if stream is not None:
+            print(text, file=stream, flush=True)
+
+    result = tune_by_matches(spec, run_folder.path, match, concurrency=threads, progress=show)
+    found, names = result.recommended, spec.space.names
+    return MatchedStudy(
+        best=None if found is None else found.values,
+        is_base=found is not None and found.is_base,
+        elo=None if found is None else found.elo,
+        elo_low_90=None if found is None else found.low,
+        elo_high_90=None if found is None else found.high,
+        confirmation=result.confirmation,
+        confirmed=result.is_confirmed,
+        interrupted=result.is_interrupted,
+        trials=pandas.DataFrame(
+            [(place, elo, pairs, *(values[name] for name in names))
+             for place, (values, elo, pairs) in enumerate(result.trials, start=1)],
+            columns=["trial", "elo", "pairs", *names],
+        ),
+        _run_folder=run_folder,
+    )  # fmt: skip
 
 
 def _by_games(specification: Specification, run_folder: RunFolder, options: Any) -> PlayedStudy:

@@ -7,8 +7,9 @@ base. The results are attributes of the trials, so that every storage of Optuna 
 
 from __future__ import annotations
 
+import random
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import TrialState
 
+from elolab.arena.run import plain
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.playoff import decide
+from elolab.tuning.study.rounds.budgets import is_time_to_confirm
 from elolab.tuning.study.rounds.pairs_of_settings import Round, SettingsPair, round_pairs
 from elolab.tuning.study.sampler import (
     DESIGN_ATTRIBUTE,
@@ -40,12 +43,14 @@ if TYPE_CHECKING:
 
 MAX_VALUE = 1000.0
 """Largest absolute Elo that a trial reports to Optuna."""
-SEED_STEP = 1_000_000
-"""Distance between the seeds of the matches of a search and those of a confirmation."""
+SEED_STEP, PLAYOFF_STEP = 1_000_000_000, 500_000_000
+"""Distances of the seeds of a confirmation and of a playoff from those of the search."""
 
-Match = Callable[[dict[str, Value], dict[str, Value], int], float | Sequence[int]]
-"""A match of two sets of values with a seed: the first one's share of the points in a pair of games, or the counts of
-several pairs by their outcome, from two losses to two wins.
+Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
+"""A match of two sets of values, with a number of game pairs and a seed, which returns one of three:
+
+the numbers of pairs by their outcome from the first set's view, from two losses to two wins; its games won, drawn and
+lost; or, for a single pair, its share of the points.
 """
 
 
@@ -87,17 +92,27 @@ class PairedObjective:
         base: Mapping[str, Value],
         *,
         pairs_per_trial: int = 10,
+        pairs_per_match: int = 1,
         seed: int = 1,
+        map_matches: Callable[..., Iterable[Any]] = map,
     ) -> None:
-        """``base`` has the values to improve, by name; ``pairs_per_trial`` is the number of matches of a trial."""
+        """``base`` has the values to improve, by name; a trial has ``pairs_per_trial`` game pairs.
+
+        A match has ``pairs_per_match`` of them; ``map_matches`` plays several, such as ``ThreadPoolExecutor(8).map``.
+        """
         dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
         for one in dimensions:
             if one.name not in base:
                 raise UserError(f"base: {one.name} is missing, expected a value for each of the distributions")
-        if pairs_per_trial < 1:
-            raise UserError(f"pairs_per_trial = {pairs_per_trial}, expected at least 1")
+        if not 1 <= pairs_per_match <= pairs_per_trial:
+            raise UserError(
+                f"pairs_per_trial = {pairs_per_trial} and pairs_per_match = {pairs_per_match}, expected numbers from 1 "
+                "on, the first one at least as large"
+            )
         self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
-        self._match, self._pairs, self._seed = match, pairs_per_trial, seed
+        self._match, self._seed, self._map = match, seed, map_matches
+        self._matches, self._pairs_per_match = pairs_per_trial // pairs_per_match, pairs_per_match
+        self._pairs = self._matches * pairs_per_match
         self._state = StudyState(Observations(self.space), openings=1 << 62)
         self._lock = threading.RLock()
 
@@ -123,15 +138,20 @@ class PairedObjective:
         """Play a trial's matches; returns the Elo of its values over the base."""
         values = tuple(suggest(trial, dimension) for dimension in self.space.dimensions)
         attributes = trial.study.get_trials(deepcopy=False)[trial.number].user_attrs  # the trial's own may be older
-        recorded, base, first = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number * self._pairs
-        results, total = [], Pentanomial((0, 0, 0, 0, 0))
-        one = Round(trial.number, first, self._pairs, 1, first)
-        for scheduled in round_pairs(self.space, self._seed, values, recorded, one):
-            pair = scheduled.settings
-            if pair.first != pair.second:
-                counts = self._play(pair.first, pair.second, self._seed + pair.number)
-                results.append([pair.number, list(pair.first), list(pair.second), list(counts.counts)])
-                total += counts
+        recorded, base, number = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
+        one = Round(number, number * self._matches, self._matches, self._pairs_per_match, number * self._pairs)
+        scheduled = [
+            pair for pair in round_pairs(self.space, self._seed, values, recorded, one)
+            if pair.settings.first != pair.settings.second
+        ]  # fmt: skip
+        played = self._play_all([
+            (pair.settings.first, pair.settings.second, pair.pairs, self._seed + pair.first_pair) for pair in scheduled
+        ])  # fmt: skip
+        results = [
+            [pair.first_pair, list(pair.settings.first), list(pair.settings.second), list(counts.counts)]
+            for pair, counts in zip(scheduled, played, strict=True)
+        ]
+        total = sum(played, Pentanomial((0, 0, 0, 0, 0)))
         trial.set_user_attr(RESULTS_ATTRIBUTE, results)
         with self._lock:
             self._observe(trial.number, results)
@@ -142,11 +162,20 @@ class PairedObjective:
                 elo = elo_of_score(total.score) if total.pairs else 0.0
         return min(max(elo, -MAX_VALUE), MAX_VALUE)
 
-    def recommendation(self, study: Study) -> Recommended:
+    def is_time_to_confirm(self, pairs: int) -> bool:
+        """Whether a search within ``pairs`` game pairs for everything should end, so that enough are left to confirm.
+
+        It should, once the pairs left after another trial are those that the gain expected so far needs.
+        """
+        model, best, played = self._state.model, self._state.best, len(self._state.observed_trials) * self._pairs
+        return model is not None and best is not None and is_time_to_confirm(model, best, played, self._pairs, pairs)
+
+    def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
         It is no trial's set: the best of many noisy trials is mostly the luckiest. It is the model's maximum, with SPSA
-        its last iterate, or the base if nothing better is expected. Raises ``UserError`` without games.
+        its last iterate, or the base if nothing better is expected. With ``playoff_pairs`` the candidate first plays
+        the base, to correct what the model expects. Raises ``UserError`` without games.
         """
         with self._lock:
             self._learn(study)
@@ -157,7 +186,9 @@ class PairedObjective:
                 raise UserError("the study has no finished trial with a result yet")
             if isinstance(study.sampler, SpsaSampler):
                 best = tuple(study.sampler.last_iterate(study).values())
-            found = decide(model, best, region=self._state.observations.trust_region())
+            is_base, seed = best == self.space.default_values, self._seed + PLAYOFF_STEP
+            counts = self._play_base(best, 0 if is_base else playoff_pairs, seed)
+            found = decide(model, best, counts.pairs, counts.score, self._state.observations.trust_region())
         low, high = found.interval()
         return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
 
@@ -167,11 +198,10 @@ class PairedObjective:
         A gain where there is none is confirmed with at most 5 % probability. Matches have other seeds than the search.
         """
         test, counts = GainTest(pairs), Pentanomial((0, 0, 0, 0, 0))
-        one, base = tuple(values[name] for name in self.space.names), self.space.default_values
+        one = tuple(values[name] for name in self.space.names)
         state = test.test(counts)
         for look in test.analyses(pairs):
-            while counts.pairs < look:
-                counts += self._play(one, base, self._seed + SEED_STEP + counts.pairs)
+            counts += self._play_base(one, look - counts.pairs, self._seed + SEED_STEP + counts.pairs)
             state = test.test(counts)
             if state.verdict != "undecided":
                 break
@@ -180,17 +210,21 @@ class PairedObjective:
             state.verdict != "undecided", counts.counts, found.elo, found.elo_low, found.elo_high, state.pairs_needed
         )
 
-    def _play(self, first: Values, second: Values, seed: int) -> Pentanomial:
-        result = self._match(self._named(first), self._named(second), seed)
-        if isinstance(result, Sequence) and len(result) == 5:
-            lost_two, lost, even, won, won_two = map(int, result)
-            return Pentanomial((lost_two, lost, even, won, won_two))
-        if isinstance(result, int | float) and 0 <= result <= 1:
-            return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
-        raise UserError(
-            f"the match returned {result!r}; expected the first set's share of the points, 0 to 1, or the numbers of "
-            "pairs with 0, 0.5, 1, 1.5 and 2 points"
-        )
+    def _play_all(self, matches: Sequence[tuple[Values, Values, int, int]]) -> list[Pentanomial]:
+        """The outcomes of matches, each of two sets, a number of pairs and a seed."""
+
+        def play(match: tuple[Values, Values, int, int]) -> Pentanomial:
+            first, second, pairs, seed = match
+            return counts_of(self._match(self._named(first), self._named(second), pairs, seed), pairs, seed)
+
+        return list(self._map(play, matches))
+
+    def _play_base(self, values: Values, pairs: int, seed: int) -> Pentanomial:
+        """The outcomes of game pairs of a set against the base."""
+        base, each = self.space.default_values, self._pairs_per_match
+        starts = range(0, pairs, each)
+        matches = [(values, base, min(each, pairs - start), seed + start) for start in starts]
+        return sum(self._play_all(matches), Pentanomial((0, 0, 0, 0, 0)))
 
     def _named(self, values: Values) -> dict[str, Value]:
         return dict(zip(self.space.names, values, strict=True))
@@ -212,3 +246,26 @@ class PairedObjective:
             settings = SettingsPair(place, tuple(first), tuple(second))
             self._state.observe(settings, place, Pentanomial(tuple(counts)))
         self._state.refit(is_last=False)
+
+
+def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
+    """The outcomes of a match of so many pairs, from what it returned (``Match``); raises ``UserError`` otherwise.
+
+    Of games won, drawn and lost it is unknown which of them were pairs; they are paired at random, by the ``seed``.
+    """
+    if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
+        return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
+    counts = list(plain(result)) if isinstance(plain(result), list) else []
+    if len(counts) in (3, 5) and all(isinstance(one, int) and one >= 0 for one in counts):
+        played = sum(counts) if len(counts) == 5 else sum(counts) / 2
+        if played != pairs:
+            raise UserError(f"the match returned {counts}, which are {played:g} pairs; expected {pairs}")
+        if len(counts) == 5:
+            return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
+        games = [score for score, count in zip((1.0, 0.5, 0.0), counts, strict=True) for _ in range(count)]
+        random.Random(seed).shuffle(games)
+        return Pentanomial.from_pairs(zip(games[::2], games[1::2], strict=True))
+    raise UserError(
+        f"the match returned {result!r}; expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
+        "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1"
+    )

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from elolab.arena.colours import text_columns
 from elolab.cli.shared import tuning_runs
 from elolab.cli.shared.options import print_json
+from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_folder, specification_of
+from elolab.engine.language import wrapped
+from elolab.engine.settings.configuration import read_toml
 
 if TYPE_CHECKING:
     from elolab.tuning.study.result import StudyResult
@@ -24,7 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
         "accepts, and that a second one at a larger limit finds no regression of, is written as a preset "
         "to DIR; every command takes it as a player by its path. Without such a gain the exit code is 3. "
-        "It is 1 if there is one, but players forfeited games by faults.",
+        "It is 1 if there is one, but players forfeited games by faults. "
+        "A file with the key command has a program of yours play the matches.",
     )
 
 
@@ -36,7 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.study.study_spec import load_tuning
     from elolab.tuning.study.tuning_run import check_folder, tune
 
-    spec = load_tuning(specification_of(arguments, "tuning", "tune"))
+    path = specification_of(arguments, "tuning", "tune")
+    data = read_toml(path)
+    if "command" in data:
+        return _run_by_matches(data, path, arguments)
+    spec = load_tuning(path)
     directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
         plan = prepare_tuning(spec)
@@ -65,6 +77,33 @@ def run(arguments: argparse.Namespace) -> int:
     if not result.confirmed and arguments.json:  # otherwise it has just been printed
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
     tuning_runs.warn_of_faults(result.faults, result.exit_code)
+    return result.exit_code
+
+
+def _run_by_matches(data: Mapping[str, Any], path: Path, arguments: argparse.Namespace) -> int:
+    """Run or resume a study whose matches a command plays; return the exit code."""
+    from elolab.tuning.match_command import MatchCommand
+    from elolab.tuning.match_study import match_data, match_plan, match_text, read_match_study, tune_by_matches
+
+    spec = read_match_study(data, str(path))
+    MatchCommand(spec.command, spec.source)
+    directory = output_folder(arguments.out, spec.name)
+    if arguments.dry_run:
+        print(match_plan(spec, arguments.language))
+        return 0
+    if arguments.cluster is not None:
+        raise UsageError("tune: --cluster is for elolab's own games; a command reaches its machines itself")
+
+    show = functools.partial(print, file=sys.stderr, flush=True)
+    result = tune_by_matches(spec, directory, concurrency=arguments.concurrency, progress=show)
+    if arguments.json:
+        print_json(match_data(result))
+    else:
+        print("\n".join(line for text in match_text(result, arguments.language).splitlines()
+                        for line in wrapped(text, text_columns())))  # fmt: skip
+    if result.is_interrupted:
+        command = shlex.join(("elolab", *arguments.command_line))
+        tuning_runs.warn("match_study.interrupted", folder=directory, command=command)
     return result.exit_code
 
 

@@ -28,7 +28,8 @@ def strength(values: dict[str, Value]) -> float:
     return -400 * (place - 0.7) ** 2 - 15 * math.log(rate / 0.01) ** 2 - 40 * (values["mode"] != "good")
 
 
-def match(one: dict[str, Value], other: dict[str, Value], seed: int) -> float:
+def match(one: dict[str, Value], other: dict[str, Value], pairs: int, seed: int) -> float:
+    assert pairs == 1
     source, share = random.Random(seed), 1 / (1 + 10 ** ((strength(other) - strength(one)) / 400))
     return sum(source.random() < share for _ in range(2)) / 2
 
@@ -80,7 +81,7 @@ def test_samplers_of_optuna_play_the_base_and_get_the_same_recommendation(sample
 def test_wrong_input_is_named() -> None:
     with pytest.raises(UserError, match="base: mode is missing"):
         elolab.PairedObjective(match, DISTRIBUTIONS, {"place": 0.2, "rate": 0.1, "count": 4})
-    broken = elolab.PairedObjective(lambda one, other, seed: 3.0, DISTRIBUTIONS, BASE)
+    broken = elolab.PairedObjective(lambda one, other, pairs, seed: 3.0, DISTRIBUTIONS, BASE)
     study = optuna.create_study(direction="maximize", sampler=broken.sampler())
     with pytest.raises(UserError, match=r"the match returned 3\.0"):
         study.optimize(broken, n_trials=1)

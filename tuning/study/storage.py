@@ -220,12 +220,17 @@ def without_password(url: str) -> str:
     return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
 
 
+def folder_storage(directory: Path) -> optuna.storages.RDBStorage:
+    """The storage in the file ``STUDY_NAME`` of a folder."""
+    path = (directory / STUDY_NAME).resolve()
+    # Not by a URL, because some characters of a folder's name have a meaning in URLs.
+    connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
+    return _database(f"sqlite:///{STUDY_NAME}", creator=connect)
+
+
 def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
     if spec.storage is None:
-        path = (directory / STUDY_NAME).resolve()
-        # Not by a URL, because some characters of a folder's name have a meaning in URLs.
-        connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
-        return _database(f"sqlite:///{STUDY_NAME}", creator=connect)
+        return folder_storage(directory)
     if "://" not in spec.storage:
         raise RunError(
             f"{spec.conditions.source}: storage = {spec.storage!r}, expected a URL such as "

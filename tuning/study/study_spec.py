@@ -59,6 +59,8 @@ DEFAULT_ROUND_PAIRS = 200
 
 At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
 """
+COMMAND_PAIRS = 8
+"""Default number of game pairs of a match that a command plays, except with ``duel``."""
 SPSA_PAIRS = 8
 """Default number of game pairs per iteration of the sampler ``spsa``, the same as OpenBench's; fewer in short searches.
 """
@@ -208,6 +210,8 @@ class TuningSpec:
     parameters: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["null_depth", "lmr_base"], expected="a list of parameter names"
     )
+    command: ClassVar[str | None] = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
+    match_pairs: ClassVar[int] = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=50, unit="pairs")
     dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
     limits: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["nodes=1250", "nodes=5000", "nodes=20000"],
@@ -338,13 +342,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     """
     spec = _tuning_from(data, where)
     idle = next((key for key in spec.keys_without_effect if key in data), None)
-    for dimension in spec.space.dimensions if spec.sampler != "spsa" else ():
-        given = next((key for key in SPSA_KEYS if getattr(dimension, key) is not None), None)
-        if given is not None:
-            raise ConfigurationError(
-                f"{where}: [dimensions.{dimension.name}]: {given} has no effect with sampler = {spec.sampler!r}; it "
-                "belongs to 'spsa'"
-            )
+    refuse_spsa_keys(spec.space, spec.sampler, where)
     if idle is not None:
         budget = " and a budget in games" if idle == "round_pairs" else ""
         raise ConfigurationError(
@@ -354,9 +352,22 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     return spec
 
 
+def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
+    """Raise ``ConfigurationError`` for a key of a dimension that only ``spsa`` uses, with another sampler."""
+    for dimension in space.dimensions if sampler != "spsa" else ():
+        given = next((key for key in SPSA_KEYS if getattr(dimension, key) is not None), None)
+        if given is not None:
+            raise ConfigurationError(
+                f"{where}: [dimensions.{dimension.name}]: {given} has no effect with sampler = {sampler!r}; it belongs "
+                "to 'spsa'"
+            )
+
+
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
     """Make a specification from plain data; unlike ``tuning_from_mapping``, accept keys without effect."""
     table = Table(data, where, STUDY, kind="tuning")
+    if "match_pairs" in table:
+        raise table.error("match_pairs", "a command, whose matches these pairs are")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
         space = read_space(table, conditions.base_values, conditions.game, conditions.limits)

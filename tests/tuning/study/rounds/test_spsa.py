@@ -120,7 +120,7 @@ DISTRIBUTIONS = {
 
 
 def paired() -> elolab.PairedObjective:
-    def match(one: dict[str, Any], other: dict[str, Any], seed: int) -> float:
+    def match(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> float:
         better = (one["place"] - other["place"]) + 0.3 * ((one["mode"] == "good") - (other["mode"] == "good"))
         return 0.5 + 0.5 * (better > 0.05) - 0.5 * (better < -0.05)
 

@@ -1,0 +1,210 @@
+"""Studies by matches of a command or a function: search, confirmation, resuming, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import optuna
+import pytest
+
+import elolab
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.command_line import main
+from elolab.engine.errors import UserError
+from elolab.tuning import match_command
+from elolab.tuning.match_command import MatchCommand
+from elolab.tuning.match_study import MATCHES_NAME, STUDY_NAME, read_match_study, tune_by_matches
+from elolab.tuning.paired import counts_of
+
+DIMENSIONS: dict[str, Any] = {
+    "margin": {"low": 0.0, "high": 1.0, "default": 0.2},
+    "rate": {"low": 0.001, "high": 1.0, "scale": "log", "default": 0.1},
+    "mode": {"choices": ["old", "new"], "default": "old"},
+}
+
+
+def points(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+    """The stronger set wins most pairs, by a rule without chance."""
+    better = abs(other["margin"] - 0.7) - abs(one["margin"] - 0.7) + 0.3 * (one["mode"] == "new")
+    better -= 0.3 * (other["mode"] == "new")
+    counts = [0, 0, 0, 0, 0]
+    for number in range(seed, seed + pairs):
+        counts[min(max(round(2 + 5 * better + (number * 7 % 5 - 2) / 2), 0), 4)] += 1
+    return counts
+
+
+SCRIPT = """
+import json, pathlib, sys
+one, other = (json.loads(pathlib.Path(path).read_text()) for path in sys.argv[1:3])
+pairs, seed = map(int, sys.argv[3:])
+with open("calls", "a") as calls: print(pairs, seed, file=calls)
+print("playing")
+print("0 0", pairs, "0 0")
+"""
+
+
+def command_study(folder: Path, script: str = SCRIPT, **changes: Any) -> Path:
+    (folder / "match.py").write_text(script)
+    words = f"{sys.executable} -I -S {folder / 'match.py'}"
+    keys = {"command": f"{words} {{a}} {{b}} {{pairs}} {{seed}}", "sampler": "tpe", "round_pairs": 8, **changes}
+    lines = [f"{key} = {json.dumps(value)}" for key, value in keys.items() if value is not None]
+    path = folder / "mine.toml"
+    path.write_text("\n".join([*lines, "budget = { games = 60 }", "[dimensions.margin]", "low = 0", "high = 9",
+                               "default = 4\n"]))  # fmt: skip
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("sampler", ["duel", "spsa"])
+def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 160, "sampler": sampler}
+    found = elolab.tune(objective=points, folder=tmp_path / "whole", **given)
+    assert isinstance(found, elolab.MatchedStudy)
+    assert found.best is not None
+    assert found.best["mode"] == "new"
+    assert found.confirmed
+    assert not found.interrupted
+    assert found.confirmation is not None
+    assert list(found.trials.columns) == ["trial", "elo", "pairs", "margin", "rate", "mode"]
+    lines = (tmp_path / "whole" / MATCHES_NAME).read_text().splitlines()
+    played = sum(json.loads(line)["pairs"] for line in lines[1:])
+    assert played <= 80
+    # Stopped in the middle of a line, and continued by several threads: the same.
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / MATCHES_NAME).write_text("\n".join(lines[:5]) + "\n" + lines[5][:9])
+    again = elolab.tune(objective=points, folder=tmp_path / "parts", concurrency=3, **given)
+    assert isinstance(again, elolab.MatchedStudy)
+    assert (again.best, again.confirmation) == (found.best, found.confirmation)
+    assert again.trials.equals(found.trials)
+    assert sorted((tmp_path / "parts" / MATCHES_NAME).read_text().splitlines()) == sorted(lines)
+    study = optuna.load_study(study_name="tune", storage=f"sqlite:///{tmp_path / 'parts' / STUDY_NAME}")
+    assert len(study.trials) == len(found.trials)
+
+
+def test_an_interruption_keeps_the_matches(tmp_path: Path) -> None:
+    calls: list[int] = []
+
+    def stopping(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        calls.append(seed)
+        if len(calls) == 20:
+            raise KeyboardInterrupt
+        return points(one, other, pairs, seed)
+
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 200, "folder": tmp_path / "run"}
+    stopped = elolab.tune(objective=stopping, **given)
+    assert isinstance(stopped, elolab.MatchedStudy)
+    assert stopped.interrupted
+    assert stopped.best is None
+    ended = elolab.tune(objective=stopping, **given)
+    assert not ended.interrupted
+    assert len(set(calls)) == len(calls) - 1  # only the interrupted match was played again
+
+
+def test_a_command_plays_the_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = command_study(tmp_path)
+    assert main(["tune", str(path), "--out", "run", "--concurrency", "2"]) == 3
+    assert "No gain is confirmed: 0.0 Elo" in capsys.readouterr().out
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert main(["tune", str(path), "--out", "run", "--json"]) == 3
+    data = json.loads(capsys.readouterr().out)
+    assert not data["interrupted"]
+    assert {trial["pairs"] for trial in data["trials"]} == {8}
+    assert (tmp_path / "calls").read_text().splitlines() == calls
+    assert json.loads((tmp_path / "run" / "recommended.json").read_text()) == data["recommended"]["values"]
+    assert main(["tune", str(command_study(tmp_path, seed=2)), "--out", "run"]) == 2
+    assert "holds matches of another study: seed = 1 there, 2 now" in capsys.readouterr().err
+
+
+def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", str(command_study(tmp_path)), "--dry-run", "--language", "zh"]) == 0
+    assert "至多 2 次试验，每次 8 个对局对" in capsys.readouterr().out
+    assert not (tmp_path / "calls").exists()
+    assert not (tmp_path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("import sys; sys.exit('no board')", "exit code 1: no board (3 times)"),
+        ("print('hello')", "its last line is 'hello', expected the numbers of pairs"),
+        ("", "its last line is '', expected"),
+        ("print(0, 0, 3, 0, 0)", "[0, 0, 3, 0, 0], which are 3 pairs; expected 8"),
+        ("print('3 4 8')", "[3, 4, 8], which are 7.5 pairs; expected 8"),
+    ],
+)
+def test_a_command_that_fails_is_named(
+    script: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", str(command_study(tmp_path, script)), "--out", "run"]) == 1
+    error = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "mine.toml: command: " in error
+    assert reason in error
+    assert "give the same command again" in error
+
+
+def test_a_failure_that_passes_is_forgotten(tmp_path: Path) -> None:
+    script = "import os, sys\nif not os.path.exists('tried'): open('tried', 'w'); sys.exit(1)\nprint('0-16-0')"
+    script = script.replace("0-16-0", "[0, 16, 0]")
+    (tmp_path / "once.py").write_text(script)
+    command = MatchCommand(f"{sys.executable} -I -S once.py {{a}} {{b}} {{pairs}}", "here")
+    assert command({"x": 1}, {"x": 2}, 8, 1) == (0, 0, 8, 0, 0)
+
+
+def test_a_stopped_command_ends_its_program() -> None:
+    command = MatchCommand(f"{sys.executable} -c 1 {{a}} {{b}} {{pairs}}", "here")
+    command.stop()
+    with pytest.raises(KeyboardInterrupt):
+        command({}, {}, 1, 1)
+    assert match_command.ATTEMPTS > 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"limit": "nodes=100"}, "limit is about elolab's own games"),
+        ({"command": "./mine {a} {b}"}, "{pairs} is missing; expected {a}, {b}, {pairs}"),
+        ({"command": "./mine {a} {b} {pairs} {games}"}, "there is no {games}"),
+        ({"command": "./mine '{a}"}, "No closing quotation"),
+        ({"command": "/no/such {a} {b} {pairs}"}, "cannot be started: No such file"),
+        ({"round_pairs": 600}, "round_pairs = 600, expected"),
+        ({"sampler": "spas"}, "sampler = 'spas'"),
+        ({"dimension": 1}, "unknown key 'dimension'"),
+        ({"command": None, "match_pairs": 3}, "match_pairs = 3, expected a command"),
+    ],
+)
+def test_mistakes_are_named(
+    changes: dict[str, Any], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", str(command_study(tmp_path, **changes)), "--out", "run"]) in (1, 2)
+    assert message in capsys.readouterr().err
+
+
+def test_a_budget_needs_a_few_games() -> None:
+    with pytest.raises(UserError, match="games = 10, expected at least 40"):
+        read_match_study({"dimensions": DIMENSIONS, "budget": {"games": 10}}, "here")
+    with pytest.raises(UserError, match=r"budget = .*expected \{ games = N \}"):
+        read_match_study({"dimensions": DIMENSIONS, "budget": {"minutes": 1}}, "here")
+
+
+def test_a_folder_of_games_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "games.sqlite").touch()
+    spec = read_match_study({"dimensions": DIMENSIONS, "budget": {"games": 60}}, "here")
+    with pytest.raises(UserError, match="holds games, not matches"):
+        tune_by_matches(spec, tmp_path / "run", points)
+
+
+def test_wins_draws_and_losses_become_pairs_with_the_same_score() -> None:
+    found = counts_of((30, 40, 30), 50, 1)
+    assert found == counts_of((30, 40, 30), 50, 1) != counts_of((30, 40, 30), 50, 2)
+    assert (found.pairs, found.score) == (50, 0.5)
+    assert counts_of(0.75, 1, 1) == Pentanomial((0, 0, 0, 1, 0))
+    with pytest.raises(UserError, match=r"the match returned 0\.5"):
+        counts_of(0.5, 2, 1)

@@ -1,0 +1,121 @@
+"""A match played by a program of the user's: a command line with placeholders, whose output ends with the outcomes."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import ConfigurationError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.paired import counts_of
+
+PLACEHOLDERS = ("a", "b", "pairs", "seed")
+"""The two sets, as paths of JSON files with the values by name, the number of game pairs, and a seed."""
+REQUIRED = PLACEHOLDERS[:3]
+ATTEMPTS = 3
+"""How often a match is tried before the study stops."""
+
+_COUNTS = re.compile(r"[\[(]?\s*\d+(?:[\s,]+\d+){2,4}\s*[\])]?")
+
+
+class MatchFailure(UserError):
+    """Raised for a command that plays no match, after ``ATTEMPTS``."""
+
+    exit_code = 1
+
+
+class MatchCommand:
+    """A match as ``PairedObjective`` asks for it, played by a command; ``where`` names its file in errors."""
+
+    def __init__(self, command: str, where: str) -> None:
+        self._where, self._running, self._lock = where, set[subprocess.Popen[str]](), threading.Lock()
+        self._is_stopped = False
+        try:
+            self._words = shlex.split(command)
+        except ValueError as error:
+            raise ConfigurationError(f"{where}: command = {command!r}: {error}") from None
+        found = {name for word in self._words for name in re.findall(r"\{(\w+)\}", word)}
+        unknown = next((name for name in sorted(found) if name not in PLACEHOLDERS), None)
+        missing = next((name for name in REQUIRED if name not in found), None)
+        if unknown is not None or missing is not None:
+            problem = f"{{{missing}}} is missing" if unknown is None else f"there is no {{{unknown}}}"
+            raise ConfigurationError(
+                f"{where}: command = {command!r}: {problem}; expected {{a}}, {{b}}, {{pairs}} and perhaps {{seed}}"
+            )
+
+    def __call__(self, one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed: int) -> tuple[int, ...]:
+        """Play the match; returns the numbers of pairs by outcome from the first set's view, worst first.
+
+        Raises ``MatchFailure`` if the command fails several times.
+        """
+        with tempfile.TemporaryDirectory(prefix="elolab-match-") as name:
+            texts = {"pairs": str(pairs), "seed": str(seed)}
+            for place, values in (("a", one), ("b", other)):
+                path = Path(name) / f"{place}.json"
+                path.write_text(json.dumps(dict(values), ensure_ascii=False) + "\n", "utf-8")
+                texts[place] = str(path)
+            words = [re.sub(r"\{(\w+)\}", lambda found: texts[found[1]], word) for word in self._words]
+            reason = ""
+            for _ in range(ATTEMPTS):
+                try:
+                    return self._played(words, pairs, seed).counts
+                except UserError as error:
+                    reason = str(error)
+                if self._is_stopped:
+                    raise KeyboardInterrupt
+        raise MatchFailure(
+            f"{self._where}: command: {shlex.join(self._words)}: {reason} ({ATTEMPTS} times)",
+            "all matches before are stored: mend it and give the same command again",
+        )
+
+    def stop(self) -> None:
+        """End the running commands with all their processes; matches in progress are lost."""
+        with self._lock:
+            self._is_stopped = True
+            for process in self._running:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGTERM)
+
+    def _played(self, words: list[str], pairs: int, seed: int) -> Pentanomial:
+        with self._lock:
+            if self._is_stopped:
+                raise KeyboardInterrupt
+            try:
+                process = subprocess.Popen(
+                    words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                    errors="replace", start_new_session=True,
+                )  # fmt: skip
+            except OSError as error:
+                raise UserError(f"cannot be started: {error.strerror}") from None
+            self._running.add(process)
+        try:
+            output, complaints = process.communicate()
+        finally:
+            with self._lock:
+                self._running.discard(process)
+        if process.returncode:
+            raise UserError(f"exit code {process.returncode}{_last_line(complaints, ': ')}")
+        last = _last_line(output)
+        if not _COUNTS.fullmatch(last):
+            raise UserError(
+                f"its last line is {last!r}, expected the numbers of pairs LL LD even WD WW, or of games won, drawn "
+                "and lost"
+            )
+        return counts_of([int(number) for number in re.findall(r"\d+", last)], pairs, seed)
+
+
+def _last_line(text: str, before: str = "") -> str:
+    """The last line of a text that is not blank, with ``before`` in front of it; empty without one."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return before + lines[-1] if lines else ""
