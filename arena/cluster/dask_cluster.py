@@ -19,6 +19,7 @@ from typing import Any
 from elolab.arena.cluster.sent_files import SentFile
 from elolab.arena.cluster.site import ClusterError, RefusedWorker, Site, Worker
 from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
+from elolab.arena.play.publishing import machine
 from elolab.arena.provenance.sources import difference_in_sources
 from elolab.engine.errors import argument
 from elolab.engine.language import console
@@ -46,7 +47,8 @@ def play_chunk_on_dask(chunk: Chunk, *sent: SentFile) -> PlayedChunk:
     worker = get_worker()
 
     def report(games: list[ChunkGame]) -> None:
-        worker.log_event(TOPIC, {"run": chunk.run, "chunk": chunk.number, "games": [list(game) for game in games]})
+        about = {"worker": worker.address, "load": machine()["load"], "run": chunk.run, "chunk": chunk.number}
+        worker.log_event(TOPIC, {**about, "games": [list(game) for game in games]})
 
     return play_chunk(chunk, *sent, report=report)
 
@@ -80,6 +82,10 @@ class DaskSite(Site):
         self._scheduler = ""
         self._running: dict[tuple[str, int], tuple[float, list[ChunkGame]]] = {}
         """The last report on each chunk, by run and chunk number: its time and the games in progress."""
+        self._loads: dict[str, tuple[float, float]] = {}
+        """Time and value of the last report on the load of each worker's machine, by the worker's address."""
+        self._dialogues: set[tuple[str, int]] = set()
+        """The chunks whose dialogues somebody asks for, by run and chunk number."""
         self._away_since: float | None = None
         self._none_since = time.monotonic()
         self._had_workers = False
@@ -169,6 +175,17 @@ class DaskSite(Site):
                 (chunk, game) for (whose, chunk), (_, games) in self._running.items() if whose == run for game in games
             ]
 
+    def ask_for_dialogue(self, run: str, chunk: int) -> None:
+        """Let reports on a chunk's game contain its dialogues; another thread passes the request on."""
+        with self._lock:
+            self._dialogues.add((run, chunk))
+
+    def loads(self) -> Mapping[str, float]:
+        """The load average of the last minute of each worker's machine, by the worker's address."""
+        now = time.monotonic()
+        with self._lock:
+            return {address: load for address, (at, load) in self._loads.items() if now - at < FORGOTTEN_SECONDS}
+
     def close(self) -> None:
         """Stop sending chunks and close the connection."""
         self._is_closing.set()
@@ -194,6 +211,7 @@ class DaskSite(Site):
         said, now = event[1], time.monotonic()
         with self._lock:
             self._running[said["run"], said["chunk"]] = (now, [ChunkGame(*game) for game in said["games"]])
+            self._loads[said["worker"]] = now, said["load"]
             self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
@@ -215,8 +233,16 @@ class DaskSite(Site):
                     self._end_client()
                     self._client = self._connected(LOOK_SECONDS, self._is_closing.is_set)
                 self._look()
+                self._pass_requests_on()
             except (Exception, KeyboardInterrupt) as error:  # whatever an interrupted conversation ends with
                 self._lose_scheduler(error)
+
+    def _pass_requests_on(self) -> None:
+        """Order the workers to report the dialogues that somebody has asked for since the last time."""
+        with self._lock:
+            asked, self._dialogues = self._dialogues, set()
+        for run, chunk in asked:
+            self.tell(Order(run, chunk, "dialogue"))
 
     def _lose_scheduler(self, error: BaseException) -> None:
         with self._lock:

@@ -16,12 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.cluster.scaling import LimitScaling
 from elolab.arena.cluster.sent_files import files_to_send, platform_name, read_file
 from elolab.arena.cluster.site import ClusterError, Site, Worker, clock_problem
-from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, difference_in_files
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, difference_in_files
 from elolab.arena.play.executor import TICK_SECONDS, Runner
 from elolab.arena.players.processors import (
     PlayerLoad,
@@ -32,7 +33,7 @@ from elolab.arena.players.processors import (
 )
 from elolab.arena.provenance.record import GameFile
 from elolab.arena.provenance.sources import sources_digest
-from elolab.arena.records import GameJob, GameRecord, RunningGame
+from elolab.arena.records import DialogueSoFar, GameJob, GameRecord, RunningGame
 from elolab.engine.language import console
 from elolab.engine.settings.configuration import find_config, shipped_folder
 from elolab.engine.settings.parameters import BY_NAME
@@ -243,8 +244,14 @@ class ClusterRunner(Runner):
         for number, game in self._site.running(self._run):
             if number in sent:
                 job, worker = sent[number].chunk.jobs[game.place], sent[number].worker.name
-                games.append(RunningGame(job, game.seconds, game.moves_so_far, worker))
+                read_dialogue = partial(self._dialogue, number, game)
+                games.append(RunningGame(job, game.seconds, game.moves_so_far, worker, read_dialogue))
         return sorted(games, key=lambda game: game.job.pairing.place)
+
+    def _dialogue(self, chunk: int, game: ChunkGame) -> DialogueSoFar:
+        """The dialogues of a game as last reported, which also lets the next reports contain them."""
+        self._site.ask_for_dialogue(self._run, chunk)
+        return game.dialogue
 
     def waiting(self) -> str:
         """The reason why no game has ended yet, such as a lack of workers; empty if there is no reason to report."""
@@ -257,7 +264,7 @@ class ClusterRunner(Runner):
     def workers(self) -> list[dict[str, Any]]:
         """All present, lost and refused workers, as plain data for ``live.json``."""
         present, refused = self._site.workers(), self._site.refused()
-        busy = {sent.worker.address for sent in self._sent.values()}
+        busy, loads = {sent.worker.address for sent in self._sent.values()}, self._site.loads()
         for worker in present.values():
             self._record_of(worker)
         for address, worker_refused in refused.items():
@@ -272,6 +279,8 @@ class ClusterRunner(Runner):
                     "games_per_second": record.games_per_second(), "state": state,
                     **({"reason": refused[address].reason} if state == "refused" else {}),
                     **({} if record.limit_scale is None else {"limit_scale": record.limit_scale}),
+                    **({"processors": present[address].processors} if address in present else {}),
+                    **({"load": loads[address]} if address in loads else {}),
                 }
             )  # fmt: skip
         return data

@@ -101,6 +101,14 @@ class Site(ABC):
         return ()
 
     @abstractmethod
+    def ask_for_dialogue(self, run: str, chunk: int) -> None:
+        """Let reports on a chunk's game contain its dialogues for some seconds, if there are reports."""
+
+    def loads(self) -> Mapping[str, float]:
+        """The load average of the last minute of each worker's machine, by the worker's address, where reported."""
+        return {}
+
+    @abstractmethod
     def close(self) -> None:
         """Disconnect; no chunk can be sent afterwards."""
 
@@ -149,6 +157,9 @@ class ExecutorSite(Site):
         This reaches executors with threads; executors with processes play their chunks to the end.
         """
         heed(order)
+
+    def ask_for_dialogue(self, run: str, chunk: int) -> None:
+        """Does nothing: an executor does not report games in progress."""
 
     def close(self) -> None:
         """Does nothing: the executor belongs to the caller."""

@@ -6,6 +6,7 @@ none comes for ``IDLE_SECONDS``, because the client may have died.
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 import threading
@@ -20,7 +21,7 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import memory_megabytes, processor_count
 from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import SHOWN_DIGITS, source_digests, sources_digest
-from elolab.arena.records import GameJob, GameRecord, GameSoFar, PlayerSpec
+from elolab.arena.records import DialogueSoFar, GameJob, GameRecord, GameSoFar, PlayerSpec, no_dialogue
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import BY_NAME
@@ -30,6 +31,8 @@ IDLE_SECONDS = 60.0
 """Idle time after which a seat's players end."""
 REPORT_SECONDS = 1.0
 """Interval between reports on games in progress."""
+DIALOGUE_SECONDS = 5.0
+"""Time for which reports contain the dialogues of a chunk's game after an order that asks for them."""
 
 
 class ChunkGame(NamedTuple):
@@ -39,6 +42,8 @@ class ChunkGame(NamedTuple):
     """Index of the game in its chunk."""
     seconds: float
     so_far: GameSoFar
+    dialogue: DialogueSoFar = no_dialogue()
+    """The last lines exchanged with both players; empty unless an order has asked for them."""
 
     def moves_so_far(self) -> GameSoFar:
         """The moves at the time of the report."""
@@ -104,7 +109,7 @@ class Order:
     kind: str
     """``finish``: begin no further game. ``stop``: also abandon running games.
 
-    ``release``: end the players' processes.
+    ``release``: end the players' processes. ``dialogue``: report the dialogues of this chunk alone for a while.
     """
 
 
@@ -279,8 +284,14 @@ class _Seat:
         if chunk is not None and now - self._reported >= REPORT_SECONDS:
             self._reported = now
             places = {job.key: place for place, job in enumerate(chunk.jobs)}
-            games = self._runner.running()
-            self._report([ChunkGame(places[game.job.key], game.seconds, game.read_moves()) for game in games])
+            wants_dialogue = _SEATS.wants_dialogue(chunk)
+            self._report([
+                ChunkGame(
+                    places[game.job.key], game.seconds, game.read_moves(),
+                    game.read_dialogue() if wants_dialogue else no_dialogue(),
+                )
+                for game in self._runner.running()
+            ])  # fmt: skip
 
 
 class _Seats:
@@ -292,6 +303,8 @@ class _Seats:
         self._taken: list[_Seat] = []
         self._stopped: dict[str, int] = {}
         self._finished: dict[str, int] = {}
+        self._dialogues: dict[tuple[str, int], float] = {}
+        """Time (``time.monotonic``) at which the dialogues of a chunk were last asked for, by run and chunk number."""
         self._janitor: threading.Thread | None = None
 
     @contextmanager
@@ -324,6 +337,8 @@ class _Seats:
                 for seat in self._taken:
                     if seat.chunk is not None and self.is_stopped(seat.chunk):
                         seat.give_up()
+            if order.kind == "dialogue":
+                self._dialogues[order.run, order.number] = time.monotonic()
         if order.kind == "release":
             # Players may take their time to end.
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
@@ -331,6 +346,10 @@ class _Seats:
     def is_stopped(self, chunk: Chunk) -> bool:
         """Whether an order demands that the chunk's running games are abandoned."""
         return chunk.number <= self._stopped.get(chunk.run, -1)
+
+    def wants_dialogue(self, chunk: Chunk) -> bool:
+        """Whether an order has asked for the dialogues of the chunk's game lately."""
+        return time.monotonic() - self._dialogues.get((chunk.run, chunk.number), -math.inf) < DIALOGUE_SECONDS
 
     def is_finished(self, chunk: Chunk) -> bool:
         """Whether an order forbids that further games of the chunk begin."""

@@ -16,8 +16,8 @@ The state is a dictionary of JSON values. Unchanged sections keep their identity
   run; ``stage`` (a text or null); ``games_per_second`` and ``seconds_left`` (null if unknown or if the run is not in
   progress); ``at_most`` (whether the run may end with fewer games); ``words`` (the run's own line on its progress);
   ``updated_at``
-- ``workers``: rows from ``live.json``: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``, and
-  ``reason`` if the worker was refused
+- ``workers``: rows from ``live.json``: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``,
+  ``reason`` if the worker was refused, and where known the ``processors`` and the ``load`` of its machine
 - ``players``: names in a tournament's order; figures of a match are from the first player's view
 - ``standings``: rows, best first: ``rank``, ``player``, ``rating`` (Elo), ``rating_error`` (half of the 95 % interval),
   ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null stands for infinite values. Only a

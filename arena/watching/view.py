@@ -231,6 +231,7 @@ def _worker_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[L
         Column(own("terminal.threads"), [str(row.get("threads", "")) for row in rows], rank=1),
         Column(say("progress.games_head"), [str(row.get("games", "")) for row in rows]),
         Column(own("terminal.speed"), speeds, rank=2),
+        Column(own("terminal.load"), [f"{row['load']:.1f}" if "load" in row else "-" for row in rows], rank=3),
         Column("", [str(row.get("state") or "") for row in rows], left=True),
     ]
     usual = ("", None, "playing", "idle")

@@ -99,11 +99,11 @@ const watch = {
   // The machine of the run, and the workers of a cluster.
   showMachines() {
     const { machine, running, progress, state } = this.state, workers = state === "running" ? this.state.workers : [], own = running.filter((game) => !game.worker).length;
-    const rows = workers.map((worker) => [worker.name, facts.messages[`worker_${worker.state}`] || worker.state, String(worker.threads ?? UNKNOWN), UNKNOWN,
+    const loadText = ({ load, processors }) => load === undefined || !processors ? UNKNOWN : say("load", { load: load.toFixed(1), share: Math.round(100 * load / processors) });
+    const rows = workers.map((worker) => [worker.name, facts.messages[`worker_${worker.state}`] || worker.state, String(worker.processors || worker.threads || UNKNOWN), loadText(worker),
       String(running.filter((game) => game.worker === worker.name).length), worker.games, worker.games_per_second]);
     if (machine.name !== undefined) {
-      const load = say("load", { load: machine.load.toFixed(1), share: Math.round(100 * machine.load / machine.processors) });
-      rows.unshift([machine.name, say(workers.length ? "machine_of_run" : "machine_playing"), String(machine.processors), load, String(own), ...(workers.length ? [null, null] : [progress.all_done, progress.games_per_second])]);
+      rows.unshift([machine.name, say(workers.length ? "machine_of_run" : "machine_playing"), String(machine.processors), loadText(machine), String(own), ...(workers.length ? [null, null] : [progress.all_done, progress.games_per_second])]);
     }
     showSection("machines", rows.length > 0);
     const speedText = (speed) => speed === null || speed === undefined ? UNKNOWN : speed >= 1 ? say("per_second", { games: speed.toFixed(1) }) : say("per_minute", { games: (60 * speed).toFixed(1) });

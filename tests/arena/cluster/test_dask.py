@@ -312,12 +312,14 @@ def test_a_slow_worker_gets_fewer_games_and_one_that_comes_later_some_too(tmp_pa
                     cluster.start_worker("stranger", "--preload", "other.py")
                 records += batch
                 seen = max([seen, *(len(game.read_moves()[0]) for game in runner.running())])
+            loads = [worker.get("load") for worker in runner.workers()]
             games = {worker["name"].split()[0]: worker["games"] for worker in runner.workers()}
     assert games_digest(records) == played_here(jobs)
     assert 0 < games["slow"] < games["later"] < games["quick"], games
     assert games["stranger"] == 0
     assert any("worker stranger" in text for text in told), told
     assert seen, "moves of games in progress come in too"
+    assert any(load is not None and load >= 0 for load in loads)
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,34 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.cluster import runner as cluster_runner
+from elolab.arena.cluster import worker
 from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
-from elolab.arena.cluster.worker import Chunk, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.play import executor
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.provenance.record import GameFile, files_of
 from elolab.arena.provenance.sources import sources_digest
-from elolab.arena.records import GameJob, GameRecord, games_digest
+from elolab.arena.records import (
+    GameConditions,
+    GameJob,
+    GameRecord,
+    Opening,
+    Pairing,
+    PlayerSpec,
+    games_digest,
+)
 from elolab.engine.compiled.identity import engine_identity
 from elolab.engine.engine import StopFlag
+from elolab.engine.games import game_named
+from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.configuration import find_config
 from elolab.engine.settings.limits import Limits
+from tests.support.marked_processes import wait_until
 from tests.support.small_games import jobs_of
+
+MOCK = Path(__file__).parents[2] / "support" / "mock_engines.py"
 
 
 class Threads(Site):
@@ -70,8 +86,25 @@ class Threads(Site):
         self.orders.append(order)
         heed(order)
 
+    def ask_for_dialogue(self, run: str, chunk: int) -> None:
+        self.tell(Order(run, chunk, "dialogue"))
+
     def close(self) -> None:
         pass
+
+
+class Reporting(Threads):
+    """A worker that reports its games in progress."""
+
+    def __init__(self) -> None:
+        super().__init__("one", play=lambda chunk: play_chunk(chunk, report=partial(self.hear, chunk.number)))
+        self.heard: list[tuple[int, ChunkGame]] = []
+
+    def hear(self, chunk: int, games: list[ChunkGame]) -> None:
+        self.heard = [(chunk, game) for game in games]
+
+    def running(self, run: str) -> list[tuple[int, ChunkGame]]:
+        return self.heard
 
 
 def named_result(job: GameJob) -> GameRecord:
@@ -349,6 +382,26 @@ def test_players_that_are_missing_on_workers(
         assert all(left_out[player] in reason for player, reason in runner.unavailable.items())
     assert len(records) == (len(jobs) if are_played else 0)
     assert any("one" in text and "'a'" in text and "no such program" in text for text in said)
+
+
+def test_dialogues_are_reported_once_somebody_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executor, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(worker, "REPORT_SECONDS", 0.0)
+    command = (sys.executable, "-I", "-S", str(MOCK), "hang", "at=1")
+    hangs = PlayerSpec("hangs", "uci", Limits(nodes=1), command=command, watchdog_ms=60_000)
+    conditions = GameConditions("xiangqi", Rules(), Adjudication(), seed=1)
+    opening = Opening(game_named("xiangqi").start)
+    jobs = [conditions.job(Pairing(0, 0, 0, 1, 0), hangs, replace(hangs, name="waits"), opening)]
+    site, stop = Reporting(), StopFlag()
+    with ClusterRunner(site, stop) as runner, ThreadPoolExecutor(1) as pool:
+        played = pool.submit(lambda: list(runner.run(jobs)))
+        try:
+            assert wait_until(lambda: bool(site.heard))
+            assert site.heard[0][1].dialogue == ([], [])
+            assert wait_until(lambda: "> ucinewgame" in str([game.read_dialogue() for game in runner.running()]))
+        finally:
+            stop.set()
+        assert played.result() == []
 
 
 def test_enough_lets_running_games_end_and_stop_gives_them_up() -> None:
