@@ -92,15 +92,15 @@ def pytest_make_collect_report(
         return (yield)
 
 
-def pytest_collection(session: pytest.Session) -> None:
-    """Collect no garbage meanwhile: nearly all that is made stays."""
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect tests without garbage collection, which later leaves alone what was made: nearly all of it stays."""
     gc.disable()
-
-
-def pytest_collection_finish(session: pytest.Session) -> None:
-    """Let garbage collection leave alone what stays to the end."""
-    gc.freeze()
-    gc.enable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
