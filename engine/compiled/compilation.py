@@ -113,18 +113,18 @@ def _use_rules(name: str) -> None:
 def _use_programs(name: str) -> None:
     """Compile the moves of two programs by a game that is stopped before the first move."""
     from elolab.engine.compiled.exchange import Conversation
-    from elolab.engine.compiled.program_play import ProgramArbiter, ProgramGame, ProgramSide, move_words
+    from elolab.engine.compiled.program_play import IS_COMPILED, ProgramArbiter, ProgramGame, ProgramSide, move_words
     from elolab.engine.engine import StopFlag
     from elolab.engine.games import game_named
     from elolab.engine.protocols import SERVED_PROTOCOLS
     from elolab.engine.rules import Adjudication
     from elolab.engine.settings.limits import Limits
 
-    if name not in SERVED_PROTOCOLS["uci"].games:
+    if not IS_COMPILED or name not in SERVED_PROTOCOLS["uci"].games:
         return
     game, stop = game_named(name), StopFlag()
     stop.set()
-    side = ProgramSide(Conversation(-1, -1, -1, -1), move_words(name), ("", "", ""), Limits(nodes=1), 0, 0)
+    side = ProgramSide(Conversation(-1, -1, -1, -1), move_words(name), ("", "", ""), Limits(nodes=1))
     arbiter = ProgramArbiter(game.position(), game.standard_rules, Adjudication())
     arbiter.play_programs(ProgramGame((side, side), 0), stop)
 
