@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from elolab.engine.games.contract import (
     piece_count,
     plies_left,
     prepare,
+    restarts_draw_count,
 )
 from elolab.engine.games.tablebases import open_tablebases
 from elolab.engine.rules import ADJUDICATION_DTYPE, Adjudication, Ending, Rules
@@ -101,11 +102,14 @@ SOLVING_SETTINGS = {"hash_mb": 16}
 
 
 @jit
-def adjudicate(adjudication, tracker, mover, score, ply):
+def adjudicate(adjudication, tracker, mover, score, ply, restarts):
     """Update the adjudication's counts after a move of side ``mover``, and return the verdict code.
 
     ``score`` is in centipawns, from the mover's point of view; ``ply`` is the number of moves since the opening.
+    ``restarts`` says whether the move restarts the count of moves towards a draw.
     """
+    if restarts:
+        tracker.level[0] = tracker.level[1] = 0
     known = score < NO_SCORE
     losing = known and score <= -adjudication.resign_score
     winning = known and score >= adjudication.resign_score
@@ -228,7 +232,8 @@ def play_compiled(
                 return OPEN
             ply = record.plies - 1
             mover = 1 - np.int64(state.side)
-            verdict = adjudicate(adjudication, tracker, mover, np.int64(record.scores[ply]), record.plies)
+            score = np.int64(record.scores[ply])
+            verdict = adjudicate(adjudication, tracker, mover, score, record.plies, restarts_draw_count(state))
             if verdict != OPEN:
                 return verdict
         if state.ply >= longest:
@@ -425,7 +430,7 @@ class CompiledGames:
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
         clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
-        adjudications[0] = _adjudication_record(adjudication)
+        adjudications[0] = _adjudication_record(adjudication, self.game.draw_after_ply(adjudication, states[0]))
         trackers[0] = _NOTHING_TRACKED
         memories = [
             self._memory(settings, side, search_statistics, stop) for side, settings in enumerate((first, second))
@@ -482,8 +487,12 @@ def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_mar
     return clocks
 
 
-_adjudication_record = functools.lru_cache(maxsize=64)(Adjudication.to_record)
-"""``Adjudication.to_record`` with a cache; callers must copy the record."""
+@functools.lru_cache(maxsize=64)
+def _adjudication_record(adjudication: Adjudication, draw_after_ply: int) -> Any:
+    """The record of an adjudication in a game, cached; callers must copy it. ``draw_after_ply`` counts from the start
+    of play.
+    """
+    return replace(adjudication, draw_after_ply=draw_after_ply).to_record()
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
@@ -577,7 +586,8 @@ class Arbiter:
         """``position`` is the start of play. The arbiter sets its rules and makes all moves on it."""
         self._position = position
         self._moves = 0
-        self._records = (position.state, position.lists, _adjudication_record(adjudication), new_record(TRACKER_DTYPE))
+        settings = _adjudication_record(adjudication, position.game.draw_after_ply(adjudication, position.state))
+        self._records = (position.state, position.lists, settings, new_record(TRACKER_DTYPE))
         self._arrays = tuple(map(array_of, self._records))
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
@@ -630,8 +640,8 @@ class Arbiter:
         ending = self._endgames.ending(self._position)
         if ending is not None:
             return ending
-        _, _, adjudication, tracker = self._records
-        verdict = adjudicate(adjudication, tracker, mover, score, self._moves)
+        state, _, adjudication, tracker = self._records
+        verdict = adjudicate(adjudication, tracker, mover, score, self._moves, restarts_draw_count(state))
         return None if int(verdict) == OPEN else decode_verdict(int(verdict))
 
 
@@ -667,4 +677,4 @@ def play_move(states, lists, adjudications, trackers, code, score, ply):
         return verdict
     if is_to_be_solved(adjudications[0], trackers[0], state, ply):
         return np.int64(TO_BE_SOLVED)
-    return np.int64(adjudicate(adjudications[0], trackers[0], mover, score, ply))
+    return np.int64(adjudicate(adjudications[0], trackers[0], mover, score, ply, restarts_draw_count(state)))

@@ -122,7 +122,8 @@ class Adjudication:
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Consecutive moves of each side that must fulfil ``draw_score``; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Number of plies after the opening during which moves do not count towards ``draw_moves``."""
+    """Number of plies after the opening during which moves do not count towards ``draw_moves``. In chess they are those
+    of the position's move number, and captures and pawns' moves restart the count of ``draw_moves``."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
     """Plies after the opening at which the game is drawn; 0 switches the rule off. The maximum length of a stored game
     applies in any case."""

@@ -237,6 +237,8 @@ class _GameInProgress:
         self.max_game_plies = game_named(job.game).max_game_plies
         self.position = _position_after(job.game, job.opening).copy()
         self.side = self.position.side_to_move
+        self.draw_after_ply = self.position.game.draw_after_ply(job.adjudication, self.position.state)
+        """Plies from the start of play before which no draw is agreed."""
         self.arbiter = ProgramArbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
@@ -343,11 +345,10 @@ class _GameInProgress:
         It accepts by an offer of its own, or by a score no better than the margin of draw adjudication, because most
         protocols have no word for it. Offers before draw adjudication may begin are ignored.
         """
-        adjudication = self.job.adjudication
-        if not self.draw_offers[1 - side] or len(self.moves) <= adjudication.draw_after_ply:
+        if not self.draw_offers[1 - side] or len(self.moves) <= self.draw_after_ply:
             return False
         score = self.moves[-1].score
-        return self.draw_offers[side] or (score is not None and score <= adjudication.draw_score)
+        return self.draw_offers[side] or (score is not None and score <= self.job.adjudication.draw_score)
 
     def _begin_pondering(self, side: int, expected: str) -> None:
         """Let a player ponder on the reply that it expects, if that move is legal and does not end the game."""
@@ -387,7 +388,7 @@ class _GameInProgress:
         if self.compiled is not None and self.compiled.has_asked:
             told = self.clocks[side].before_move(self.clocks[1 - side])
             return self.compiled.finish_move(side, told, self.stop)
-        if self.draw_offers[1 - side] and len(self.moves) >= self.job.adjudication.draw_after_ply:
+        if self.draw_offers[1 - side] and len(self.moves) >= self.draw_after_ply:
             player.hear_draw_offer()
         if self.ponderings[side].expected is not None:
             return self._answer_after_pondering(side)

@@ -26,8 +26,17 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "16474c6b46c5": frozenset(
-        {"b3789ec54c31", "29e25815888a", "8f0fbb99d2d7", "18f1cb281de0", "224ceebc49c0", "bff65fd6a586", "f043710e0628"}
+    "d860b22e0713": frozenset(
+        {
+            "16474c6b46c5",
+            "b3789ec54c31",
+            "29e25815888a",
+            "8f0fbb99d2d7",
+            "18f1cb281de0",
+            "224ceebc49c0",
+            "bff65fd6a586",
+            "f043710e0628",
+        }
     ),
 }
 """Earlier engine identities that play the same games, move for move and node for node, by current identity.

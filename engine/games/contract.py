@@ -214,6 +214,11 @@ def past_move(state, ply):  # type: ignore[no-untyped-def]
 
 
 @game_stub
+def restarts_draw_count(state):  # type: ignore[no-untyped-def]
+    """Whether the last move restarts the count of moves towards a draw by agreement of the scores."""
+
+
+@game_stub
 def perft(state, lists, depth):  # type: ignore[no-untyped-def]
     """Perft: number of leaves of the tree of legal moves ``depth`` plies deep."""
 
@@ -223,7 +228,7 @@ COMPILED_CONTRACT = (
     "gives_check", "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
-    "piece_count", "past_move", "perft",
+    "piece_count", "past_move", "restarts_draw_count", "perft",
 )  # fmt: skip
 """Names of the functions that every game must implement."""
 
@@ -609,6 +614,10 @@ class Game:
     def format_move(self, code: int) -> str:
         """Protocol notation of a move's integer code."""
         return str(self.notation.format_move(code))
+
+    def draw_after_ply(self, adjudication: Adjudication, state: Any) -> int:
+        """The value of ``draw_after_ply`` in plies from the start of play, whose state is ``state``."""
+        return adjudication.draw_after_ply
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
         """Store the rules in a state, in place."""

@@ -377,8 +377,8 @@ def test_the_arbiter_ends_games_where_the_compiled_loop_does(number: int) -> Non
         assert board.text == game.final_position
 
 
-def plainly_adjudicated(rule: Adjudication, scores: list[int | None]) -> list[Ending | None]:
-    """The rule's text, over whole histories; side 0 moves first."""
+def plainly_adjudicated(rule: Adjudication, scores: list[int | None], restarts: set[int]) -> list[Ending | None]:
+    """The rule's text, over whole histories; side 0 moves first. The plies ``restarts`` restart the count of draws."""
     found: list[Ending | None] = []
     for ply in range(1, len(scores) + 1):
         sides = [scores[side:ply:2] for side in (0, 1)]
@@ -393,7 +393,8 @@ def plainly_adjudicated(rule: Adjudication, scores: list[int | None]) -> list[En
                 or run(sides[1 - side], rule.resign_moves, lambda score: score >= rule.resign_score)
             ):
                 ending = Ending(("0-1", "1-0")[side], "resign_adjudication")
-        counted = [scores[index] if index + 1 > rule.draw_after_ply else None for index in range(ply)]
+        since = max((rule.draw_after_ply, *(restart - 1 for restart in restarts if restart <= ply)))
+        counted = [scores[index] if index >= since else None for index in range(ply)]
         if ending is None and all(
             run(counted[side::2], rule.draw_moves, lambda score: abs(score) <= rule.draw_score) for side in (0, 1)
         ):
@@ -416,10 +417,12 @@ def test_the_adjudicator_follows_the_rules_text(number: int) -> None:
             score = generator.choice((level, level, level + generator.randrange(-80, 80)))
             scores.append(None if generator.random() < 0.03 else score * (1 - 2 * (ply % 2)))
         adjudicator = Adjudicator(rule)
-        expected = plainly_adjudicated(rule, scores)
+        often = generator.choice((0, 0.05, 0.2))
+        restarts = {ply for ply in range(1, len(scores) + 1) if generator.random() < often}
+        expected = plainly_adjudicated(rule, scores, restarts)
         for ply, score in enumerate(scores, 1):
-            ending = adjudicator.after_move((ply - 1) % 2, score, ply)
-            assert ending == expected[ply - 1], (ply, scores[:ply])
+            ending = adjudicator.after_move((ply - 1) % 2, score, ply, ply in restarts)
+            assert ending == expected[ply - 1], (ply, scores[:ply], restarts)
             if ending:
                 endings += 1
                 break

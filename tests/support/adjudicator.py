@@ -15,8 +15,9 @@ class Adjudicator:
         self._adjudication = adjudication.to_record()
         self._tracker = new_record(TRACKER_DTYPE)
 
-    def after_move(self, mover: int, score: int | None, ply: int) -> Ending | None:
+    def after_move(self, mover: int, score: int | None, ply: int, restarts: bool = False) -> Ending | None:
         """The ending after a move of side ``mover`` (0 or 1) with its own score; ``ply`` counts it in."""
-        verdict = adjudicate(self._adjudication, self._tracker, mover, NO_SCORE if score is None else score, ply)
+        said = NO_SCORE if score is None else score
+        verdict = adjudicate(self._adjudication, self._tracker, mover, said, ply, restarts)
         ending = decode_verdict(int(verdict))
         return None if ending.result == "*" else ending

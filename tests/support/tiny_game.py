@@ -211,6 +211,12 @@ def judge(state, lists):
 
 
 @jit
+def restarts_draw_count(state):
+    """Always false: every move may count towards a draw."""
+    return False
+
+
+@jit
 def is_pass(state, move):
     """There are no passes."""
     return False

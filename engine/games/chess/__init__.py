@@ -8,7 +8,7 @@ from typing import Any
 from elolab.engine.games import algebraic, without_solver
 from elolab.engine.games.chess import captures, evaluation, moves, notation, position, rules
 from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
-from elolab.engine.rules import Rules
+from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 
@@ -66,6 +66,10 @@ class Chess(Game):
     def pgn_tags(self, start: str) -> dict[str, str]:
         """The tag ``Variant`` of a game that begins with castling as in Chess960; other games need no tag."""
         return {"Variant": "Chess960"} if notation.is_chess960(self.parse_state(start)) else {}
+
+    def draw_after_ply(self, adjudication: Adjudication, state: Any) -> int:
+        """Plies until the game is as long as ``draw_after_ply`` says by its own move number, as in fastchess."""
+        return max(0, adjudication.draw_after_ply - int(state.first_ply) - int(state.ply))
 
     def move_style(self, state: Any) -> str:
         """``chess960`` if castling from a state is not that of standard chess, else ``standard``."""

@@ -69,6 +69,12 @@ def judge(state, lists):
 
 
 @jit
+def restarts_draw_count(state):
+    """Whether the last move was a capture or a pawn's move."""
+    return state.quiet == 0
+
+
+@jit
 def path_verdict(state, root):
     """Whether repetition, move limit or material make the position a draw within a search: a ``PATH_`` code.
 

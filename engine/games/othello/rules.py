@@ -68,6 +68,12 @@ def is_quiet(state, move):
 
 
 @jit
+def restarts_draw_count(state):
+    """Always false: every move may count towards a draw."""
+    return False
+
+
+@jit
 def is_pass(state, move):
     """Whether a move is a pass."""
     return move == PASS

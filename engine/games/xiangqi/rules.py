@@ -408,6 +408,12 @@ def judge(state, lists):
 
 
 @jit
+def restarts_draw_count(state):
+    """Always false: every move may count towards a draw."""
+    return False
+
+
+@jit
 def path_verdict(state, root):
     """Verdict by repetition, move limit and material within a search: a ``PATH_`` code for the side to move.
 
