@@ -145,6 +145,7 @@ def tune(
     *,
     objective: Callable[[dict[str, Any]], float],
     dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]],
+    constraints: Sequence[str] = (),
     game: str = DEFAULT_GAME,
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
@@ -162,6 +163,7 @@ def tune(
     objective: Callable[[dict[str, Any], dict[str, Any], int, int], float | Sequence[int]],
     dimensions: Mapping[str, Mapping[str, Any]],
     games: int,
+    constraints: Sequence[str] = (),
     sampler: str | None = None,
     seed: int = 1,
     folder: FolderLike | None = None,
@@ -177,6 +179,7 @@ def tune(
     objective: Callable[..., Any] | None = None,
     dimensions: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     games: int | None = None,
+    constraints: Sequence[str] = (),
     game: str = DEFAULT_GAME,
     base: str = "default",
     settings: Mapping[str, Any] | None = None,
@@ -206,6 +209,7 @@ def tune(
 
     - ``dimensions``: a mapping from any names to ranges or choices, with the base's value: ``{"margin": {"low": 0.0,
       "high": 1.0, "default": 0.2}, "mode": {"choices": ["old", "new"], "default": "old"}}``.
+    - ``constraints``: comparisons that every set satisfies, such as ``["low < high"]``; also with a function.
     - ``games``: the budget for search and confirmation.
     - ``sampler``: ``duel`` (the default), ``spsa``, or a sampler below.
     - ``concurrency``: number of simultaneous calls, from several threads; it does not affect the result.
@@ -258,11 +262,13 @@ def tune(
     if games is not None:
         if not isinstance(dimensions, Mapping) or base != "default" or settings or trials != DEFAULT_TRIALS:
             raise TypeError("tune() by matches takes dimensions as a mapping, and no base, settings or trials")
-        study = {"budget": {"games": games}, "dimensions": dimensions, "sampler": sampler or "duel", "seed": seed}
+        study: dict[str, Any] = {"budget": {"games": games}, "dimensions": dimensions, "constraints": list(constraints)}
+        study |= {"sampler": sampler or "duel", "seed": seed}
         return _by_matches(read_matches(plain(study), "tune"), objective, RunFolder(folder), concurrency, progress)
     content = plain({"base": base, "set": settings or {}, "sampler": sampler or "tpe", "seed": seed})
     if not isinstance(dimensions, Collection) or not len(dimensions):
         raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")
+    content["constraints"] = list(constraints)
     if isinstance(dimensions, Mapping):
         content["dimensions"] = plain(dimensions)
     else:

@@ -52,7 +52,10 @@ from elolab.tuning.study.study_spec import (
 )
 from elolab.tuning.study.validation.gain_test import POWERS, GainTest
 
-KEYS = ("name", "description", "command", "match_pairs", "dimensions", "budget", "sampler", "round_pairs", "seed")
+KEYS = (
+    "name", "description", "command", "match_pairs", "dimensions", "constraints", "budget", "sampler", "round_pairs",
+    "seed",
+)  # fmt: skip
 MATCH_STUDY = STUDY.only(KEYS)
 """The keys of a study by matches; the other keys of ``STUDY`` are about elolab's own games."""
 PROGRESS_LINES = 20
@@ -98,6 +101,7 @@ class MatchSpec:
             "round_pairs": self.round_pairs,
             "seed": self.seed,
             "base": dict(self.space.base),
+            "constraints": list(self.space.constraints),
             "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
         }
 
@@ -261,7 +265,7 @@ def _played(
     say = console("elolab.tuning")
     distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     objective = PairedObjective(
-        matches, distributions, spec.space.default, pairs_per_trial=spec.round_pairs, pairs_per_match=spec.match_pairs,
+        matches, spec.space, spec.space.default, pairs_per_trial=spec.round_pairs, pairs_per_match=spec.match_pairs,
         seed=spec.seed, map_matches=pool.map,
     )  # fmt: skip
     sampler: optuna.samplers.BaseSampler = objective.sampler()

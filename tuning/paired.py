@@ -88,7 +88,7 @@ class PairedObjective:
     def __init__(
         self,
         match: Match,
-        distributions: Mapping[str, BaseDistribution],
+        distributions: Mapping[str, BaseDistribution] | Space,
         base: Mapping[str, Value],
         *,
         pairs_per_trial: int = 10,
@@ -96,11 +96,15 @@ class PairedObjective:
         seed: int = 1,
         map_matches: Callable[..., Iterable[Any]] = map,
     ) -> None:
-        """``base`` has the values to improve, by name; a trial has ``pairs_per_trial`` game pairs.
+        """``base`` has the values to improve, by name; a space may replace the distributions.
 
-        A match has ``pairs_per_match`` of them; ``map_matches`` plays several, such as ``ThreadPoolExecutor(8).map``.
+        A trial has ``pairs_per_trial`` game pairs, and a match ``pairs_per_match`` of them. ``map_matches`` plays
+        several matches, such as ``ThreadPoolExecutor(8).map``.
         """
-        dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
+        if isinstance(distributions, Space):
+            dimensions = distributions.dimensions
+        else:
+            dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
         for one in dimensions:
             if one.name not in base:
                 raise UserError(f"base: {one.name} is missing, expected a value for each of the distributions")
@@ -109,7 +113,10 @@ class PairedObjective:
                 f"pairs_per_trial = {pairs_per_trial} and pairs_per_match = {pairs_per_match}, expected numbers from 1 "
                 "on, the first one at least as large"
             )
-        self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
+        if isinstance(distributions, Space):
+            self.space = distributions
+        else:
+            self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
         self._match, self._seed, self._map = match, seed, map_matches
         self._matches, self._pairs_per_match = pairs_per_trial // pairs_per_match, pairs_per_match
         self._pairs = self._matches * pairs_per_match

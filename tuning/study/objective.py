@@ -65,6 +65,7 @@ class ObjectiveSpec:
             "sampler": self.sampler,
             "startup_trials": self.startup_trials,
             "seed": self.seed,
+            **({"constraints": list(self.space.constraints)} if self.space.constraints else {}),
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,8 @@ from elolab.engine.settings.parameters import (
     why_without_effect,
 )
 from elolab.engine.settings.schema import COMPUTED, Table
+from elolab.engine.settings.toml_values import format_toml
+from elolab.tuning.study.rounds.constraints import GRAMMAR, all_hold, holds, names_in
 
 SCALES = ("linear", "log")
 MAX_OPTION = 10**9
@@ -46,15 +48,22 @@ PARAMETER_DIMENSION = schema.declare(
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
 """Declared keys of a built-in parameter's dimension; it has no key ``default``, because the base gives that value."""
+NEEDS = schema.declare(
+    CATALOGUE, "dimension", "needs",
+    others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, message="need"),
+)  # fmt: skip
 DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", PARAMETER_DIMENSION,
     low=schema.number(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=0.5),
     high=schema.number(-MAX_OPTION, MAX_OPTION, default=COMPUTED, example=2.5),
     step=schema.number(0, 2 * MAX_OPTION, default=COMPUTED, example=0.1),
     default=schema.key(schema.VALUE, default=COMPUTED, example=2, expected="the value that the tuned one must beat"),
+    needs=schema.table(NEEDS, example={"Pruning": True}),
 )  # fmt: skip
 DIMENSIONS = schema.declare(CATALOGUE, "dimension", "dimensions", others=schema.table(DIMENSION, message="dimension"))
 
+PROJECTION_STEPS = 12
+"""Number of halvings of the line between a set that violates a constraint and the base."""
 DIGITS = 6
 """Significant digits of a number in a range without steps, or with steps that are no whole numbers."""
 STEP_PRECISION = 1e-6
@@ -90,6 +99,11 @@ class Dimension:
     """
     r_end: float | None = None
     """Step of the sampler ``spsa`` at the end of the search; ``None`` means ``R_END``."""
+    needs: tuple[tuple[str, tuple[Value, ...]], ...] | None = None
+    """Other dimensions, each with the values that it must have for an engine's option to count; ``None`` for none.
+
+    Parameters of the built-in engine have ``depends_on`` in the parameter table instead.
+    """
 
     def coordinate(self, value: Value) -> float:
         """A value's coordinate: 0 and 1 are the ends of the range.
@@ -136,7 +150,7 @@ class Dimension:
         return self.low <= value <= self.high and abs(steps - round(steps)) < STEP_PRECISION
 
     def content(self) -> dict[str, Any]:
-        """The dimension as plain data; keys of the sampler ``spsa`` are only in it if they are given."""
+        """The dimension as plain data; keys that are ``None`` are not in it."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -148,7 +162,9 @@ class Space:
     base: tuple[tuple[str, Value], ...]
     """Value of every parameter of the base, by name; for an external engine, defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine; elolab then assumes that all of them have an effect."""
+    """Whether the dimensions are options of an external engine, whose effect only ``needs`` restricts."""
+    constraints: tuple[str, ...] = ()
+    """Comparisons that every set satisfies, as in ``constraints.holds``; the base does."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,16 +184,58 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether some dimension has an effect only with certain values of another one."""
+        """Whether values of some dimensions restrict another one: its effect, or its values."""
+        if self.constraints or any(dimension.needs for dimension in self.dimensions):
+            return True
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
 
+    @cached_property
+    def _by_name(self) -> dict[str, Dimension]:
+        return {dimension.name: dimension for dimension in self.dimensions}
+
+    def _is_active(self, name: str, values: Mapping[str, Value]) -> bool:
+        if not self.external:
+            return is_active(name, values)
+        needs = self._by_name[name].needs or ()
+        return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
+
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The suggested values by name; a parameter that the other values make ineffective gets the base's value."""
-        values = dict(self.base) | dict(suggested)
-        default = self.default
-        return {
-            name: values[name] if self.external or is_active(name, values) else default[name] for name in self.names
-        }
+        """The set to play for suggested values, by name.
+
+        A parameter that the other values make ineffective gets the base's value. Values that violate a constraint move
+        towards the base's, on the line between both, until they satisfy all constraints. So every sampler may suggest
+        anything, no games are lost to refusals, and the set that is played, which the model learns from, is valid.
+        """
+        found = self._constrained(self._active(suggested))
+        if not self.constraints:
+            return found
+        found = self._active(found)  # a value that moved may have been needed
+        return found if all_hold(self.constraints, found) else self.default
+
+    def _active(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
+        values, default = dict(self.base) | dict(suggested), self.default
+        return {name: values[name] if self._is_active(name, values) else default[name] for name in self.names}
+
+    def _constrained(self, values: dict[str, Value]) -> dict[str, Value]:
+        if all_hold(self.constraints, values):
+            return values
+        bound = {name for one in self.constraints for name in names_in(one)}
+        ends = {
+            name: (self._by_name[name].coordinate(self.default[name]), self._by_name[name].coordinate(values[name]))
+            for name in self.names if name in bound
+        }  # fmt: skip
+        found, low, high = {**values, **{name: self.default[name] for name in ends}}, 0.0, 1.0
+        for _ in range(PROJECTION_STEPS):
+            middle = (low + high) / 2
+            moved: dict[str, Value] = {
+                name: self._by_name[name].value_at(base + middle * (wanted - base))
+                for name, (base, wanted) in ends.items()
+            }
+            if all_hold(self.constraints, values | moved):
+                found, low = values | moved, middle
+            else:
+                high = middle
+        return found
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
         """Like ``effective``, but argument and result are values in the order of the dimensions."""
@@ -215,7 +273,7 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
         own = tables[words[name]] if name in words else {}
         dimensions.append(_dimension(applicable[name], Table(own, where, PARAMETER_DIMENSION)))
     _refuse_what_has_no_effect(table.where, dimensions, base, limits)
-    return Space(tuple(dimensions), tuple(base.items()))
+    return Space(tuple(dimensions), tuple(base.items()), constraints=_constraints(table, dimensions, base))
 
 
 def read_options(table: Table) -> Space:
@@ -240,7 +298,57 @@ def read_options(table: Table) -> Space:
             raise own.error("default", "one of the values searched")
         dimensions.append(dimension)
         base.append((name, default))
-    return Space(tuple(dimensions), tuple(base), external=True)
+    for place, dimension in enumerate(dimensions):
+        own = Table(given[dimension.name], f"{table.where}: [dimensions.{dimension.name}]", DIMENSION)
+        needs = _needs(own, dimension.name, dimensions)
+        dimensions[place] = replace(dimension, needs=needs or None)
+    _refuse_circles(table.where, dimensions)
+    constraints = _constraints(table, dimensions, dict(base))
+    return Space(tuple(dimensions), tuple(base), external=True, constraints=constraints)
+
+
+def _needs(table: Table, name: str, dimensions: Sequence[Dimension]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
+    others = {dimension.name: dimension for dimension in dimensions if dimension.name != name}
+    found = []
+    for parent, value in table["needs"].items():
+        if parent not in others:
+            raise ConfigurationError(f"{table.where}: needs: {parent}, expected another one of [dimensions]")
+        wanted = tuple(value) if isinstance(value, list) else (value,)
+        if not wanted or not all(others[parent].contains(one) for one in wanted):
+            raise ConfigurationError(
+                f"{table.where}: needs: {parent} = {format_toml(value)}, expected one of the values searched, or a list"
+            )
+        found.append((parent, wanted))
+    return tuple(found)
+
+
+def _refuse_circles(where: str, dimensions: Sequence[Dimension]) -> None:
+    parents = {dimension.name: [parent for parent, _ in dimension.needs or ()] for dimension in dimensions}
+    for name in parents:
+        above = set(parents[name])
+        for _ in parents:
+            above |= {parent for one in above for parent in parents[one]}
+        if name in above:
+            raise ConfigurationError(
+                f"{where}: [dimensions.{name}]: needs: {name} itself in the end; remove one of them"
+            )
+
+
+def _constraints(table: Table, dimensions: Sequence[Dimension], base: Mapping[str, Value]) -> tuple[str, ...]:
+    ranges = [dimension.name for dimension in dimensions if not dimension.choices]
+    for one in table["constraints"]:
+        place = f"{table.where}: constraints: {one!r}"
+        try:
+            names = names_in(one)
+        except ValueError:
+            raise ConfigurationError(f"{place}, expected {GRAMMAR}") from None
+        unknown = next((name for name in names if name not in ranges), None)
+        if unknown is not None or not names:
+            raise ConfigurationError(f"{place}: {unknown or 'no name'}, expected ranges of {', '.join(ranges)}")
+        if not holds(one, base):
+            told = ", ".join(f"{name} = {format_toml(base[name])}" for name in names)
+            raise ConfigurationError(f"{place} does not hold for the base itself ({told}); change one of them")
+    return tuple(table["constraints"])
 
 
 def _option_range(name: str, table: Table) -> Dimension:

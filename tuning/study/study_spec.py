@@ -210,6 +210,9 @@ class TuningSpec:
     parameters: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["null_depth", "lmr_base"], expected="a list of parameter names"
     )
+    constraints: ClassVar[Any] = schema.key(
+        schema.TEXTS, default=(), example=["low < high"], expected="a list of comparisons"
+    )
     command: ClassVar[str | None] = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
     match_pairs: ClassVar[int] = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=50, unit="pairs")
     dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
@@ -301,13 +304,14 @@ class TuningSpec:
             },
             "validation": self.validation.content(),
             **({"overlap": self.overlap} if self.overlap else {}),  # data from before overlap existed lack it
+            **({"constraints": list(self.space.constraints)} if self.space.constraints else {}),
             **self.limit_shares.content(),
         }
 
 
 STUDY = schema.declare(CATALOGUE, "study", "tuning", CONDITIONS, TuningSpec)
 """The keys of a study's file, which ``elolab tune`` reads."""
-OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "sampler", "startup_trials", "seed"))
+OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "constraints", "sampler", "startup_trials", "seed"))
 """The keys of ``STUDY`` that also apply to maximising a function without games."""
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
