@@ -23,7 +23,6 @@ ASKED = {
     "supplement": {3, 18, 21, 25},
     "restated": {3, 14, 23, 26},
     "othello-restated": {3, 12, 16},
-    "chess-shallow": {1, 2, 3, 4, 23, 24},
     "chess": {1, 2, 3, 4, 23, 24},
 }
 """Claims of the literature by their numbers; those of today begin at 31."""
