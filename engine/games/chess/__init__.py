@@ -24,7 +24,7 @@ class Chess(Game):
     ranks = "87654321"
     stalemate = "7k/5Q2/6K1/8/8/8/8/8 b - - 0 1"
     standard_rules = Rules(repetition="draw", move_limit=100)
-    odds_scale = 300.0
+    odds_scale = 226.0
     max_game_plies = MAX_GAME_PLIES - MAX_PLY - 2
     notation = notation
     move_names = algebraic
