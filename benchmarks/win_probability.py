@@ -1,6 +1,6 @@
 """Fits how a search's score becomes a probability of winning: ``Game.odds_scale``.
 
-    python benchmarks/win_probability.py [xiangqi|othello] [games]
+    python benchmarks/win_probability.py [xiangqi|othello|chess] [games]
 
 Each game begins from a position that random moves reached, is scored there by a search to ``SCORING``, and is played on
 by the default engine at ``PLAYING``. With a draw as half a win the odds of the side to move are taken as

@@ -26,8 +26,9 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "d860b22e0713": frozenset(
+    "a6c9b60708dc": frozenset(
         {
+            "d860b22e0713",
             "16474c6b46c5",
             "b3789ec54c31",
             "29e25815888a",
