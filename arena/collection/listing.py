@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -127,7 +128,8 @@ def _finding(folder: Path) -> str:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
-    return next((line for line in lines if line and not line.startswith(("#", "*", "|", "!"))), "").replace("*", "")
+    found = next((line for line in lines if line and not line.startswith(("#", "*", "|", "!"))), "")
+    return re.sub(r"\\(.)|\*", r"\1", found)  # without the marks of Markdown
 
 
 def tournament_in(store: Store) -> TournamentSpec | None:

@@ -176,9 +176,9 @@ def _images(size: int) -> list[bytes]:
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
     """Read a suite from a file or a folder, or by its name in ``configs/openings`` or among the shipped suites.
 
-    Positions are checked; positions of shipped suites only with ``check_all`` (used by the tests). ``plies`` limits the
-    moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or over, or a
-    repeated line.
+    Positions are checked; of shipped suites only the first, unless ``check_all`` is set (by the tests). ``plies``
+    limits the moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or
+    over, or a repeated line.
     """
     path = find_suite(name_or_path)
     try:
@@ -336,7 +336,7 @@ def _suite_of_lines(lines: Iterable[_Line | UserError], where: str, game: Game, 
         if isinstance(line, UserError):
             raise line
         number = int(line.where.rpartition(" ")[2])
-        is_checked = check and len(table) < CHECKED_LINES
+        is_checked = len(table) < (CHECKED_LINES if check else 1)  # the first shows whether it is another game's
         opening = _demanded(_checked_line(game, line)) if is_checked else Opening(line.position, (), line.name)
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:

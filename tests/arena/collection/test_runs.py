@@ -432,8 +432,10 @@ def test_other_runs_are_listed_with_the_games_of_all_stages_and_the_finding_of_t
     live = {"kind": "tuning", "state": "finished", "planned": 200, "all_planned": 450, "words": "+0.0"}
     (tmp_path / LIVE_NAME).write_text(json.dumps(live))
     assert (entry_of(tmp_path, SAY).planned, entry_of(tmp_path, SAY).result) == (450, "+0.0")
-    (tmp_path / "report.md").write_text("# t\n\n*Tuning report*\n\nA **gain** is confirmed.\n\n## Parameters\n")
-    assert entry_of(tmp_path, SAY).result == "A gain is confirmed."
+    (tmp_path / "report.md").write_text(
+        "# t\n\n*Tuning report*\n\nA **gain** of 3 \\[1, 5] is confirmed.\n\n## Parameters\n"
+    )
+    assert entry_of(tmp_path, SAY).result == "A gain of 3 [1, 5] is confirmed."
 
 
 def test_of_a_test_that_has_ended_the_games_that_count_are_compared(tmp_path: Path) -> None:

@@ -298,3 +298,8 @@ def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
 def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
     game = game_of(name)
     assert load_suite(name, game, check_all=True) == load_suite(name, game)
+
+
+def test_the_suite_of_another_game_is_refused_before_the_games() -> None:
+    with pytest.raises(UserError, match=r"chess\.epd\.gz: line 2: FEN .* 8 ranks, expected 10"):
+        load_suite("chess", "xiangqi")
