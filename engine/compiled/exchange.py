@@ -77,6 +77,8 @@ EXCHANGE_DTYPE = np.dtype([
     ("arrivals", np.int64),
     ("error_filled", np.int64),
     ("waited_ns", np.int64),  # time that the thread waited for a processor before it read the last arrival; -1 unknown
+    ("total_waited_ns", np.int64),  # such time of this thread in all, as last read; -1 unknown
+    ("total_read_ns", np.int64),  # when that was read
     ("arrival_ends", np.int64, (MAX_ARRIVALS,)),  # offset of each arrival's end in the buffer
     ("arrival_ns", np.int64, (MAX_ARRIVALS,)),
     ("output_bytes", np.uint8, (OUTPUT_BYTES,)),
@@ -254,7 +256,9 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
 @jit
 def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
     """Read output until a line ends that is waited for."""
-    waited_ns, looked_ns = _waited_ns(schedule), monotonic_ns()
+    looked_ns = monotonic_ns()
+    is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
+    waited_ns = talk.total_waited_ns if is_known else _waited_ns(schedule)
     while True:
         now_ns = monotonic_ns()
         is_late, is_stopped = now_ns >= talk.deadline_ns, read_flag(stop) != 0
@@ -286,6 +290,7 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
                     before_ns, waited_ns = waited_ns, _waited_ns(schedule)
                     talk.waited_ns = waited_ns - before_ns if before_ns >= 0 else -1
                     looked_ns = now_ns
+                    talk.total_waited_ns, talk.total_read_ns = waited_ns, now_ns
                 if has_line:
                     reason = DONE
                 elif talk.filled == OUTPUT_BYTES or talk.arrivals == MAX_ARRIVALS:

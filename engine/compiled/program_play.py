@@ -409,6 +409,8 @@ def play_programs(  # type: ignore[no-untyped-def]
         talks = first_talks if side == 0 else second_talks
         programs = first_programs if side == 0 else second_programs
         talk, program = talks[0], programs[0]
+        other = (second_talks if side == 0 else first_talks)[0]
+        talk.total_waited_ns, talk.total_read_ns = other.total_waited_ns, other.total_read_ns
         if talk.filled > HALF_OUTPUT or talk.arrivals > HALF_ARRIVALS or read_flag(game.wants_empty_at) != 0:
             return np.int64(EMPTY)
         if game.plies >= longest or program.line_bytes > QUESTION_BYTES - 2 * GO_BYTES or read_flag(stop) != 0:
