@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from elolab.arguments import naming_arguments
 from elolab.documented import documented
+from elolab.engine.language import DEFAULT_LANGUAGE
 from elolab.runs import (
     SPECIFICATION_NAME,
     FolderLike,
@@ -75,6 +76,13 @@ class PlayedAblation(PlayedGames):
         from elolab.tuning.reports.ablation_report import write_ablation_report
 
         return write_ablation_report(self._result)
+
+    def _repr_html_(self) -> str:
+        """The report, which notebooks show for the result."""
+        from elolab.arena.reports.document import notebook_html
+        from elolab.tuning.reports.ablation_report import ablation_document
+
+        return notebook_html(ablation_document(self._result, DEFAULT_LANGUAGE))
 
 
 @naming_arguments("folder")

@@ -12,6 +12,7 @@ from elolab.arguments import at_least_one, naming_arguments, path_text, stream_o
 from elolab.documented import documented
 from elolab.engine.errors import UserError
 from elolab.engine.games import DEFAULT_GAME
+from elolab.engine.language import DEFAULT_LANGUAGE
 from elolab.engine.settings.parameters import Value
 from elolab.runs import (
     SPECIFICATION_NAME,
@@ -85,6 +86,13 @@ class PlayedStudy(PlayedGames):
         from elolab.tuning.reports.tuning_report import write_tuning_report
 
         return write_tuning_report(self._result)
+
+    def _repr_html_(self) -> str:
+        """The report, which notebooks show for the result."""
+        from elolab.arena.reports.document import notebook_html
+        from elolab.tuning.reports.tuning_report import tuning_document
+
+        return notebook_html(tuning_document(self._result, DEFAULT_LANGUAGE))
 
 
 @documented

@@ -373,6 +373,7 @@ def test_a_tuning_by_games(tmp_path: Path) -> None:
     assert list(study.rounds.total_pairs) == list(study.rounds.pairs.cumsum())
     assert list(study.rounds.pairs) == list(study.rounds[["LL", "LD", "even", "WD", "WW"]].sum(axis=1))
     study.write_report()
+    assert study._repr_html_().startswith("<iframe")
     written = pandas.read_csv(study.folder / "rounds.csv")
     assert list(written.columns) == list(study.rounds.columns)
     assert list(written["round"]) == list(study.rounds["round"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,11 +12,13 @@ from typing import Any
 from elolab.arena.files import replace_file
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.reports.packed_games import GAMES_FOLDER, GamesOnPage, remove_other_chunks
-from elolab.arena.reports.plots import PLOT_FOLDER, Plot, write_plots
+from elolab.arena.reports.plots import LATEX, PLOT_FOLDER, Plot, wanted_formats, write_plots
 from elolab.arena.reports.render import REPORTS, render
 from elolab.arena.statistics.faults import FaultCount, fault_sentences
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
+LATEX_NAME = "tables.tex"
+"""Name of the file with the tables of a report for LaTeX."""
 SUMMARY_NAME = "summary.md"
 """Name of the file with the short summary of a report."""
 NUMBER, TEXT = "number", ""
@@ -145,7 +148,7 @@ def write_document(
     directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> Path:
     """Write report.html, report.md, summary.md and the plots into ``directory``; returns the path of report.html.
-    Raises ``FileError``.
+    Raises ``FileError``. tables.tex is written if ``also_written_as`` wants ``tex`` or the folder has such a file.
 
     ``caveats``, and the ``faults`` by which players lost games, become warnings at the top of the report.
     """
@@ -155,6 +158,8 @@ def write_document(
     write_plots(directory, document.plots)
     replace_file(directory / "report.md", markdown(document))
     replace_file(directory / SUMMARY_NAME, summary_markdown(document))
+    if LATEX in wanted_formats() or (directory / LATEX_NAME).exists():
+        replace_file(directory / LATEX_NAME, latex_tables(document))
     page = directory / "report.html"
     replace_file(page, html_page(document))
     remove_other_chunks(directory / GAMES_FOLDER, document.games.packed.files if document.games else ())
@@ -181,6 +186,12 @@ def html_page(document: Document) -> str:
         games=document.games,
         sections=_with_kinds(sections),
     )
+
+
+def notebook_html(document: Document) -> str:
+    """Render a report for the output cell of a notebook: the page in a frame, so that its styles stay inside."""
+    page = html.escape(html_page(document))
+    return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
 def html_sections(sections: Sequence[Section], language: str) -> str:
@@ -246,3 +257,43 @@ def table_markdown(table: TextTable) -> str:
 def escaped(text: str) -> str:
     """Plain text, such as a player's name, escaped so that Markdown shows it literally."""
     return re.sub(r"[<\[`\\$]|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+# LaTeX
+
+_LATEX_SIGNS = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+    "\N{MINUS SIGN}": "$-$", "±": r"$\pm$", "∞": r"$\infty$", "×": r"$\times$", "≥": r"$\ge$", "≤": r"$\le$",
+    "–": "--", "…": r"\ldots{}",
+}  # fmt: skip
+_TO_LATEX = str.maketrans(_LATEX_SIGNS)
+
+
+def latex_tables(document: Document) -> str:
+    """Every table of a report as a LaTeX table with rules of the package booktabs, captioned and labelled."""
+    tables = []
+    for section in document.sections:
+        title = section.title
+        for block in section.blocks:
+            if isinstance(block, Heading):
+                title = block.text
+            shown = block.instead if isinstance(block, Drawn) else (block,)
+            for one in shown:
+                if isinstance(one, TextTable) and one.rows:
+                    tables.append(_latex_table(one, title, f"tab:{section.name}-{len(tables) + 1}"))
+    about = r"% \usepackage{booktabs}; for Chinese text \usepackage{ctex} with XeLaTeX or LuaLaTeX"
+    return "\n\n".join([f"% {document.title}\n{about}", *tables]) + "\n"
+
+
+def _latex_table(table: TextTable, caption: str, label: str) -> str:
+    heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
+    columns = "".join("r" if kind == NUMBER else "l" for kind in table.kinds)
+    head, *rows = (" & ".join(cell.translate(_TO_LATEX) for cell in line) + r" \\" for line in (heads, *table.rows))
+    return "\n".join(
+        (
+            r"\begin{table}", r"\centering", rf"\caption{{{caption.translate(_TO_LATEX)}}}", rf"\label{{{label}}}",
+            rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *rows, r"\bottomrule",
+            r"\end{tabular}", r"\end{table}",
+        )
+    )  # fmt: skip

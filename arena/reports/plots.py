@@ -91,12 +91,14 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
     return Plot(name, say(f"plot.{name}"), say(f"plot.{name}_caption", **fields), figure)
 
 
-_WANTED: ContextVar[Collection[str]] = ContextVar("figure formats", default=())
+LATEX = "tex"
+"""Format of tables in ``also_written_as``; the others are formats of figures."""
+_WANTED: ContextVar[Collection[str]] = ContextVar("formats of reports", default=())
 
 
 @contextmanager
-def figures_also_as(endings: Collection[str]) -> Iterator[None]:
-    """Context manager in which ``write_plots`` also writes figures in the formats ``endings``, such as ``png``."""
+def also_written_as(endings: Collection[str]) -> Iterator[None]:
+    """Context manager in which reports are also written in the formats ``endings``: ``png``, ``pdf`` and ``LATEX``."""
     token = _WANTED.set(endings)
     try:
         yield
@@ -104,8 +106,13 @@ def figures_also_as(endings: Collection[str]) -> Iterator[None]:
         _WANTED.reset(token)
 
 
+def wanted_formats() -> Collection[str]:
+    """The formats of the surrounding ``also_written_as``; empty without one."""
+    return _WANTED.get()
+
+
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as SVG and in formats of ``figures_also_as``. Raises ``FileError``.
+    """Write every figure into ``directory/plots`` as SVG and in formats of ``also_written_as``. Raises ``FileError``.
 
     If the folder already has files in further formats, these files are updated too. A figure is skipped if its SVG,
     which is written last, is unchanged.
@@ -114,7 +121,7 @@ def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
 
     folder = directory / PLOT_FOLDER
     there = {path.suffix[1:] for path in folder.glob("*.*")}
-    formats = [ending for ending in FORMATS if ending == "svg" or ending in there or ending in _WANTED.get()]
+    formats = [ending for ending in FORMATS if ending == "svg" or ending in there or ending in wanted_formats()]
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.reports.document import SUMMARY_NAME
-from elolab.arena.reports.plots import figures_also_as
+from elolab.arena.reports.plots import LATEX, also_written_as
 from elolab.cli.shared import tournament_report as tournaments
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.tuning_runs import say_stopped
@@ -24,11 +24,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--markdown", action="store_true", help="print summary.md, the outcome and a table in Markdown, for CI jobs"
     )
+    parser.add_argument(
+        "--latex", action="store_true", help="write tables.tex, all tables for LaTeX (booktabs), and the figures as PDF"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report of a run again, or a joint report of several tournaments."""
-    with figures_also_as(arguments.figures):
+    with also_written_as((*arguments.figures, *([LATEX, "pdf"] if arguments.latex else []))):
         if not arguments.markdown:
             return _report(arguments)
         if arguments.json:

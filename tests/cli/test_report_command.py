@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
+from elolab.arena.reports.document import Document, Heading, Section, latex_tables, table_of
 from tests.support.small_tournaments import play, write_spec
 
 
@@ -51,3 +52,25 @@ def test_json_counts_what_players_reported(run: Path, capsys: pytest.CaptureFixt
 def test_two_forms_of_output_are_refused(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["report", str(run), "--markdown", "--json"]) == 2
     assert "give one of them" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_tables_for_latex_are_written_on_request_and_then_kept_up_to_date(run: Path) -> None:
+    assert not (run / "tables.tex").exists()
+    assert command_line.main(["report", str(run), "--latex"]) == 0
+    text = (run / "tables.tex").read_text("utf-8")
+    assert text.count(r"\begin{table}") == text.count(r"\end{table}") == text.count(r"\toprule") > 3
+    assert r"hash\_mb = 1" in text
+    (run / "tables.tex").write_text("old")
+    assert command_line.main(["report", str(run)]) == 0
+    assert (run / "tables.tex").read_text("utf-8") == text
+
+
+def test_signs_of_latex_are_escaped() -> None:
+    table = table_of(["player", "Elo \N{PLUS-MINUS SIGN}"], [[r"a_b & {c} 5% #1 \d", "\N{MINUS SIGN}3.0"]], [1])
+    text = latex_tables(Document("cup", "", "", (Section("one", "One", (Heading("Its head"), table)),)))
+    assert r"\caption{Its head}" in text
+    assert r"\label{tab:one-1}" in text
+    assert r"\begin{tabular}{lr}" in text
+    assert r"a\_b \& \{c\} 5\% \#1 \textbackslash{}d & $-$3.0 \\" in text
+    assert r"player & Elo $\pm$ \\" in text

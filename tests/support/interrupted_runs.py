@@ -386,7 +386,7 @@ class Finished:
 
 
 TIMELESS = ("crosstable.csv", "superiority.csv", "placing.csv", "encounters.csv", "effects.csv",
-            "weights-1.toml", "rounds.csv")  # fmt: skip
+            "weights-1.toml", "rounds.csv", "parameters.csv")  # fmt: skip
 
 
 def finished_run(ended: Ended, out: Path) -> Finished:

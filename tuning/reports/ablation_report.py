@@ -64,11 +64,13 @@ if TYPE_CHECKING:
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
     """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path.
 
-    The files go to ``folder``, by default the run's folder.
+    The CSV files name the base, whose cells are empty in ``result``. The files go to ``folder``, by default the run's.
     """
     folder = folder or result.directory
+    base = result.spec.conditions.base_name
     for name, table in result.tables().items():
-        replace_file(folder / f"{name}.csv", frame_csv(table))
+        named = {column: {"": base} for column in ("variant", "reference") if column in table}
+        replace_file(folder / f"{name}.csv", frame_csv(table.replace(named)))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
     document = replace(ablation_document(result, language), games=games)
     return write_document(folder, document, result.faults, result.caveats)

@@ -13,7 +13,7 @@ import numpy as np
 
 from elolab.arena.colours import text_columns
 from elolab.arena.files import replace_file
-from elolab.arena.notation.csv_tables import frame_csv
+from elolab.arena.notation.csv_tables import csv_text, frame_csv
 from elolab.arena.reports.document import (
     Block,
     Commands,
@@ -85,11 +85,12 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write rounds.csv, games.pgn, report.md, report.html and the plots; returns the path of report.html.
+    """Write parameters.csv, rounds.csv, games.pgn, report.md, report.html and the plots; returns report.html's path.
 
     The files go to ``folder``, by default the run's folder.
     """
     folder = folder or result.directory
+    replace_file(folder / "parameters.csv", _parameters_csv(result))
     if result.model is not None and result.rounds:
         replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
     games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
@@ -312,6 +313,14 @@ def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> 
             sentence = message("recommendation.optimistic", finding=sentence, optimism=best["optimism"])
         sentences.append(message("list.sentence", text=sentence))
     return in_one(sentences, message)
+
+
+def _parameters_csv(result: StudyResult) -> str:
+    """Each parameter's value in the base, whose name is the column's head, and in the recommended setting."""
+    base = result.spec.space.default
+    recommended = base if result.decision is None else result.recommended
+    rows = [(name, base[name], recommended[name]) for name in result.spec.space.names]
+    return csv_text(["parameter", result.spec.base_name, "recommended"], rows)
 
 
 def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:

@@ -452,6 +452,9 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, AblationResult
     assert [row["label"] for row in rows] == [row.label for row in ended.rows]
     assert rows[0].keys() == set(frame_of(ended.rows).columns)
     assert float(rows[2]["nodes_ratio"]) == 1
+    assert {"", ended.spec.conditions.base_name} & {row["reference"] for row in rows} == {
+        ended.spec.conditions.base_name
+    }
     report = (out / "report.md").read_text()
     assert "| without quiescence |" in report
     assert figures_that_say_where_they_are_from(report, ended) == 2

@@ -47,6 +47,9 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     frame = rounds_frame(study_result)
     assert list(frame.columns)[:4] == ["round", "null_depth", "lmr_base", "evaluation"]
     assert (frame[["LL", "LD", "even", "WD", "WW"]].sum(axis=1) == frame.pairs).all()
+    parameters = list(csv.DictReader((out / "parameters.csv").open()))
+    assert list(parameters[0]) == ["parameter", study_result.spec.base_name, "recommended"]
+    assert [row["parameter"] for row in parameters] == list(study_result.spec.space.names)
     page = (out / "report.html").read_text()
     assert page.count("<svg") == 4
     assert 'data-game="xiangqi"' in page

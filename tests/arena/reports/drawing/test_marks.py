@@ -19,7 +19,7 @@ from elolab.arena.reports.drawing.marks import (
     widen_coinciding,
 )
 from elolab.arena.reports.drawing.style import figure_file, single_axes, svg_text
-from elolab.arena.reports.plots import Plot, figures_also_as, plots_of, write_plots
+from elolab.arena.reports.plots import Plot, also_written_as, plots_of, write_plots
 from elolab.arena.reports.tournament_charts import wilson_interval
 from elolab.arena.schedule import sequential_run
 from elolab.arena.statistics.standings import tables_of
@@ -156,7 +156,7 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     axes.set_title("胜 & draws")
     write_plots(tmp_path, [Plot("one", "One", "", figure)])
     assert [path.name for path in (tmp_path / "plots").iterdir()] == ["one.svg"]
-    with figures_also_as(("png", "pdf")):
+    with also_written_as(("png", "pdf")):
         write_plots(tmp_path, [Plot("one", "One", "", figure)])
     data = {path.suffix: path.read_bytes() for path in (tmp_path / "plots").iterdir()}
     assert data.keys() == {".png", ".svg", ".pdf"}
