@@ -693,10 +693,11 @@ def test_a_stop_ends_the_solver() -> None:
 
 
 def test_a_game_without_a_solver_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UserError, match="xiangqi cannot be played out to the end; solve is for othello"):
+    with pytest.raises(UserError, match="xiangqi cannot be played out to the end; solve is for othello and chess"):
         Solver("xiangqi", {}, StopFlag())
     assert command_line.main(["solve", "--game", "xiangqi", "--board", "X"]) == 2
-    assert capsys.readouterr().err == "elolab: xiangqi cannot be played out to the end; solve is for othello\n"
+    message = "elolab: xiangqi cannot be played out to the end; solve is for othello and chess\n"
+    assert capsys.readouterr().err == message
 
 
 # Time

@@ -104,7 +104,7 @@ def test_a_file_of_the_current_folder_comes_before_a_shipped_one(
     ("words", "message"),
     [
         (["ablate", "aspiration-window"], "no ablation specification 'aspiration-window' (did you mean 'aspiration-w"),
-        (["ablate", "null_depth"], "no ablation specification 'null_depth' (did you mean 'null-depth'?)"),
+        (["ablate", "null_depth"], "no ablation specification 'null_depth' (did you mean 'null-depth' or "),
         (["tournament", "othelo-clock"], "no tournament specification 'othelo-clock' (did you mean 'othello-clock', "),
         (["tune", "clocks"], "no tuning specification 'clocks' (did you mean 'clock'?)"),
         (["ablate"], "ablate: SPEC is missing: give a TOML file or one of aspiration-windows, "),
