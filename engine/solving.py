@@ -43,10 +43,9 @@ def solvable_games() -> list[str]:
     return [name for name in GAMES if game_named(name).score_unit or game_named(name).has_tablebases]
 
 
-def check_solvable(game: str) -> None:
-    """Raise ``UserError`` for a game whose positions cannot be solved."""
-    if game not in solvable_games():
-        raise UserError(f"{game} cannot be played out to the end; solve is for {' and '.join(solvable_games())}")
+def unsolvable(game: str) -> UserError:
+    """The error that says which games have a solver, for one that has none."""
+    return UserError(f"{game} cannot be played out to the end; solve is for {' and '.join(solvable_games())}")
 
 
 @dataclass(frozen=True)
@@ -74,8 +73,9 @@ class Solver:
     """Unit of the scores, for people."""
 
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
-        check_solvable(game)
         self._game = game_named(game)
+        if not self._game.score_unit:
+            raise unsolvable(game)
         self._engine = Engine(game, {**SETTINGS, **settings, **TO_THE_END})
         self._stop = stop
         self._nodes = 0

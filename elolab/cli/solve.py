@@ -52,13 +52,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Solve a position; Ctrl-C ends it without a result."""
     from elolab.engine.games import game_named
-    from elolab.engine.solving import check_solvable, solvable_games
+    from elolab.engine.solving import solvable_games, unsolvable
 
     if arguments.game is None:
         given = "fen" if arguments.board is None else "board"
         arguments.game = next(name for name in solvable_games() if game_named(name).position_option == given)
     settings = options.overrides_of(arguments)
-    check_solvable(options.game_of(arguments).name)
+    if arguments.game not in solvable_games():
+        raise unsolvable(options.game_of(arguments).name)
     position = options.position_of(arguments, with_moves=False)
     solver = _solver(arguments, settings)
     began = time.monotonic()
