@@ -214,6 +214,8 @@ class Run:
         """Whether the run cannot begin. A ``UserError`` before the first stored game says the same."""
         self.scores: dict[str, float | None] = {}
         """Points of the first player of every stored game, by the game's key."""
+        self.has_other_results: bool = False
+        """Whether the folder holds results other than games, for which it is kept."""
         self._made = [one for one in (directory, *directory.parents) if not one.exists()]
         """The run's folder and those above it that did not exist before, the innermost first."""
         self._files = files
@@ -293,7 +295,8 @@ class Run:
 
     def _remove_if_refused(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
         """Remove the folders that a refused run has made, unless they hold games or logs."""
-        if self.scores or not self._made or not (self.is_refused or isinstance(error, UserError)):
+        is_kept = bool(self.scores) or self.has_other_results
+        if is_kept or not self._made or not (self.is_refused or isinstance(error, UserError)):
             return
         if self._log_folder is not None and Path(self._log_folder).resolve().is_relative_to(self.directory.resolve()):
             return

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import signal
 import subprocess
 import tempfile
-import threading
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.paired import counts_of
 
+if TYPE_CHECKING:
+    from elolab.engine.engine import StopFlag
+
 PLACEHOLDERS = ("a", "b", "pairs", "seed")
 """The two sets, as paths of JSON files with the values by name, the number of game pairs, and a seed."""
 REQUIRED = PLACEHOLDERS[:3]
 ATTEMPTS = 3
 """How often a match is tried before the study stops."""
+POLL_SECONDS = 0.1
+"""Time in which a running command sees a request to stop."""
+LEAVE_SECONDS = 2.0
+"""Time that a command's programs have to end after SIGTERM; then they are killed."""
 
 _COUNTS = re.compile(r"[\[(]?\s*\d+(?:[\s,]+\d+){2,4}\s*[\])]?")
 
@@ -36,11 +42,14 @@ class MatchFailure(UserError):
 
 
 class MatchCommand:
-    """A match as ``PairedObjective`` asks for it, played by a command; ``where`` names its file in errors."""
+    """A match as ``PairedObjective`` asks for it, played by a command; ``where`` names its file in errors.
 
-    def __init__(self, command: str, where: str) -> None:
-        self._where, self._running, self._lock = where, set[subprocess.Popen[str]](), threading.Lock()
-        self._is_stopped = False
+    Once ``stop`` is set, running commands end with all their processes, their matches are lost, and calls raise
+    ``KeyboardInterrupt``. The processes also end if elolab dies.
+    """
+
+    def __init__(self, command: str, where: str, stop: StopFlag | None = None) -> None:
+        self._where, self._stop = where, stop
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -72,38 +81,31 @@ class MatchCommand:
                     return self._played(words, pairs, seed).counts
                 except UserError as error:
                     reason = str(error)
-                if self._is_stopped:
+                if self._is_stopped():
                     raise KeyboardInterrupt
         raise MatchFailure(
             f"{self._where}: command: {shlex.join(self._words)}: {reason} ({ATTEMPTS} times)",
             "all matches before are stored: mend it and give the same command again",
         )
 
-    def stop(self) -> None:
-        """End the running commands with all their processes; matches in progress are lost."""
-        with self._lock:
-            self._is_stopped = True
-            for process in self._running:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGTERM)
+    def _is_stopped(self) -> bool:
+        return self._stop is not None and self._stop.is_set()
 
     def _played(self, words: list[str], pairs: int, seed: int) -> Pentanomial:
-        with self._lock:
-            if self._is_stopped:
-                raise KeyboardInterrupt
-            try:
-                process = subprocess.Popen(
-                    words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                    errors="replace", start_new_session=True,
-                )  # fmt: skip
-            except OSError as error:
-                raise UserError(f"cannot be started: {error.strerror}") from None
-            self._running.add(process)
+        if self._is_stopped():
+            raise KeyboardInterrupt
         try:
-            output, complaints = process.communicate()
+            process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                errors="replace", start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise UserError(f"cannot be started: {error.strerror}") from None
+        SUPERVISOR.watch(process.pid)
+        try:
+            output, complaints = self._outputs_of(process)
         finally:
-            with self._lock:
-                self._running.discard(process)
+            SUPERVISOR.release(process.pid)
         if process.returncode:
             raise UserError(f"exit code {process.returncode}{_last_line(complaints, ': ')}")
         last = _last_line(output)
@@ -113,6 +115,17 @@ class MatchCommand:
                 "and lost"
             )
         return counts_of([int(number) for number in re.findall(r"\d+", last)], pairs, seed)
+
+    def _outputs_of(self, process: subprocess.Popen[str]) -> tuple[str, str]:
+        """Output and error output of a process at its end, which comes soon after a request to stop."""
+        waited = 0.0
+        while True:
+            try:
+                return process.communicate(timeout=POLL_SECONDS)
+            except subprocess.TimeoutExpired:
+                if self._is_stopped():
+                    kill_group(process.pid, signal.SIGTERM if waited < LEAVE_SECONDS else signal.SIGKILL)
+                    waited += POLL_SECONDS
 
 
 def _last_line(text: str, before: str = "") -> str:

@@ -7,21 +7,23 @@ that was stopped ends as if it had not been, and Optuna's study is rebuilt for i
 
 from __future__ import annotations
 
+import io
 import json
 import math
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import optuna
 
 from elolab.arena.files import OTHER_FOLDER, replace_file
-from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
-from elolab.arena.run import differences, plain, told_setting
+from elolab.arena.play.store import GAMES_ELSEWHERE
+from elolab.arena.provenance.status import Conclusion
+from elolab.arena.run import Purpose, Run, differences, plain, told_setting
 from elolab.arena.statistics.numbers import signed
 from elolab.arena.tournament_reader import folder_name
 from elolab.engine.errors import UserError
@@ -52,6 +54,9 @@ from elolab.tuning.study.study_spec import (
 )
 from elolab.tuning.study.validation.gain_test import POWERS, GainTest
 
+if TYPE_CHECKING:
+    from elolab.engine.engine import StopFlag
+
 KEYS = (
     "name", "description", "command", "match_pairs", "dimensions", "constraints", "budget", "sampler", "round_pairs",
     "seed",
@@ -61,6 +66,8 @@ MATCH_STUDY = STUDY.only(KEYS)
 PROGRESS_LINES = 20
 """Largest number of progress lines of a search."""
 MATCHES_NAME, RECOMMENDED_NAME = "matches.jsonl", "recommended.json"
+KIND, FILE_METADATA = "tuning by matches", "file of a tuning by matches"
+"""The kind of run, and the metadata entry with the contents of its file and the file's name."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +87,8 @@ class MatchSpec:
     """Game pairs of a trial."""
     seed: int
     source: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """The contents of the file that were read."""
 
     @property
     def search_pairs(self) -> int:
@@ -157,6 +166,7 @@ def read_match_study(data: Mapping[str, Any], where: str) -> MatchSpec:
     return MatchSpec(
         name=folder_name(table, PurePath(where).stem), command=table.get("command", ""), space=space, games=games,
         sampler=sampler, match_pairs=each, round_pairs=round_pairs // each * each, seed=table["seed"], source=where,
+        data=data,
     )  # fmt: skip
 
 
@@ -170,9 +180,14 @@ def _round_pairs(sampler: str, pairs: int) -> int:
 class StoredMatches:
     """The matches of a folder; called like a match, it plays those that are not stored, from any thread."""
 
-    def __init__(self, spec: MatchSpec, match: Match, file: Path) -> None:
-        """Read the file, or begin it; raises ``UserError`` if it belongs to another study."""
-        self._match, self._lock = match, threading.Lock()
+    def __init__(self, spec: MatchSpec, match: Match, file: Path, stop: StopFlag) -> None:
+        """Read the file, or begin it; raises ``UserError`` if it belongs to another study.
+
+        Once ``stop`` is set, a call for a match that is not stored raises ``KeyboardInterrupt``.
+        """
+        self._match, self._stop, self._lock = match, stop, threading.Lock()
+        self.games = 0
+        """Number of games of the stored matches."""
         self._stored: dict[str, list[int]] = {}
         whole, header = b"", json.dumps({"study": plain(spec.content())}, ensure_ascii=False)
         if file.is_file():
@@ -184,6 +199,7 @@ class StoredMatches:
             for line in lines[1:]:
                 entry = json.loads(line)
                 self._stored[_key(entry["a"], entry["b"], entry["pairs"], entry["seed"])] = entry["counts"]
+                self.games += 2 * sum(entry["counts"])
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(f"{file}: its matches cannot be read ({error})", f"remove it, or {OTHER_FOLDER}") from None
         for path, old, new in differences(recorded, json.loads(header)["study"]) if recorded is not None else ():
@@ -204,11 +220,14 @@ class StoredMatches:
         """The outcomes of a match, stored ones or new ones."""
         key = _key(one, other, pairs, seed)
         if key not in self._stored:
+            if self._stop.is_set():
+                raise KeyboardInterrupt
             counts = list(counts_of(self._match(dict(one), dict(other), pairs, seed), pairs, seed).counts)
             entry = {"a": plain(one), "b": plain(other), "pairs": pairs, "seed": seed, "counts": counts}
             with self._lock:
                 self._write(json.dumps(entry, ensure_ascii=False))
                 self._stored[key] = counts
+                self.games += 2 * sum(counts)
         return self._stored[key]
 
     def close(self) -> None:
@@ -227,36 +246,46 @@ def _key(one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed:
 
 def tune_by_matches(
     spec: MatchSpec, directory: Path, match: Match | None = None, *, concurrency: int = 1,
-    progress: Callable[[str], None] = lambda text: None,
+    progress: Callable[[str], None] = lambda text: None, stop: StopFlag | None = None,
 ) -> MatchResult:  # fmt: skip
     """Run or resume a study by matches in its folder: search, playoff and confirmation, within the budget.
 
     ``match`` is a function, by default the specification's command; ``concurrency`` is the number of matches at a time,
-    which affects only the duration. Ctrl-C ends the study, and the result is what is known. Raises ``UserError`` if the
-    folder belongs to another study or is in use, and for a match that fails.
+    which affects only the duration. Ctrl-C, SIGTERM and ``stop`` end the study, and the result is what is known.
+    Raises ``UserError`` if the folder belongs to another run or is in use, and for a match that fails.
     """
-    command = MatchCommand(spec.command, spec.source) if match is None else None
-    if (directory / STORE_NAME).exists():
-        raise UserError(f"{directory}: holds games, not matches of a command", OTHER_FOLDER)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{directory}: cannot make the folder: {error.strerror}", OTHER_FOLDER) from None
-    with ExitStack() as resources:
-        resources.callback(FolderLock(directory / LOCK_NAME).release)
-        played = match or command
-        assert played is not None
-        matches = StoredMatches(spec, played, directory / MATCHES_NAME)
+    purpose = Purpose(KIND, spec.content(), spec.source, more={FILE_METADATA: [plain(spec.data), spec.source]})
+    options: Any = {"concurrency": concurrency, "stop": stop, "stream": io.StringIO(), "accept_engine_change": True}
+    with Run(directory, purpose, **options) as run, ExitStack() as resources:
+        played = MatchCommand(spec.command, spec.source, run.stop) if match is None else match
+        matches = StoredMatches(spec, played, directory / MATCHES_NAME, run.stop)
         resources.callback(matches.close)
+        resources.callback(_count, run, matches, spec)
         pool = ThreadPoolExecutor(concurrency, "match")
         resources.callback(pool.shutdown, wait=True, cancel_futures=True)
-        if command is not None:
-            resources.callback(command.stop)
-        result = _played(spec, directory, matches, pool, progress)
-    if result.recommended is not None:
-        values = json.dumps(result.recommended.values, ensure_ascii=False, indent=1)
-        replace_file(directory / RECOMMENDED_NAME, values + "\n")
+        resources.push(lambda kind, *error: run.stop.set() if kind else None)  # ends the matches beside one that failed
+        _count(run, matches, spec)
+
+        def show(text: str) -> None:
+            _count(run, matches, spec)
+            progress(text)
+
+        result = _played(spec, directory, matches, pool, show)
+        run.is_interrupted = result.is_interrupted
+        if not result.is_interrupted:
+            run.conclusion = Conclusion("confirmed" if result.is_confirmed else "not confirmed")
+        if result.recommended is not None:
+            values = json.dumps(result.recommended.values, ensure_ascii=False, indent=1)
+            replace_file(directory / RECOMMENDED_NAME, values + "\n")
     return result
+
+
+def _count(run: Run, matches: StoredMatches, spec: MatchSpec) -> None:
+    """Record and publish the number of games played so far."""
+    run.has_other_results = len(matches) > 0
+    run.store.record_metadata({GAMES_ELSEWHERE: matches.games})
+    run.progress.planned, run.progress.done, run.progress.is_bound = spec.games, matches.games, True
+    run.progress.publish()
 
 
 def _played(

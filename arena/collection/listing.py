@@ -92,7 +92,7 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
     date = datetime.fromtimestamp(updated, UTC).isoformat(timespec="seconds").replace("+00:00", "Z") if updated else ""
     try:
         with Store(folder, read_only=True) as store:
-            played = len(store)
+            played = store.played
             status = read_status(folder, is_running=is_in_use(folder), store=store)
             spec = tournament_in(store)
             if spec is None:

@@ -44,7 +44,7 @@ def games_in(folder: Path) -> int | None:
     """Number of games that would be lost; ``None`` if the store is unreadable."""
     try:
         with Store(folder, read_only=True) as store:
-            return len(store)
+            return store.played
     except StoreError:
         return None
 

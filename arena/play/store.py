@@ -104,6 +104,10 @@ def _without_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
+GAMES_ELSEWHERE = "games elsewhere"
+"""Name of the metadata entry with the number of games that other programs played, and whose moves are unknown."""
+
+
 class StoreError(UserError):
     """Raised for a store that cannot be used as requested; the message names the folder and the remedy."""
 
@@ -232,6 +236,11 @@ class Store:
 
     def __len__(self) -> int:
         return int(self._rows("SELECT count(*) FROM games")[0][0])
+
+    @property
+    def played(self) -> int:
+        """Number of the run's games: the stored ones and those that are recorded as ``GAMES_ELSEWHERE``."""
+        return len(self) + int(self.metadata(GAMES_ELSEWHERE) or 0)
 
     def records(self) -> list[GameRecord]:
         """All games in schedule order."""

@@ -113,7 +113,7 @@ def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameReco
     specification = store.metadata(key)
     return {
         "format": _format_of(specification),
-        "games": {"planned": planned, "played": len(store), "faults": len(faulty)},
+        "games": {"planned": planned, "played": store.played, "faults": len(faulty)},
         "faults": [_fault(record, store.directory) for record in faulty[:MOST_FAULTS]],
         "digests": {
             "games": store.digest(),

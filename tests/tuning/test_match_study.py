@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import optuna
 import pytest
 
 import elolab
+from elolab.arena.play.store import Store
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.command_line import main
+from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning import match_command
 from elolab.tuning.match_command import MatchCommand
 from elolab.tuning.match_study import MATCHES_NAME, STUDY_NAME, read_match_study, tune_by_matches
 from elolab.tuning.paired import counts_of
+from tests.support.interrupted_runs import STATUS_SCHEMA
+from tests.support.marked_processes import MARK, processes_marked, wait_until
 
 DIMENSIONS: dict[str, Any] = {
     "margin": {"low": 0.0, "high": 1.0, "default": 0.2},
@@ -118,8 +126,12 @@ def test_a_command_plays_the_matches(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert {trial["pairs"] for trial in data["trials"]} == {8}
     assert (tmp_path / "calls").read_text().splitlines() == calls
     assert json.loads((tmp_path / "run" / "recommended.json").read_text()) == data["recommended"]["values"]
+    entry = status_of("run", capsys)
+    played = sum(int(call.split()[0]) for call in calls)
+    assert (entry["state"], entry["played"], entry["status"]["games"]["played"]) == ("finished", 2 * played, 2 * played)
+    assert (entry["status"]["reason"], entry["status"]["verdict"]) == ("finished", "not confirmed")
     assert main(["tune", str(command_study(tmp_path, seed=2)), "--out", "run"]) == 2
-    assert "holds matches of another study: seed = 1 there, 2 now" in capsys.readouterr().err
+    assert "holds another tuning by matches: seed = 1 there, 2 in" in capsys.readouterr().err
 
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,6 +139,49 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "至多 2 次试验，每次 8 个对局对" in capsys.readouterr().out
     assert not (tmp_path / "calls").exists()
     assert not (tmp_path / "results").exists()
+
+
+def status_of(folder: str, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """The entry of a run in ``elolab runs``, whose status follows the schema."""
+    capsys.readouterr()
+    assert main(["runs", folder, "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["runs"]
+    jsonschema.validate(entry["status"], STATUS_SCHEMA)
+    return dict(entry)
+
+
+WAITING = """
+import os, subprocess, sys, time
+if os.path.exists("calls"):
+    subprocess.Popen([sys.executable, "-I", "-S", "-c", "import time; time.sleep(600)"])
+    open("waiting", "w").close()
+    time.sleep(600)
+open("calls", "w").close()
+print("0 0 8 0 0")
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_signal_ends_the_programs_of_a_command(
+    number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = command_study(tmp_path, WAITING, match_pairs=8)
+    words = [sys.executable, "-m", "elolab", "tune", str(path), "--out", "run"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env={**os.environ, MARK: str(tmp_path)})
+    assert wait_until((tmp_path / "waiting").exists, 60)
+    os.kill(process.pid, number)
+    _, errors = process.communicate()
+    assert wait_until(lambda: not processes_marked(str(tmp_path)))
+    entry = status_of("run", capsys)
+    assert entry["kind"] == entry["status"]["kind"] == "tuning by matches"
+    assert entry["state"] == "stopped"
+    if number == signal.SIGKILL:
+        assert entry["status"]["reason"] == "died"
+        return
+    assert process.returncode == 130
+    assert "to resume: elolab tune" in errors
+    assert (entry["status"]["reason"], entry["status"]["signal"]) == ("interrupted", "SIGTERM")
+    assert entry["status"]["games"] == {"planned": 60, "played": 16, "faults": 0}
 
 
 @pytest.mark.parametrize(
@@ -147,6 +202,15 @@ def test_a_command_that_fails_is_named(
     assert "mine.toml: command: " in error
     assert reason in error
     assert "give the same command again" in error
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_failure_keeps_the_matches_before_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = WAITING.split("    subprocess")[0] + "    sys.exit('lost')\n" + WAITING[WAITING.index('open("calls"') :]
+    assert main(["tune", str(command_study(tmp_path, script, match_pairs=8)), "--out", "run"]) == 1
+    status = status_of("run", capsys)["status"]
+    assert (status["reason"], status["games"]["played"]) == ("failed", 16)
+    assert "exit code 1: lost (3 times)" in status["error"]
 
 
 def test_a_failure_that_passes_is_forgotten(tmp_path: Path) -> None:
@@ -158,8 +222,9 @@ def test_a_failure_that_passes_is_forgotten(tmp_path: Path) -> None:
 
 
 def test_a_stopped_command_ends_its_program() -> None:
-    command = MatchCommand(f"{sys.executable} -c 1 {{a}} {{b}} {{pairs}}", "here")
-    command.stop()
+    stop = StopFlag()
+    command = MatchCommand(f"{sys.executable} -c 1 {{a}} {{b}} {{pairs}}", "here", stop)
+    stop.set()
     with pytest.raises(KeyboardInterrupt):
         command({}, {}, 1, 1)
     assert match_command.ATTEMPTS > 1
@@ -194,10 +259,10 @@ def test_a_budget_needs_a_few_games() -> None:
 
 
 def test_a_folder_of_games_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "games.sqlite").touch()
+    with Store(tmp_path / "run") as store:
+        store.record_metadata({"run kind": "tournament"})
     spec = read_match_study({"dimensions": DIMENSIONS, "budget": {"games": 60}}, "here")
-    with pytest.raises(UserError, match="holds games, not matches"):
+    with pytest.raises(UserError, match="holds a run of kind tournament, not tuning by matches"):
         tune_by_matches(spec, tmp_path / "run", points)
 
 
