@@ -32,6 +32,7 @@ from elolab.arena.statistics.numbers import signed
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.tuning.ablation.comparison_verdicts import UNDECIDED
+from elolab.tuning.conditions import short_name
 from elolab.tuning.reports.ablation_charts import verdict_mark
 from elolab.tuning.reports.tuning_charts import chart_words
 from elolab.tuning.reports.wording import MESSAGES, ratio_text
@@ -68,9 +69,11 @@ class Ablation:
         return {depth: nodes / self.nodes[reference][depth] for depth, nodes in self.nodes[variant].items()}
 
     def _setting(self, text: str) -> str | None:
-        """The setting of depths.csv that a side of a comparison has; the base has the name ``default`` there."""
-        if text in self.nodes:
-            return text
+        """The setting of depths.csv that a side of a comparison has; the base has the name ``default`` there, and long
+        texts are shortened."""
+        for name in (text, short_name(text)):
+            if name in self.nodes:
+                return name
         return next((name for name in self.nodes if name.startswith("default")), None) if not text else None
 
 
