@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-    from elolab.tuning.match_study import MatchSpec
+    from elolab.tuning.match_study import MatchResult, MatchSpec
     from elolab.tuning.paired import Confirmation, Match
     from elolab.tuning.study.result import StudyResult
 
@@ -132,7 +132,15 @@ class MatchedStudy:
     trials: DataFrame = field(repr=False)
     """One row per trial: ``trial`` (from 1), ``elo`` of its values relative to the base at that time, ``pairs`` of
     games, and a column for each dimension."""
+    _result: MatchResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
+
+    @naming_arguments("folder")
+    def write_report(self) -> Path:
+        """Write the report, tables and plots into the study's folder; returns the path of report.html."""
+        from elolab.tuning.reports.tuning_report import write_match_report
+
+        return write_match_report(self._result)
 
 
 @overload
@@ -305,21 +313,22 @@ def _by_matches(
             print(text, file=stream, flush=True)
 
     result = tune_by_matches(spec, run_folder.path, match, concurrency=threads, progress=show)
-    found, names = result.recommended, spec.space.names
+    found, names = result.decision, spec.space.names
+    low, high = (None, None) if found is None else found.interval()
     return MatchedStudy(
-        best=None if found is None else found.values,
+        best=None if found is None else result.recommended,
         is_base=found is not None and found.is_base,
-        elo=None if found is None else found.elo,
-        elo_low_90=None if found is None else found.low,
-        elo_high_90=None if found is None else found.high,
+        elo=None if found is None else found.gain,
+        elo_low_90=low,
+        elo_high_90=high,
         confirmation=result.confirmation,
-        confirmed=result.is_confirmed,
-        interrupted=result.is_interrupted,
+        confirmed=result.confirmed,
+        interrupted=result.interrupted,
         trials=pandas.DataFrame(
-            [(place, elo, pairs, *(values[name] for name in names))
-             for place, (values, elo, pairs) in enumerate(result.trials, start=1)],
+            [(place, end.elo, spec.round_pairs, *end.values) for place, end in enumerate(result.rounds, start=1)],
             columns=["trial", "elo", "pairs", *names],
         ),
+        _result=result,
         _run_folder=run_folder,
     )  # fmt: skip
 

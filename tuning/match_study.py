@@ -24,6 +24,7 @@ from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.store import GAMES_ELSEWHERE
 from elolab.arena.provenance.status import Conclusion
 from elolab.arena.run import Purpose, Run, differences, plain, told_setting
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.arena.statistics.numbers import signed
 from elolab.arena.tournament_reader import folder_name
 from elolab.engine.errors import UserError
@@ -32,10 +33,19 @@ from elolab.engine.settings.parameters import Value
 from elolab.engine.settings.schema import Table
 from elolab.tuning.conditions import describe
 from elolab.tuning.match_command import MatchCommand
-from elolab.tuning.paired import Confirmation, Match, PairedObjective, Recommended, counts_of
-from elolab.tuning.study.playoff import SHARE
+from elolab.tuning.paired import Confirmation, Match, PairedObjective, counts_of
+from elolab.tuning.study.model.observations import Observations
+from elolab.tuning.study.model.response import ResponseModel
+from elolab.tuning.study.playoff import SHARE, Decision
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundEnd
 from elolab.tuning.study.rounds.pairs_of_settings import game_pairs_per_settings_pair
-from elolab.tuning.study.sampler import ReproducibleSampler, SpsaSampler, check_sampler, distribution_of
+from elolab.tuning.study.sampler import (
+    RESULTS_ATTRIBUTE,
+    ReproducibleSampler,
+    SpsaSampler,
+    check_sampler,
+    distribution_of,
+)
 from elolab.tuning.study.space import Space, read_options
 from elolab.tuning.study.storage import STUDY_NAME, folder_storage
 from elolab.tuning.study.study_spec import (
@@ -46,6 +56,7 @@ from elolab.tuning.study.study_spec import (
     MIN_ITERATIONS,
     MIN_PAIRS,
     MIN_ROUNDS,
+    PAIRED_SAMPLERS,
     SPSA_PAIRS,
     STARTUP_TRIALS,
     STUDY,
@@ -91,6 +102,11 @@ class MatchSpec:
     """The contents of the file that were read."""
 
     @property
+    def is_paired(self) -> bool:
+        """Whether the sampler plays pairs of settings against each other, instead of trials against the base."""
+        return self.sampler in PAIRED_SAMPLERS
+
+    @property
     def search_pairs(self) -> int:
         """Largest number of game pairs of the search and the playoff."""
         return round(self.games / 2 * (MAX_SEARCH if self.sampler == "duel" else TRIALS_SEARCH))
@@ -121,26 +137,34 @@ class MatchResult:
 
     spec: MatchSpec
     directory: Path
-    trials: tuple[tuple[dict[str, Value], float, int], ...]
-    """Values, Elo over the base, and game pairs of each trial."""
-    recommended: Recommended | None = None
+    rounds: tuple[RoundEnd, ...]
+    """The trials; their Elo is the one at that time."""
+    decision: Decision | None = None
+    model: ResponseModel | None = None
+    observations: Observations | None = None
     confirmation: Confirmation | None = None
     """The test of the recommendation; ``None`` if it is the base."""
 
     @property
-    def is_interrupted(self) -> bool:
-        """Whether the study was stopped before its end."""
-        return self.recommended is None or (self.confirmation is None and not self.recommended.is_base)
+    def recommended(self) -> dict[str, Value]:
+        """The recommended values by name."""
+        assert self.decision is not None
+        return dict(zip(self.spec.space.names, self.decision.values, strict=True))
 
     @property
-    def is_confirmed(self) -> bool:
+    def interrupted(self) -> bool:
+        """Whether the study was stopped before its end."""
+        return self.decision is None or (self.confirmation is None and not self.decision.is_base)
+
+    @property
+    def confirmed(self) -> bool:
         """Whether a gain is confirmed."""
         return self.confirmation is not None and self.confirmation.is_confirmed
 
     @property
     def exit_code(self) -> int:
         """Exit code of the command: 0 if a gain is confirmed, 3 if not, 130 after an interruption."""
-        return 130 if self.is_interrupted else 0 if self.is_confirmed else 3
+        return 130 if self.interrupted else 0 if self.confirmed else 3
 
 
 def read_match_study(data: Mapping[str, Any], where: str) -> MatchSpec:
@@ -271,11 +295,11 @@ def tune_by_matches(
             progress(text)
 
         result = _played(spec, directory, matches, pool, show)
-        run.is_interrupted = result.is_interrupted
-        if not result.is_interrupted:
-            run.conclusion = Conclusion("confirmed" if result.is_confirmed else "not confirmed")
-        if result.recommended is not None:
-            values = json.dumps(result.recommended.values, ensure_ascii=False, indent=1)
+        run.is_interrupted = result.interrupted
+        if not result.interrupted:
+            run.conclusion = Conclusion("confirmed" if result.confirmed else "not confirmed")
+        if result.decision is not None:
+            values = json.dumps(result.recommended, ensure_ascii=False, indent=1)
             replace_file(directory / RECOMMENDED_NAME, values + "\n")
     return result
 
@@ -306,7 +330,7 @@ def _played(
     (directory / STUDY_NAME).unlink(missing_ok=True)
     storage = folder_storage(directory)
     study = optuna.create_study(storage=storage, study_name=spec.name, direction="maximize", sampler=sampler)
-    total, recommended, confirmation = spec.games // 2, None, None
+    total, decision, confirmation = spec.games // 2, None, None
     try:
         for number in range(spec.trials):
             if spec.sampler == "duel" and objective.is_time_to_confirm(total):
@@ -316,19 +340,24 @@ def _played(
                 progress(say("match_study.trial", number=number + 1, trials=spec.trials, matches=len(matches)))
         searched = len(study.get_trials(deepcopy=False)) * spec.round_pairs
         playoff = max(3, round(searched * SHARE / (1 - SHARE)))
-        recommended = objective.recommendation(study, playoff)
-        if not recommended.is_base:
+        decision = objective.decision(study, playoff)
+        if not decision.is_base:
             left = max(1, total - searched - playoff)
             progress(say("match_study.confirming", pairs=left))
-            confirmation = objective.confirm(recommended.values, left)
+            confirmation = objective.confirm(dict(zip(spec.space.names, decision.values, strict=True)), left)
     except KeyboardInterrupt:
         pass
-    trials = tuple(
-        (dict(trial.params), float(trial.value), spec.round_pairs)
-        for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,))
-        if trial.value is not None
-    )
-    return MatchResult(spec, directory, trials, recommended, confirmation)
+    rounds: list[RoundEnd] = []
+    for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)):
+        values = tuple(trial.params[name] for name in spec.space.names)
+        played = [Pentanomial(tuple(counts)) for *_, counts in trial.user_attrs[RESULTS_ATTRIBUTE]]
+        deviation = trial.user_attrs.get(DEVIATION_ATTRIBUTE)
+        counts, before = sum(played, Pentanomial((0, 0, 0, 0, 0))), rounds[-1].total_pairs if rounds else 0
+        elo, total = float(trial.value or 0.0), before + counts.pairs
+        rounds.append(RoundEnd(trial.number, values, counts, elo, total, deviation))
+    return MatchResult(
+        spec, directory, tuple(rounds), decision, objective.model, objective.observations, confirmation
+    )  # fmt: skip
 
 
 def match_plan(spec: MatchSpec, language: str | None = None) -> str:
@@ -345,31 +374,50 @@ def match_plan(spec: MatchSpec, language: str | None = None) -> str:
 
 def match_text(result: MatchResult, language: str | None = None) -> str:
     """The outcome of a study by matches as text; by default in the console's language."""
-    say, found, confirmed = _words(language), result.recommended, result.confirmation
+    lines, confirmed = match_sentences(result, language), result.confirmation
+    if confirmed is not None:
+        lines.insert(2, _words(language)("console.pentanomial", counts=" ".join(map(str, confirmed.counts))))
+    return "\n".join(lines)
+
+
+def match_sentences(result: MatchResult, language: str | None = None) -> list[str]:
+    """The outcome of a study by matches in sentences; by default in the console's language."""
+    say, found, confirmed = _words(language), result.decision, result.confirmation
     if found is None:
-        return say("match_study.unknown")
+        return [say("match_study.unknown")]
     if found.is_base:
-        return say("match_study.base")
-    interval = {"low": signed(found.low), "high": signed(found.high)}
-    lines = [say("match_study.found", gain=signed(found.elo), values=describe(found.values), **interval)]
+        return [say("match_study.base")]
+    low, high = map(signed, found.interval())
+    values = describe(result.recommended)
+    lines = [say("match_study.found", gain=signed(found.gain), values=values, low=low, high=high)]
     if confirmed is not None:
         key = "confirmed" if confirmed.is_confirmed else "not_confirmed"
         interval = {"low": signed(confirmed.elo_low), "high": signed(confirmed.elo_high)}
         lines.append(say(f"match_study.{key}", elo=signed(confirmed.elo), pairs=sum(confirmed.counts), **interval))
-        lines.append(say("console.pentanomial", counts=" ".join(map(str, confirmed.counts))))
         if confirmed.pairs_needed is not None:
             lines.append(say("match_study.needed", pairs=confirmed.pairs_needed))
-    return "\n".join(lines)
+    return lines
 
 
-def match_data(result: MatchResult) -> dict[str, Any]:
-    """The outcome of a study by matches as plain data for JSON."""
+def match_data(result: MatchResult, report: Path | None = None) -> dict[str, Any]:
+    """The outcome of a study by matches, and the path of its report, as plain data for JSON."""
+    found, recommended = result.decision, None
+    if found is not None:
+        low, high = found.interval()
+        recommended = {
+            "values": result.recommended, "is_base": found.is_base, "elo": found.gain, "low": low, "high": high,
+        }  # fmt: skip
     return {
-        "recommended": None if result.recommended is None else asdict(result.recommended),
+        "recommended": recommended,
         "confirmation": None if result.confirmation is None else asdict(result.confirmation),
-        "trials": [{"values": values, "elo": elo, "pairs": pairs} for values, elo, pairs in result.trials],
-        "interrupted": result.is_interrupted,
-    }
+        "trials": [
+            {"values": dict(zip(result.spec.space.names, end.values, strict=True)), "elo": end.elo,
+             "pairs": result.spec.round_pairs}
+            for end in result.rounds
+        ],
+        "interrupted": result.interrupted,
+        "report": None if report is None else str(report),
+    }  # fmt: skip
 
 
 def _words(language: str | None) -> Catalogue:

@@ -22,7 +22,8 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.observations import Observations
-from elolab.tuning.study.playoff import decide
+from elolab.tuning.study.playoff import Decision, decide
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE
 from elolab.tuning.study.rounds.budgets import is_time_to_confirm
 from elolab.tuning.study.rounds.pairs_of_settings import Round, SettingsPair, round_pairs
 from elolab.tuning.study.sampler import (
@@ -40,6 +41,8 @@ from elolab.tuning.study.validation.gain_test import GainTest
 if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial, Trial
+
+    from elolab.tuning.study.model.response import ResponseModel
 
 MAX_VALUE = 1000.0
 """Largest absolute Elo that a trial reports to Optuna."""
@@ -120,7 +123,11 @@ class PairedObjective:
         self._match, self._seed, self._map = match, seed, map_matches
         self._matches, self._pairs_per_match = pairs_per_trial // pairs_per_match, pairs_per_match
         self._pairs = self._matches * pairs_per_match
-        self._state = StudyState(Observations(self.space), openings=1 << 62)
+        self.observations = Observations(self.space)
+        """The outcomes of all matches of the trials."""
+        self.model: ResponseModel | None = None
+        """The model of the last decision; ``None`` before it."""
+        self._state = StudyState(self.observations, openings=1 << 62)
         self._lock = threading.RLock()
 
     def sampler(self) -> DuelSampler:
@@ -164,7 +171,8 @@ class PairedObjective:
             self._observe(trial.number, results)
             model = self._state.model
             if recorded is not None and model is not None:
-                elo = model.difference(values, base)[0]
+                elo, deviation = model.difference(values, base)
+                trial.set_user_attr(DEVIATION_ATTRIBUTE, deviation)
             else:
                 elo = elo_of_score(total.score) if total.pairs else 0.0
         return min(max(elo, -MAX_VALUE), MAX_VALUE)
@@ -184,10 +192,17 @@ class PairedObjective:
         its last iterate, or the base if nothing better is expected. With ``playoff_pairs`` the candidate first plays
         the base, to correct what the model expects. Raises ``UserError`` without games.
         """
+        found = self.decision(study, playoff_pairs)
+        low, high = found.interval()
+        return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
+
+    def decision(self, study: Study, playoff_pairs: int = 0) -> Decision:
+        """The decision behind ``recommendation``, which sets ``model`` to the model of all games."""
         with self._lock:
             self._learn(study)
             self._state.refit(is_last=True)
             model, best = self._state.model, self._state.best
+            self.model = model
             self._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
             if model is None or best is None:
                 raise UserError("the study has no finished trial with a result yet")
@@ -195,9 +210,7 @@ class PairedObjective:
                 best = tuple(study.sampler.last_iterate(study).values())
             is_base, seed = best == self.space.default_values, self._seed + PLAYOFF_STEP
             counts = self._play_base(best, 0 if is_base else playoff_pairs, seed)
-            found = decide(model, best, counts.pairs, counts.score, self._state.observations.trust_region())
-        low, high = found.interval()
-        return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
+            return decide(model, best, counts.pairs, counts.score, self.observations.trust_region())
 
     def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
         """Test whether the values are better than the base, with at most ``pairs`` new pairs.

@@ -20,12 +20,13 @@ from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
-KEPT_FILES = ("weights-*.toml", "positions-*.npz")
+KEPT_FILES = ("weights-*.toml", "positions-*.npz", "matches.jsonl")
 """Patterns of the names of the files, besides the games, that reading a run's result needs."""
 
 
 def result_in(directory: Path) -> Any:
-    """The result of a folder's run: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+    """The result of a folder's run: a ``StudyResult``, ``MatchResult``, ``AblationResult``,
+    ``ClaimsResult`` or ``FitResult``.
 
     ``None`` for other kinds of runs, such as tournaments. Raises ``UserError`` if the folder holds no games, or too
     little for a result.
@@ -89,6 +90,16 @@ def _study(recorded: Any, copy: Path, directory: Path) -> Any:
     return replace(result, directory=directory, preset=preset, own_seconds=None, games_seconds=None)
 
 
+def _matched(recorded: Any, copy: Path, directory: Path) -> Any:
+    from elolab.tuning.match_study import read_match_study, tune_by_matches
+
+    def unplayed(*match: object) -> float:
+        raise KeyboardInterrupt  # not reached: the stop flag is set
+
+    result = tune_by_matches(read_match_study(*recorded), copy, unplayed, stop=_options()["stop"])
+    return replace(result, directory=directory)
+
+
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
     from elolab.tuning.ablation.ablation_run import ablate
     from elolab.tuning.ablation.ablation_spec import ablation_from_text
@@ -113,6 +124,7 @@ def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
 
 _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "tuning": ("tuning file", _study),
+    "tuning by matches": ("file of a tuning by matches", _matched),
     "ablation": ("ablation file", _ablation),
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),

@@ -10,15 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.colours import text_columns
 from elolab.cli.shared import tuning_runs
 from elolab.cli.shared.options import print_json
 from elolab.cli.shared.parser import UsageError
 from elolab.cli.shared.playing_options import output_folder, specification_of
-from elolab.engine.language import wrapped
 from elolab.engine.settings.configuration import read_toml
 
 if TYPE_CHECKING:
+    from elolab.tuning.match_study import MatchResult
     from elolab.tuning.study.result import StudyResult
 
 
@@ -83,7 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_by_matches(data: Mapping[str, Any], path: Path, arguments: argparse.Namespace) -> int:
     """Run or resume a study whose matches a command plays; return the exit code."""
     from elolab.tuning.match_command import MatchCommand
-    from elolab.tuning.match_study import match_data, match_plan, match_text, read_match_study, tune_by_matches
+    from elolab.tuning.match_study import match_plan, read_match_study, tune_by_matches
 
     spec = read_match_study(data, str(path))
     MatchCommand(spec.command, spec.source)
@@ -96,15 +95,23 @@ def _run_by_matches(data: Mapping[str, Any], path: Path, arguments: argparse.Nam
 
     show = functools.partial(print, file=sys.stderr, flush=True)
     result = tune_by_matches(spec, directory, concurrency=arguments.concurrency, progress=show)
-    if arguments.json:
-        print_json(match_data(result))
-    else:
-        print("\n".join(line for text in match_text(result, arguments.language).splitlines()
-                        for line in wrapped(text, text_columns())))  # fmt: skip
-    if result.is_interrupted:
+    print_matched(result, arguments)
+    if result.interrupted:
         command = shlex.join(("elolab", *arguments.command_line))
         tuning_runs.warn("match_study.interrupted", folder=directory, command=command)
     return result.exit_code
+
+
+def print_matched(result: MatchResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
+    """Write the report of a study by matches to ``folder``, by default its own one, and print its outcome."""
+    from elolab.tuning.match_study import match_data, match_text
+    from elolab.tuning.reports.tuning_report import write_match_report
+
+    with tuning_runs.report_written(lambda: write_match_report(result, arguments.language, folder)) as report:
+        if arguments.json:
+            print_json(match_data(result, report))
+        else:
+            tuning_runs.print_outcome(match_text(result, arguments.language), "", report)
 
 
 def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:

@@ -81,6 +81,9 @@ def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
     assert not found.interrupted
     assert found.confirmation is not None
     assert list(found.trials.columns) == ["trial", "elo", "pairs", "margin", "rate", "mode"]
+    assert found.write_report().name == "report.html"
+    plots = {path.stem for path in (tmp_path / "whole" / "plots").glob("*.svg")}
+    assert plots == {"convergence", "slices", "contours", "importance"}
     lines = (tmp_path / "whole" / MATCHES_NAME).read_text().splitlines()
     played = sum(json.loads(line)["pairs"] for line in lines[1:])
     assert played <= 80
@@ -159,6 +162,28 @@ if os.path.exists("calls"):
 open("calls", "w").close()
 print("0 0 8 0 0")
 """
+
+
+def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = command_study(tmp_path, match_pairs=8, constraints=["margin + 1 <= 9"])
+    with path.open("a") as file:
+        file.write("[dimensions.depth]\nlow = 1\nhigh = 5\ndefault = 2\nneeds = { margin = 4 }\n")
+    assert main(["tune", str(path), "--out", "run"]) == 3
+    before = (tmp_path / "run" / "report.md").read_text()
+    for known in (
+        "| margin | 4 |", "| depth | 2 |", "Constraints: margin + 1 \\<= 9", "Counts only with: depth: margin = 4",
+        "Rounds: 2 of 2", "## The model", "convergence.svg", "importance.svg", "elolab tune",
+    ):  # fmt: skip
+        assert known in before
+    capsys.readouterr()
+    assert main(["report", "run"]) == 0
+    assert "run/report.html" in capsys.readouterr().out
+    assert (tmp_path / "run" / "report.md").read_text() == before
+    lines = (tmp_path / "run" / MATCHES_NAME).read_bytes().splitlines(keepends=True)
+    (tmp_path / "run" / MATCHES_NAME).write_bytes(b"".join(lines[:2]))
+    assert main(["report", "run", "--language", "zh", "--out", "part"]) == 0  # a run that is not finished
+    assert "在得出推荐之前已停止" in (tmp_path / "part" / "report.md").read_text()
+    assert status_of("run", capsys)["result"].startswith(("Recommended", "The base stays"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
@@ -35,8 +36,16 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
+from elolab.tuning.match_study import MatchResult, match_sentences
 from elolab.tuning.reports import tuning_charts as charts
-from elolab.tuning.reports.passages import condition_facts, engine_text, games_of_run, repeat_command, speeds_table
+from elolab.tuning.reports.passages import (
+    condition_facts,
+    engine_text,
+    games_of_run,
+    language_words,
+    repeat_command,
+    speeds_table,
+)
 from elolab.tuning.reports.tuning_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
@@ -49,7 +58,7 @@ if TYPE_CHECKING:
 
     from elolab.tuning.study.playoff import Decision
     from elolab.tuning.study.result import RoundEnd, StudyResult
-    from elolab.tuning.study.space import Dimension
+    from elolab.tuning.study.space import Dimension, Space
     from elolab.tuning.study.study_spec import TuningSpec
     from elolab.tuning.study.validation.validation_games import Verdict
 
@@ -57,7 +66,7 @@ MIN_OPTIMISM = 0.05
 """Smallest optimism (the winner's curse), in Elo, that the report mentions."""
 
 
-def rounds_frame(result: StudyResult) -> DataFrame:
+def rounds_frame(result: StudyResult | MatchResult) -> DataFrame:
     """A pandas table with a row for each round.
 
     - ``round``: from 1
@@ -105,16 +114,13 @@ def tuning_document(result: StudyResult, language: str) -> Document:
     preset = message("study.no_preset")
     if result.preset is not None:
         preset = message("study.preset_written", preset=result.preset)
-    parameters = (_parameters_table(result, message), Note(preset))
+    parameters = (parameters_table(result, message), Note(preset))
     sections = [
         Section("outcome", message("study.outcome" if spec.engine is None else "study.outcome_of_options"), parameters),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
     ]
-    if result.model is not None and result.decision is not None and result.rounds:
-        sections += [
-            Section("convergence", message("study.convergence"), _convergence_blocks(result, message)),
-            Section("model", message("study.model"), _model_blocks(result, message)),
-        ]
+    caption_of = functools.partial(_with_provenance, result=result, message=message)
+    sections += model_sections(result, spec.base_name, caption_of, message)
     sections += [
         Section("conditions", message("section.conditions"), (Facts(_tuning_facts(result, message)),)),
         Section("repeat", message("section.repeat"), (Commands((command,)),)),
@@ -140,22 +146,15 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
     )
 
 
-def _plot(name: str, texts: tuple[str, str], figure: Any, result: StudyResult, message: Catalogue) -> Plot:
-    """A figure with its title and caption; the caption ends with games, limit, engine and command."""
-    title, caption = texts
-    return Plot(name, title, _with_provenance(caption, result, message), figure)
+def model_sections(
+    result: StudyResult | MatchResult, base: str, caption_of: Callable[[str], str], message: Catalogue
+) -> list[Section]:
+    """The sections with the figures of the model; empty without a model, a decision and rounds.
 
-
-def _convergence_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    kind = "centres" if result.spec.is_paired else "trials"
-    texts = message("convergence.title"), message(f"convergence.of_{kind}", base=result.spec.base_name)
-    figure = charts.convergence_chart(result, chart_words(message))
-    return _plot("convergence", texts, figure, result, message), Note(optimism_sentence(result, message.language))
-
-
-def _model_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
-    assert result.observations is not None
-    assert result.model is not None
+    ``base`` is the base's name; ``caption_of`` adds to a figure's caption where its games come from.
+    """
+    if result.model is None or result.decision is None or result.observations is None or not result.rounds:
+        return []
     words = chart_words(message)
     shares = importances(result.model, result.observations.trust_region())
     ordered = {dimension.name for dimension in result.spec.space.dimensions if not dimension.choices}
@@ -165,10 +164,29 @@ def _model_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     if pairs:
         figures["contours"] = charts.contour_chart(result, pairs, words)
     figures["importance"] = charts.importance_chart(shares, words)
-    return tuple(
-        _plot(name, (message(f"model.{name}"), message(f"model.{name}_caption")), figure, result, message)
+    blocks = tuple(
+        Plot(name, message(f"model.{name}"), caption_of(message(f"model.{name}_caption")), figure)
         for name, figure in figures.items()
     )
+    caption = message(f"convergence.of_{'centres' if result.spec.is_paired else 'trials'}", base=base)
+    figure = charts.convergence_chart(result, words)
+    convergence = Plot("convergence", message("convergence.title"), caption_of(caption), figure)
+    note = Note(optimism_sentence(result, message.language))
+    return [
+        Section("convergence", message("study.convergence"), (convergence, note)),
+        Section("model", message("study.model"), blocks),
+    ]
+
+
+def space_facts(space: Space, message: Catalogue) -> tuple[tuple[str, str], ...]:
+    """The constraints between the dimensions and the conditions under which they count, as pairs of label and text."""
+    comma, needs = message("list.comma"), []
+    for dimension in space.dimensions:
+        for parent, values in dimension.needs or ():
+            shown = {"name": dimension.name, "parent": parent, "values": comma.join(map(value_text, values))}
+            needs.append(message("study_fact.need", **shown))
+    facts = {"constraints": comma.join(space.constraints), "needs": message("list.semicolon").join(needs)}
+    return tuple((message(f"study_fact.{name}"), text) for name, text in facts.items() if text)
 
 
 def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
@@ -264,7 +282,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
     return message(f"study.{question}_{verdict.test.verdict.split()[0]}")
 
 
-def best_round(result: StudyResult) -> RoundEnd | None:
+def best_round(result: StudyResult | MatchResult) -> RoundEnd | None:
     """The trial with the best observed result, the earliest among equals; ``None`` without trials."""
     if result.spec.is_paired:
         return None
@@ -272,7 +290,7 @@ def best_round(result: StudyResult) -> RoundEnd | None:
     return max(played, key=lambda end: (end.elo, -end.number), default=None)
 
 
-def optimism(result: StudyResult) -> dict[str, float] | None:
+def optimism(result: StudyResult | MatchResult) -> dict[str, float] | None:
     """The winner's curse: number of the best round, and its Elo as ``observed`` and as ``expected`` from all games.
 
     The keys are ``round`` (from 1), ``observed``, ``expected`` and ``optimism``, the difference of the two.
@@ -288,7 +306,7 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
     return {"round": best.number + 1, "observed": best.elo, "expected": expected, "optimism": best.elo - expected}
 
 
-def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
+def optimism_sentence(result: StudyResult | MatchResult, language: str = DEFAULT_LANGUAGE) -> str:
     """Sentences on the recommendation, the playoff, and the optimism of the best trial (the winner's curse)."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
@@ -323,8 +341,11 @@ def _parameters_csv(result: StudyResult) -> str:
     return csv_text(["parameter", result.spec.base_name, "recommended"], rows)
 
 
-def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
-    is_builtin = result.spec.engine is None
+def parameters_table(result: StudyResult | MatchResult, message: Catalogue) -> TextTable:
+    """A table of the dimensions: base, recommended value, range; of the built-in engine also units and meanings."""
+    game = None
+    if not isinstance(result, MatchResult) and result.spec.engine is None:
+        game = result.spec.conditions.game
     rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
@@ -332,15 +353,15 @@ def _parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
         changed = "" if base == recommended else message("parameters.changed")
         searched = _searched_text(dimension, message)
         row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
-        if is_builtin:
+        if game is not None:
             parameter = BY_NAME[dimension.name]
-            row += (unit_text(unit_in(result.spec.conditions.game, parameter), message), parameter.doc)
+            row += (unit_text(unit_in(game, parameter), message), parameter.doc)
         rows.append(row)
     heads: tuple[str, ...] = (
-        message("parameters.parameter" if is_builtin else "parameters.option"), message("parameters.base"),
+        message("parameters.option" if game is None else "parameters.parameter"), message("parameters.base"),
         message("parameters.recommended"), "", message("parameters.searched"),
     )  # fmt: skip
-    if is_builtin:
+    if game is not None:
         heads += (message("parameters.unit"), message("parameters.meaning"))
     return table_of(heads, tuple(rows), (1, 2))
 
@@ -446,6 +467,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message("study_fact.rounds"),
             message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
+        *space_facts(spec.space, message),
         (message("fact.limit"), limit_words(spec, message)),
         *condition_facts(spec.conditions, result.engine, message),
         (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
@@ -539,3 +561,70 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,
     }
+
+
+def write_match_report(result: MatchResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
+    """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html.
+
+    The files go to ``folder``, by default the run's folder.
+    """
+    folder = folder or result.directory
+    if result.model is not None and result.rounds:
+        replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
+    return write_document(folder, match_document(result, language))
+
+
+def match_document(result: MatchResult, language: str) -> Document:
+    """The report as a document."""
+    spec, message = result.spec, Catalogue(MESSAGES, language)
+    caption_of = functools.partial(_with_games, result=result, message=message)
+    sections = [
+        Section("outcome", message("study.outcome_of_options"), (parameters_table(result, message),)),
+        Section("validation", message("study.validation"), _confirmation_blocks(result, message)),
+        *model_sections(result, message("chart.base"), caption_of, message),
+        Section("conditions", message("section.conditions"), (Facts(_facts(result, message)),)),
+    ]
+    if spec.command:
+        words = ["elolab", "tune", spec.source, "--out", str(result.directory), *language_words(language)]
+        sections.append(Section("repeat", message("section.repeat"), (Commands((shlex.join(words),)),)))
+    summary = in_one(match_sentences(result, language), message)
+    return Document(spec.name, message("study.kicker"), summary, tuple(sections), language)
+
+
+def _with_games(caption: str, result: MatchResult, message: Catalogue) -> str:
+    return message("caption.of_matches", caption=caption, games=2 * result.rounds[-1].total_pairs)
+
+
+def _confirmation_blocks(result: MatchResult, message: Catalogue) -> tuple[Block, ...]:
+    """A table of the gain expected and the gain confirmed."""
+    found, confirmed = result.decision, result.confirmation
+    if found is None or found.is_base:
+        return (Note(in_one(match_sentences(result, message.language), message)),)
+    expected = (signed(found.gain), interval_text(*found.interval()))
+    rows = [(message("study_fact.expected"), *expected, "90 %", str(found.pairs), "")]
+    if confirmed is not None:
+        outcome = message(f"validation_of_matches.{'confirmed' if confirmed.is_confirmed else 'not_confirmed'}")
+        measured = (signed(confirmed.elo), interval_text(confirmed.elo_low, confirmed.elo_high))
+        counts = " / ".join(map(str, confirmed.counts))
+        rows.append((outcome, *measured, "95 %", str(sum(confirmed.counts)), counts))
+    heads = ("outcome", "elo", "interval", "level", "pairs", "pentanomial")
+    names = [message(f"validation_of_matches.{name}") for name in heads]
+    rule = Note(message("validation_of_matches.rule"))
+    return (table_of(names, rows, (1, 2, 3, 4, 5)), rule)
+
+
+def _facts(result: MatchResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
+    spec = result.spec
+    key = "settings_pairs" if spec.sampler == "duel" else "sampler"
+    method = message(f"study_fact.{key}", **({} if key == "settings_pairs" else {"sampler": spec.sampler}))
+    rounds = {"rounds": len(result.rounds), "planned": spec.trials, "method": method}
+    command = [(message("study_fact.command"), spec.command)] if spec.command else []
+    return (
+        (message("fact.budget"), message("study_fact.budget_games", games=spec.games)),
+        (message("study_fact.rounds"), message("study_fact.played_rounds", **rounds)),
+        *space_facts(spec.space, message),
+        *command,
+        (message("fact.seed"), str(spec.seed)),
+        (message("fact.games"), message("study_fact.stored_matches")),
+        (message("study_fact.study"), message("study_fact.own_storage")),
+    )
