@@ -272,7 +272,7 @@ _TO_LATEX = str.maketrans(_LATEX_SIGNS)
 
 def latex_tables(document: Document) -> str:
     """Every table of a report as a LaTeX table with rules of the package booktabs, captioned and labelled."""
-    tables = []
+    tables: list[str] = []
     for section in document.sections:
         title = section.title
         for block in section.blocks:
