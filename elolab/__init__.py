@@ -12,8 +12,8 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
 - ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``MatchedStudy``, ``Trials``,
-  ``PlayedAblation``, ``Recommended``, ``Decision``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results,
-  for annotations; ``help()`` explains their attributes and columns;
+  ``PlayedAblation``, ``Recommended``, ``Confirmation``, ``SearchResult`` and its ``Line``: the types of results, for
+  annotations; ``help()`` explains their attributes and columns;
 - ``UserError``: the error for wrong input, one line that names the remedy.
 
 The page ``docs/python.md`` has examples of all of them.
@@ -49,12 +49,10 @@ if TYPE_CHECKING:
     )
     from elolab.studies import MatchedStudy, PlayedStudy, Trials, tune
     from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
-    from elolab.tuning.study.playoff import Decision
     from elolab.tuning.study.sampler import DuelSampler, SpsaSampler
 
 __all__ = [
     "Confirmation",
-    "Decision",
     "DuelSampler",
     "Engine",
     "Line",
@@ -82,7 +80,6 @@ __all__ = [
 
 _MODULES = {
     "Confirmation": "elolab.tuning.paired",
-    "Decision": "elolab.tuning.study.playoff",
     "DuelSampler": "elolab.tuning.study.sampler",
     "Engine": "elolab.analysis",
     "Line": "elolab.analysis",

@@ -33,7 +33,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.engine.settings.schema import Table
 from elolab.tuning.conditions import describe
 from elolab.tuning.match_command import MatchCommand
-from elolab.tuning.paired import Confirmation, Match, PairedObjective, counts_of
+from elolab.tuning.paired import Confirmation, Match, PairedObjective, counts_of, decision_of
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import SHARE, Decision
@@ -340,7 +340,7 @@ def _played(
                 progress(say("match_study.trial", number=number + 1, trials=spec.trials, matches=len(matches)))
         searched = len(study.get_trials(deepcopy=False)) * spec.round_pairs
         playoff = max(3, round(searched * SHARE / (1 - SHARE)))
-        decision = objective.decision(study, playoff)
+        decision = decision_of(objective, study, playoff)
         if not decision.is_base:
             left = max(1, total - searched - playoff)
             progress(say("match_study.confirming", pairs=left))

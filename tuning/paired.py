@@ -192,25 +192,9 @@ class PairedObjective:
         its last iterate, or the base if nothing better is expected. With ``playoff_pairs`` the candidate first plays
         the base, to correct what the model expects. Raises ``UserError`` without games.
         """
-        found = self.decision(study, playoff_pairs)
+        found = decision_of(self, study, playoff_pairs)
         low, high = found.interval()
         return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
-
-    def decision(self, study: Study, playoff_pairs: int = 0) -> Decision:
-        """The decision behind ``recommendation``, which sets ``model`` to the model of all games."""
-        with self._lock:
-            self._learn(study)
-            self._state.refit(is_last=True)
-            model, best = self._state.model, self._state.best
-            self.model = model
-            self._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
-            if model is None or best is None:
-                raise UserError("the study has no finished trial with a result yet")
-            if isinstance(study.sampler, SpsaSampler):
-                best = tuple(study.sampler.last_iterate(study).values())
-            is_base, seed = best == self.space.default_values, self._seed + PLAYOFF_STEP
-            counts = self._play_base(best, 0 if is_base else playoff_pairs, seed)
-            return decide(model, best, counts.pairs, counts.score, self.observations.trust_region())
 
     def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
         """Test whether the values are better than the base, with at most ``pairs`` new pairs.
@@ -289,3 +273,20 @@ def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
         f"the match returned {result!r}; expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
         "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1"
     )
+
+
+def decision_of(objective: PairedObjective, study: Study, playoff_pairs: int = 0) -> Decision:
+    """The decision behind an objective's ``recommendation``; sets its ``model`` to the model of all games."""
+    with objective._lock:
+        objective._learn(study)
+        objective._state.refit(is_last=True)
+        model, best = objective._state.model, objective._state.best
+        objective.model = model
+        objective._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
+        if model is None or best is None:
+            raise UserError("the study has no finished trial with a result yet")
+        if isinstance(study.sampler, SpsaSampler):
+            best = tuple(study.sampler.last_iterate(study).values())
+        is_base, seed = best == objective.space.default_values, objective._seed + PLAYOFF_STEP
+        counts = objective._play_base(best, 0 if is_base else playoff_pairs, seed)
+        return decide(model, best, counts.pairs, counts.score, objective.observations.trust_region())
