@@ -80,6 +80,9 @@ NOT_RUN = {
         "reads what that match wrote",
     'elolab sprt ./mine@HEAD ./mine@HEAD~1 --each cmd=src/mine build="make -j -C src" --limit clock=10+0.1':
         "builds a program of the reader's",
+    "elolab bisect mine@v1.2 mine@main --elo1 10 --limit clock=10+0.1": "builds a program of the reader's",
+    "elolab convert games.pgn --to jsonl | gzip > train.jsonl.gz": "reads games of the reader's",
+    "elolab convert results/my-run --to epd --every-ply --out labelled.epd": "reads a run of the reader's",
     "elolab convert results/my-run --to plain --skip check,first=16,faults --out train.plain":
         "reads a run of the reader's",
     'elolab solve --fen "4k3/8/4K3/4P3/8/8/8/8 w - - 0 1" --tb syzygy --moves': "reads tablebases of the reader's",
