@@ -353,8 +353,8 @@ def _played(
         played = [Pentanomial(tuple(counts)) for *_, counts in trial.user_attrs[RESULTS_ATTRIBUTE]]
         deviation = trial.user_attrs.get(DEVIATION_ATTRIBUTE)
         counts, before = sum(played, Pentanomial((0, 0, 0, 0, 0))), rounds[-1].total_pairs if rounds else 0
-        elo, total = float(trial.value or 0.0), before + counts.pairs
-        rounds.append(RoundEnd(trial.number, values, counts, elo, total, deviation))
+        elo = float(trial.value or 0.0)
+        rounds.append(RoundEnd(trial.number, values, counts, elo, before + counts.pairs, deviation))
     return MatchResult(
         spec, directory, tuple(rounds), decision, objective.model, objective.observations, confirmation
     )  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import warnings
+from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -137,9 +138,9 @@ class PairedSampler(WholeSetSampler):
     def __init__(self, space: Space) -> None:
         super().__init__({dimension.name: distribution_of(dimension) for dimension in space.dimensions})
 
+    @abstractmethod
     def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
         """The values around which the trial plays, and its design as plain data; ``None`` to play the base."""
-        raise NotImplementedError
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
