@@ -116,7 +116,8 @@ class MatchedStudy:
     """The result of tuning by the matches of a function or a command."""
 
     best: dict[str, Value] | None
-    """Recommended values; the base's if nothing better was found, ``None`` if the study was interrupted before."""
+    """Recommended values; the base's if nothing better was found. For an interrupted study the best so far, or ``None``
+    before its first trial."""
     is_base: bool
     """Whether ``best`` equals the base."""
     elo: float | None

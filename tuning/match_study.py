@@ -144,17 +144,14 @@ class MatchResult:
     observations: Observations | None = None
     confirmation: Confirmation | None = None
     """The test of the recommendation; ``None`` if it is the base."""
+    interrupted: bool = False
+    """Whether the study was stopped before its end; ``decision`` is then the best so far."""
 
     @property
     def recommended(self) -> dict[str, Value]:
         """The recommended values by name."""
         assert self.decision is not None
         return dict(zip(self.spec.space.names, self.decision.values, strict=True))
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether the study was stopped before its end."""
-        return self.decision is None or (self.confirmation is None and not self.decision.is_base)
 
     @property
     def confirmed(self) -> bool:
@@ -330,7 +327,7 @@ def _played(
     (directory / STUDY_NAME).unlink(missing_ok=True)
     storage = folder_storage(directory)
     study = optuna.create_study(storage=storage, study_name=spec.name, direction="maximize", sampler=sampler)
-    total, decision, confirmation = spec.games // 2, None, None
+    total, decision, confirmation, is_stopped = spec.games // 2, None, None, False
     try:
         for number in range(spec.trials):
             if spec.sampler == "duel" and objective.is_time_to_confirm(total):
@@ -346,7 +343,9 @@ def _played(
             progress(say("match_study.confirming", pairs=left))
             confirmation = objective.confirm(dict(zip(spec.space.names, decision.values, strict=True)), left)
     except KeyboardInterrupt:
-        pass
+        is_stopped = True
+        if decision is None and len(objective.observations):
+            decision = decision_of(objective, study)
     rounds: list[RoundEnd] = []
     for trial in study.get_trials(deepcopy=False, states=(optuna.trial.TrialState.COMPLETE,)):
         values = tuple(trial.params[name] for name in spec.space.names)
@@ -356,7 +355,7 @@ def _played(
         elo = float(trial.value or 0.0)
         rounds.append(RoundEnd(trial.number, values, counts, elo, before + counts.pairs, deviation))
     return MatchResult(
-        spec, directory, tuple(rounds), decision, objective.model, objective.observations, confirmation
+        spec, directory, tuple(rounds), decision, objective.model, objective.observations, confirmation, is_stopped
     )  # fmt: skip
 
 
@@ -385,11 +384,12 @@ def match_sentences(result: MatchResult, language: str | None = None) -> list[st
     say, found, confirmed = _words(language), result.decision, result.confirmation
     if found is None:
         return [say("match_study.unknown")]
+    stopped = [say("match_study.stopped")] if result.interrupted else []
     if found.is_base:
-        return [say("match_study.base")]
+        return [say("match_study.base"), *stopped]
     low, high = map(signed, found.interval())
     values = describe(result.recommended)
-    lines = [say("match_study.found", gain=signed(found.gain), values=values, low=low, high=high)]
+    lines = [say("match_study.found", gain=signed(found.gain), values=values, low=low, high=high), *stopped]
     if confirmed is not None:
         key = "confirmed" if confirmed.is_confirmed else "not_confirmed"
         interval = {"low": signed(confirmed.elo_low), "high": signed(confirmed.elo_high)}

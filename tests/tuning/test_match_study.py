@@ -112,7 +112,9 @@ def test_an_interruption_keeps_the_matches(tmp_path: Path) -> None:
     stopped = elolab.tune(objective=stopping, **given)
     assert isinstance(stopped, elolab.MatchedStudy)
     assert stopped.interrupted
-    assert stopped.best is None
+    assert stopped.best is not None
+    assert not stopped.confirmed
+    assert "not validated" in stopped.write_report().with_suffix(".md").read_text()
     ended = elolab.tune(objective=stopping, **given)
     assert not ended.interrupted
     assert len(set(calls)) == len(calls) - 1  # only the interrupted match was played again
@@ -182,7 +184,7 @@ def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = (tmp_path / "run" / MATCHES_NAME).read_bytes().splitlines(keepends=True)
     (tmp_path / "run" / MATCHES_NAME).write_bytes(b"".join(lines[:2]))
     assert main(["report", "run", "--language", "zh", "--out", "part"]) == 0  # a run that is not finished
-    assert "在得出推荐之前已停止" in (tmp_path / "part" / "report.md").read_text()
+    assert "提前停止：这是目前的最佳结果，未经验证" in (tmp_path / "part" / "report.md").read_text()
     assert status_of("run", capsys)["result"].startswith(("Recommended", "The base stays"))
 
 
