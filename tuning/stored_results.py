@@ -7,6 +7,7 @@ folder, so that the folder stays unchanged and a process that is adding games is
 from __future__ import annotations
 
 import io
+import json
 import shutil
 import sqlite3
 import tempfile
@@ -102,16 +103,18 @@ def _matched(recorded: Any, copy: Path, directory: Path) -> Any:
 
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
     from elolab.tuning.ablation.ablation_run import ablate
-    from elolab.tuning.ablation.ablation_spec import ablation_from_text
+    from elolab.tuning.ablation.ablation_spec import ablation_from_mapping
 
-    return replace(ablate(ablation_from_text(*recorded), copy, **_options()), directory=directory)
+    text, where = recorded
+    return replace(ablate(ablation_from_mapping(json.loads(text), where), copy, **_options()), directory=directory)
 
 
 def _claims(recorded: Any, copy: Path, directory: Path) -> Any:
     from elolab.tuning.claims.claims_run import run_claims
-    from elolab.tuning.claims.claims_spec import claims_from_text
+    from elolab.tuning.claims.claims_spec import claims_from_mapping
 
-    return replace(run_claims(claims_from_text(*recorded), copy, **_options()), directory=directory)
+    text, *others = recorded
+    return replace(run_claims(claims_from_mapping(json.loads(text), *others), copy, **_options()), directory=directory)
 
 
 def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:

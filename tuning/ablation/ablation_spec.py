@@ -166,15 +166,10 @@ def load_ablation(path: Path) -> AblationSpec:
     return ablation_from_mapping(read_toml(path), str(path))
 
 
-def ablation_from_text(text: str, where: str) -> AblationSpec:
-    """Read a specification from ``AblationSpec.text``; ``where`` names it in errors."""
-    return ablation_from_mapping(json.loads(text), where)
-
-
 def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
-    """Check the content of an ablation's file ``where`` and convert it; the file's name is the default of ``name``.
+    """Read an ablation from plain data, such as the JSON in ``AblationSpec.text``. Raises ``UserError`` for a mistake.
 
-    Raises ``UserError`` with one line for the first mistake.
+    ``where`` is the path of its file, for errors and as the default of ``name``.
     """
     table = Table(data, where, ABLATION, kind="ablations")
     conditions = read_conditions(table, PurePath(where).stem)
@@ -182,24 +177,19 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         conditions.external.refuse_unfilled(conditions.base_values, where, "[set]")
     rule = VerdictRule(table["margin"], table["error_rate"], table["rounds"])
     reader = _ComparisonReader(conditions, table["pairs"], settings_of(conditions))
-    comparisons = [
-        comparison
-        for kind, read in (
-            ("leave_one_out", reader.leave_one_out),
-            ("add_one_in", reader.add_one_in),
-            ("values", reader.values),
-            ("comparisons", reader.comparison),
-        )
-        for number, entry in enumerate(_entries(table, kind), start=1)
-        for comparison in read(entry, f"{where}: [[{kind}]] {number}")
-    ]
+
+    def entries(kind: str) -> Iterator[tuple[Any, str]]:
+        for number, entry in enumerate(table.get(kind, []), start=1):
+            yield entry, f"{where}: [[{kind}]] {number}"
+
+    readers = {
+        "leave_one_out": reader.leave_one_out, "add_one_in": reader.add_one_in, "values": reader.values,
+        "comparisons": reader.comparison,
+    }  # fmt: skip
+    comparisons = [one for kind, read in readers.items() for entry in entries(kind) for one in read(*entry)]
     _refuse_repetitions(comparisons, where)
-    factorials = [
-        factorial
-        for kind, read_factorials in (("factorial", reader.factorial), ("interactions", reader.interactions))
-        for number, entry in enumerate(_entries(table, kind), start=1)
-        for factorial in read_factorials(entry, f"{where}: [[{kind}]] {number}", comparisons)
-    ]
+    factorials = [one for entry in entries("factorial") for one in reader.factorial(*entry, comparisons)]
+    factorials += [one for entry in entries("interactions") for one in reader.interactions(*entry, comparisons)]
     if not comparisons and conditions.external is not None and conditions.external.has_builds:
         comparisons = list(reader.builds(conditions.external.build_names, table))
     if not comparisons:
@@ -251,11 +241,6 @@ def _nodes_to_depth(table: Table, conditions: Conditions) -> NodesToDepth:
         return NodesToDepth(0, 0)
     found: NodesToDepth = table["nodes_to_depth"]
     return found
-
-
-def _entries(table: Table, kind: str) -> list[Any]:
-    entries: list[Any] = table.get(kind, [])
-    return entries
 
 
 @dataclass(frozen=True)
@@ -390,15 +375,10 @@ class _ComparisonReader:
         """
         table = Table(entry, where, COMPARISON)
         base = self.conditions.base_values
-        sides = []
-        for side in ("variant", "reference"):
-            own = table[side]
-            sides.append(base | self.settings.read(own, f"{where}: {side}"))
-        variant, reference = sides
-        default = f"{describe(self.conditions.differences(variant)) or 'base'} against " + (
-            describe(self.conditions.differences(reference)) or "base"
+        variant, reference = (
+            base | self.settings.read(table[side], f"{where}: {side}") for side in ("variant", "reference")
         )
-        label = _label(table, default[:MAX_LABEL])
+        label = _label(table, unnamed_label(self.conditions, variant, reference))
         yield self._comparison(label, "comparisons", variant, reference, table)
 
     def _base(self, table: Table) -> dict[str, Value]:
@@ -416,9 +396,6 @@ class _ComparisonReader:
         base = self.conditions.base_values
         return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
 
-    def _limits(self, table: Table, default: Limits | None = None, key: str = "limit") -> Limits:
-        return read_limits(table, default, key, own_level=self.conditions.own_level)
-
     def _check_external(self, comparison: Comparison, where: str) -> None:
         """Raise ``UserError`` if an external engine cannot play one of the sides; the engine is not started."""
         if self.conditions.external is None:
@@ -433,12 +410,14 @@ class _ComparisonReader:
     def _comparison(
         self, label: str, group: str, variant: Mapping[str, Value], reference: Mapping[str, Value], table: Table
     ) -> Comparison:
-        limits = self._limits(table, self.conditions.limits)
+        own_level = self.conditions.own_level
+        limits = read_limits(table, self.conditions.limits, own_level=own_level)
         pairs = table.get("pairs", self.pairs)
         comparison = Comparison(label, group, self._ordered(variant), self._ordered(reference), limits, pairs)
         where = f"{table.where}: {label}"
         if "reference_limit" in table:
-            comparison = replace(comparison, reference_limits=self._limits(table, key="reference_limit"))
+            reference_limits = read_limits(table, None, "reference_limit", own_level=own_level)
+            comparison = replace(comparison, reference_limits=reference_limits)
         ponders = "ponder" in table.schema and table["ponder"]
         if ponders:
             if not limits.is_timed:
@@ -453,6 +432,12 @@ class _ComparisonReader:
             raise ConfigurationError(f"{where}: compares a set of {noun}s with itself; change one side")
         self.settings.refuse_without_effect(where, variant, reference, limits)
         return comparison
+
+
+def unnamed_label(conditions: Conditions, variant: Mapping[str, Value], reference: Mapping[str, Value]) -> str:
+    """The label of a comparison that the file does not name: how each side differs from the base."""
+    one, other = (describe(conditions.differences(side)) or "base" for side in (variant, reference))
+    return f"{one} against {other}"[:MAX_LABEL]
 
 
 def _label(table: Table, default: str) -> str:

@@ -243,15 +243,10 @@ def settings_of(conditions: Conditions) -> Settings:
     return BuiltinSettings(conditions) if conditions.external is None else ExternalSettings(conditions)
 
 
-def _expected_features(least: int) -> str:
-    return "a list of features" if least == 1 else f"a list of at least {least} features"
-
-
 def _feature_words(table: Table, least: int) -> list[str]:
-    expected = _expected_features(least)
     features = table.get("features")
     if not isinstance(features, list) or len(features) < least:
-        raise table.error("features", expected)
+        raise table.error("features", "a list of features" if least == 1 else f"a list of at least {least} features")
     return [str(feature) for feature in features]
 
 

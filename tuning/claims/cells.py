@@ -20,7 +20,7 @@ from elolab.engine.games import game_named
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.ablation_run import match_of
-from elolab.tuning.ablation.comparison_verdicts import EffectEstimate, match_elo_estimate, match_estimate
+from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, EffectEstimate, match_elo_estimate, match_estimate
 from elolab.tuning.ablation.factorial import contrast_estimate
 from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, scaled_margin
 from elolab.tuning.claims.claims_spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
@@ -96,7 +96,7 @@ class PlayedCell:
         """Whether the estimate is in Elo (interactions, and cells with a single look); otherwise it is a pair's mean
         score."""
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
-        self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), part.error_rate)
+        self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), ERROR_RATE)
         self.done = 0
         """Number of looks analysed."""
         self.ended = ""
@@ -343,7 +343,7 @@ class SearchedCell:
         part, estimate, sign = self.part, self._estimate(), self.rule.sign
         null = part.threshold if part.kind in OF_THRESHOLD else 0.0
         # The interval holds for all positions together; it promises nothing before.
-        low, high = estimate.interval(part.error_rate) if self.ended else (-math.inf, math.inf)
+        low, high = estimate.interval(ERROR_RATE) if self.ended else (-math.inf, math.inf)
         verdict, tails = SHOWN if part.expect is None else OPEN, []
         if self.ended and estimate.cases and part.expect is not None:
             if part.expect in OF_CASES:
@@ -377,9 +377,9 @@ class SearchedCell:
             distance = abs(estimate.value - null) / 100
             if not 0 < distance < 1:
                 return None
-            games = math.log(self.part.error_rate / 2) / math.log1p(-distance)
+            games = math.log(ERROR_RATE / 2) / math.log1p(-distance)
             return max(1, math.ceil(self.searched * games / estimate.units) - self.searched)
-        bound = PlannedLooks((2,), self.rule, self.part.error_rate).bounds[0]
+        bound = PlannedLooks((2,), self.rule, ERROR_RATE).bounds[0]
         effect = self.rule.sign * (estimate.value - null)
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
@@ -402,6 +402,6 @@ def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
     return {
         "claim": claim.id, "part": part.id, "engine": cell.engine, "preset": cell.conditions.base_name,
         "limit_name": cell.limit, "limit": limit, "kind": part.kind, "of": part.of, "expect": part.expect or "",
-        "threshold": part.threshold, "margin": part.margin, "error_rate": part.error_rate,
+        "threshold": part.threshold, "margin": part.margin, "error_rate": ERROR_RATE,
         **part.settings_of(cell),
     }  # fmt: skip

@@ -45,7 +45,7 @@ from elolab.tuning.claims.claims_results import (
     scaled_margin,
 )
 from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.error_rates import interval_at, restated
+from elolab.tuning.claims.error_rates import interval_at
 from elolab.tuning.claims.measures import SuiteSearches
 from elolab.tuning.claims.merging import (
     MergedPart,
@@ -220,8 +220,9 @@ class Experiments:
                 for cell in part.cells:
                     key, own = key_of(part, cell), running(claim, part, cell)
                     if key in merged and not own.ended:
-                        row = restated(part, merged[key])
-                        self.merged[key] = replace(row, **common_columns(claim, part, cell))
+                        row = merged[key]  # an older version may have used a smaller error rate
+                        columns = common_columns(claim, part, cell) | {"error_rate": row.error_rate}
+                        self.merged[key] = replace(row, **columns)
                         continue
                     self._cells[key] = own
                     if isinstance(own, PlayedCell):

@@ -29,7 +29,7 @@ from elolab.engine.settings.schema import Table
 from elolab.tuning.ablation.ablation_spec import Comparison, Factorial, ablation_from_mapping
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, analyses_of
 from elolab.tuning.ablation.settings import settings_of
-from elolab.tuning.claims.measures import CONVERGED_MISSES, FURTHER_PLIES, MOVE_CHANGES
+from elolab.tuning.claims.measures import CONVERGED_MISSES, MOVE_CHANGES
 from elolab.tuning.conditions import CONDITIONS, Conditions, read_conditions
 from elolab.tuning.keys.ablation import MAX_MARGIN
 from elolab.tuning.keys.claims import (
@@ -66,7 +66,7 @@ SEARCHED = tuple(kind for kind in EXPECTED if kind not in STRENGTH)
 KINDS_OF_KEYS = {
     "variant": ("elo", *(kind for kind in SEARCHED if kind not in OF_FACTORS)), "reference": COMPARED,
     "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
-    "further_plies": ("mates",),
+    "further_plies": ("mates",), "reference_limits": ("elo",), "looks": STRENGTH, "where": ("nodes",),
 }  # fmt: skip
 """The kinds of measure that use each key; other kinds refuse it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
@@ -192,14 +192,9 @@ class Part:
         return words if self.kind in (*COMPARED, *OF_FACTORS) else {**words, "reference": ""}
 
     @property
-    def error_rate(self) -> float:
-        """Two-sided error rate of each cell's interval, from which the engines' verdicts follow."""
-        return ERROR_RATE
-
-    @property
     def joint_error_rate(self) -> float:
-        """Two-sided error rate of a cell where the engines are compared: 5 % divided by the number of cells, so that
-        all intervals hold together."""
+        """Two-sided error rate of a cell where the engines are compared: ``ERROR_RATE`` divided by the number of cells,
+        so that all intervals hold together. A verdict uses ``ERROR_RATE`` itself."""
         return ERROR_RATE / len(self.cells)
 
     @property
@@ -265,11 +260,6 @@ def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec
     """Read a table of claims for a budget; ``only`` selects claims or parts by id. Raises ``UserError`` for a
     mistake."""
     return claims_from_mapping(read_toml(path), str(path), budget, only)
-
-
-def claims_from_text(text: str, where: str, budget: str, only: Sequence[str]) -> ClaimsSpec:
-    """Read a specification from its plain data as JSON (``ClaimsSpec.text``)."""
-    return claims_from_mapping(json.loads(text), where, budget, only)
 
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
@@ -407,7 +397,7 @@ class _ClaimsReader:
             raise table.error("id", f"{claim} and a letter, such as {claim}a")
         table.where = f"{self.where}: {name}"
         kind = table["kind"]
-        expect = _expected(table, kind)
+        expect: str | None = table.get("expect", choices=EXPECTED[kind])
         margin = table.get("margin", MARGINS[kind])
         self._refuse_wrong(table, kind, expect, margin)
         not_asked = _not_asked(table)
@@ -437,11 +427,7 @@ class _ClaimsReader:
             "ponder": table["ponder"],
             "cells": {cell.name: self._content(table, cell, str(presets[cell.engine])) for cell in cells},
         }
-        where = table.get("where", "")
-        if where:
-            content["where"] = where
-        if "further_plies" in table:
-            content["further_plies"] = _further_plies(table)
+        content |= {key: table[key] for key in ("where", "further_plies") if key in table}
         positions = 0 if kind in STRENGTH else max(2, round(self.budget.positions * table["weight"]))
         if positions:
             content |= {
@@ -451,8 +437,8 @@ class _ClaimsReader:
             }
         return Part(
             name, _translations(table, "claim"), kind, expect, margin, content["refuted_by"], content["threshold"],
-            content["of"], content["bound"], table["suite"], where, _further_plies(table), positions, cells,
-            not_asked, content,
+            content["of"], content["bound"], table["suite"], table.get("where", ""), table["further_plies"], positions,
+            cells, not_asked, content,
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
@@ -471,12 +457,6 @@ class _ClaimsReader:
             raise table.error("suite", f"another one, because {self.game} has no passes")
         if table["costs_time"] and kind not in (*STRENGTH, "nodes"):
             raise table.error("costs_time", f"false, because kind = {kind!r} compares no speed")
-        if "reference_limits" in table and kind != "elo":
-            raise table.error("reference_limits", f"no such key, because both sides of kind = {kind!r} have one limit")
-        if "looks" in table and kind not in STRENGTH:
-            raise table.error("looks", f"no such key, because kind = {kind!r} plays no games")
-        if "where" in table and kind != "nodes":
-            raise table.error("where", f"no such key, because kind = {kind!r} takes all positions")
 
     def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
         """A part's cells in an engine: one per limit, and one at equal processor time if requested."""
@@ -521,7 +501,7 @@ class _ClaimsReader:
             )
         if limits.depth is None and kind in (*COSTS, "differing", "mates"):
             raise ConfigurationError(f"{where}: limit {name} = {limit!r}, expected a depth, because kind = {kind!r}")
-        further_plies = _further_plies(table)
+        further_plies = table["further_plies"]
         if kind == "mates" and limits.depth is not None and limits.depth <= further_plies:
             raise ConfigurationError(
                 f"{where}: limit {name} = {limit!r}, expected a depth of more than {further_plies} plies, because "
@@ -539,7 +519,11 @@ class _ClaimsReader:
         if kind == "nodes_interaction":
             combined = self._combined(table, engine, conditions, limits, where)
             return Cell(engine, name, limits, conditions, combinations=combined)
-        sides = [self._searched(table, side, engine, conditions, limits, kind) for side in ("variant", "reference")]
+        is_of_cost = limits.depth is not None and kind in ("nodes", "differing", "mates", *OF_COUNTS)
+        sides = [
+            self._resolved(table, side, conditions, _settings(table, side, engine), is_of_cost=is_of_cost)
+            for side in ("variant", "reference")
+        ]
         asked = sides if table.get("where", "") == CONVERGED_MISSES else sides[1:]
         if "where" in table and any(dict(side)["aspiration"] == "off" for side in asked):
             raise table.error("where", "no such key, because a search without aspiration windows misses none")
@@ -569,18 +553,13 @@ class _ClaimsReader:
         _parsed(name, table.where)
         return name
 
-    def _searched(
-        self, table: Table, side: str, engine: str, conditions: Conditions, limits: Limits, kind: str
-    ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter of one side of searches; searches that measure costs continue after finding a mate."""
-        is_of_cost = limits.depth is not None and kind in ("nodes", "differing", "mates", *OF_COUNTS)
-        return self._resolved(table, side, conditions, _settings(table, side, engine), is_of_cost=is_of_cost)
-
     def _resolved(
         self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
     ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter of one side: the preset's value, or the side's own; a measure of costs switches ``MATE_STOP``
-        off."""
+        """Every parameter of one side: the preset's value, or the side's own.
+
+        Where costs are measured, ``MATE_STOP`` is off, so that searches continue after they find a mate.
+        """
         if is_of_cost and MATE_STOP in conditions.base_values:
             own = {MATE_STOP: False, **own}
         return tuple(resolve({**conditions.base_values, **own}, f"{table.where}: {side}", self.game).items())
@@ -653,17 +632,6 @@ class _ClaimsReader:
         if cell.reference_limits is not None:
             data["reference_limit"] = str(cell.reference_limits)
         return data
-
-
-def _expected(table: Table, kind: str) -> str | None:
-    """The expectation for a measure of this kind; ``None`` if the part is only shown."""
-    found: str | None = table.get("expect", choices=EXPECTED[kind])
-    return found
-
-
-def _further_plies(table: Table) -> int:
-    plies: int = table.get("further_plies", FURTHER_PLIES)
-    return plies
 
 
 def _not_asked(table: Table) -> dict[str, dict[str, str]]:

@@ -1,14 +1,12 @@
-"""Intervals of a row of cells.csv at another error rate than its own.
+"""Intervals of a row of cells.csv at another error rate than its own, without the games or searches.
 
-A row has what is needed: a match its counts of pairs and its looks, another estimate its interval, from which the
-standard error follows. So a verdict can be restated under another error rate without the games. With the interval of
-the last look that was analysed this is valid for any rate, because repeated confidence intervals hold at all looks.
+A match has its counts of pairs and its looks; for any other measure, the standard error follows from the row's own
+interval. The new interval also holds at all looks together.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from statistics import NormalDist
 
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
@@ -18,45 +16,10 @@ from elolab.tuning.ablation.comparison_verdicts import (
     match_estimate,
     reach_of_t,
 )
-from elolab.tuning.claims.claims_results import CellRow, verdict_of_row
-from elolab.tuning.claims.claims_spec import COSTS, STRENGTH, Part
-from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, SHOWN
+from elolab.tuning.claims.claims_results import CellRow
+from elolab.tuning.claims.claims_spec import COSTS, STRENGTH
 
 _NORMAL = NormalDist()
-LEAST_RATE = 1e-12
-"""Least error rate that is tried; smaller p-values are given as this one."""
-STEPS = 14
-"""Bisections of the logarithm of an error rate, which leave it accurate to about 0.2 %."""
-
-
-def restated(part: Part, row: CellRow) -> CellRow:
-    """The row with the interval, verdict and p-value at the part's error rate; unchanged if it has that rate already.
-
-    The p-value is the smallest error rate with that verdict.
-    """
-    if row.error_rate in (0.0, part.error_rate) or not row.ended or not row.cases:
-        return row
-    return replace(_at(part, row, part.error_rate), p_value=p_value_of_row(part, row))
-
-
-def p_value_of_row(part: Part, row: CellRow) -> float | None:
-    """The smallest error rate at which the row has the verdict of the part's error rate; ``None`` without a verdict."""
-    verdict = _at(part, row, part.error_rate).verdict
-    if verdict in (OPEN, SHOWN):
-        return None
-    if part.expect in OF_CASES and row.hits:
-        return 0.0
-    low, high = math.log(LEAST_RATE), math.log(part.error_rate)
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if _at(part, row, math.exp(middle)).verdict == verdict else (middle, high)
-    return math.exp(high)
-
-
-def _at(part: Part, row: CellRow, error_rate: float) -> CellRow:
-    low, high = interval_at(row, error_rate)
-    row = replace(row, low=low, high=high, error_rate=error_rate)
-    return replace(row, verdict=verdict_of_row(part, row))
 
 
 def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
@@ -65,8 +28,6 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
         return row.low, row.high
     if row.kind == "elo":
         return _of_match(row, error_rate)
-    if row.kind == "interaction":
-        return _scaled(row.low, row.high, _deviates(row, error_rate) / _deviates(row, row.error_rate))
     factor = _deviates(row, error_rate) / _deviates(row, row.error_rate)
     if row.kind in COSTS:
         low, high = _scaled(math.log(row.low), math.log(row.high), factor)
@@ -101,7 +62,8 @@ def _of_rate(row: CellRow, error_rate: float, factor: float) -> tuple[float, flo
 
 
 def _deviates(row: CellRow, error_rate: float) -> float:
-    """Half width of the row's interval in standard errors; those of a rate are counted in unknown numbers of games."""
+    """Half width of the row's interval in standard errors; of the normal distribution for a rate, because its number of
+    games is unknown."""
     degrees = math.inf if row.unit in ("%", "cases") else row.cases - 1
     return reach_of_t(_bound(row, error_rate), degrees)
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from elolab.engine.engine import Engine, SearchResult, StopFlag
     from elolab.engine.games.contract import Position
 
-FURTHER_PLIES = 3
-"""Default number of plies by which the deepest search that must confirm a mate exceeds the search that finds it."""
 NULL_CUTOFF_SAMPLING = SearchStatisticsSettings(null_cutoff_interval=50, null_cutoff_nodes=20_000)
 """Search statistics that sample null-move cutoffs more densely than in games, because there are few searches."""
 _NORMAL = NormalDist()

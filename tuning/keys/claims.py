@@ -124,7 +124,7 @@ PART = _part(
     only=schema.choice(BUDGETS, default=COMPUTED, example="full"),
     of=schema.choice(SHARE_NAMES, default=COMPUTED, example="first_move_cutoffs"),
     bound=schema.whole(0, 100_000, default=0, example=400),
-    further_plies=schema.whole(1, 20, default=COMPUTED, example=4, unit="plies"),
+    further_plies=schema.whole(1, 20, default=3, example=4, unit="plies"),
     suite=schema.choice(SUITES, default=SUITES[0], example=SUITES[1]),
     where=schema.choice(tuple(CONDITIONS), default=COMPUTED, example="windows_missed"),
     then=schema.text(default=COMPUTED, example="moreland"),

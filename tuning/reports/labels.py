@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from elolab.engine.language import Catalogue
-from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.ablation_run import AblationResult
-from elolab.tuning.ablation.ablation_spec import MAX_LABEL, Comparison
-from elolab.tuning.conditions import Conditions, describe, value_text
+from elolab.tuning.ablation.ablation_spec import Comparison, unnamed_label
+from elolab.tuning.conditions import Conditions, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
 """Names of the groups of comparisons whose labels elolab generates in the form ``... against ...``."""
@@ -37,32 +36,17 @@ def comparison_label(comparison: Comparison, conditions: Conditions, message: Ca
         value, other = dict(comparison.variant).get(name), dict(comparison.reference).get(name)
         if conditions.external is None or value is False or str(value).lower() in OFF_TEXTS:
             return message("label.without", feature=name)
-        return _changed_to(name, value, other, message)
+        if value is None:  # the engine's default
+            return message("label.default", feature=name)
+        if other is None:
+            return f"{name} {value_text(value)}"
+        return message("label.instead", feature=name, value=value_text(value), other=value_text(other))
     if comparison.group == "add_one_in" and label.endswith(f" with {name}"):
         return message("label.with", base=label.removesuffix(f" with {name}"), feature=name)
-    if comparison.group in GENERATED or label == _unnamed(comparison, conditions):
+    unnamed = unnamed_label(conditions, dict(comparison.variant), dict(comparison.reference))
+    if comparison.group in GENERATED or label == unnamed:
         return label.replace(" against ", message("label.against"))
     return label
-
-
-def _changed_to(name: str, value: Value | None, other: Value | None, message: Catalogue) -> str:
-    """A label for a setting with ``value`` instead of ``other``, such as ``Hash 1 instead of 16``.
-
-    ``None`` stands for the engine's default.
-    """
-    if value is None:
-        return message("label.default", feature=name)
-    if other is None:
-        return f"{name} {value_text(value)}"
-    return message("label.instead", feature=name, value=value_text(value), other=value_text(other))
-
-
-def _unnamed(comparison: Comparison, conditions: Conditions) -> str:
-    """The English label that elolab generates if the user's file gives a comparison no label."""
-    one, other = (
-        describe(conditions.differences(dict(side))) or "base" for side in (comparison.variant, comparison.reference)
-    )
-    return f"{one} against {other}"[:MAX_LABEL]
 
 
 def base_label(conditions: Conditions, message: Catalogue) -> str:

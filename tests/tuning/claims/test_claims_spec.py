@@ -8,9 +8,7 @@ import pytest
 
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import read_toml
-from elolab.tuning.claims.cells import (
-    sides_of,
-)
+from elolab.tuning.claims.cells import sides_of
 from elolab.tuning.claims.claims_spec import claims_from_mapping, load_claims
 from tests.support.small_claims import SMALL, write_claims
 
@@ -26,7 +24,7 @@ def test_a_part_is_read_into_cells_with_settings_of_each_engine(tmp_path: Path) 
     assert (then["aspiration_window"], now["killers"], then["stop_on_mate"]) == (25, 0, False)
     assert dict(part.cells[2].reference)["killers"] == 0
     assert (part.cells[0].conditions.base_name, part.cells[2].conditions.base_name) == ("moreland", "default")
-    assert (part.error_rate, part.joint_error_rate) == (0.05, 0.05 / 4)
+    assert part.joint_error_rate == 0.05 / 4
     assert spec.family == 7  # three parts in both engines, one in today's
     doubled = next(part for part in spec.parts if part.id == "C20a")
     assert [str(cell.reference_limits) for cell in doubled.cells] == ["depth=1", "depth=1"]
@@ -113,10 +111,13 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (("factors = { aspiration", "factors = { null_depth = [3, 4], aspiration"), ["C20b", "two parameters"]),
         (("rounds = 2", "rounds = 2\nweights = { lon = 0.5 }"), ["[weights]", "no limit 'lon'", "'long'"]),
         (("rounds = 2", "rounds = 2\nweights = { long = 0 }"), ["[weights]", "long = 0"]),
-        (('expect = "less"', 'expect = "less"\nlooks = 1'), ["C1a", "looks = 1", "plays no games"]),
+        (('expect = "less"', 'expect = "less"\nlooks = 1'), ["C1a", "looks", "no such key with kind = 'nodes'"]),
         (('expect = "less"', 'expect = "less"\nfurther_plies = 4'), ["C1a", "further_plies", "kind = 'nodes'"]),
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
-        (('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'), ["C1b", "takes all positions"]),
+        (
+            ('of = "windows_missed"', 'of = "windows_missed"\nwhere = "windows_missed"'),
+            ["C1b", "where", "kind = 'share'"],
+        ),
         (('expect = "less"', 'expect = "less"\nwhere = "windows_missed"'), ["C1a", "without aspiration windows"]),
         (
             ('deep = { then = "depth=2", now = "depth=3" }', 'deep = "depth=2"'),

@@ -1,21 +1,20 @@
-"""Intervals and verdicts of rows at another error rate, against the estimates that they come from."""
+"""Intervals of rows at another error rate, against the estimates that they come from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.tuning.ablation.comparison_verdicts import critical_values, match_estimate
 from elolab.tuning.claims.cells import common_columns
-from elolab.tuning.claims.claims_results import CellRow, verdict_of_row
+from elolab.tuning.claims.claims_results import CellRow
 from elolab.tuning.claims.claims_spec import Part, load_claims
-from elolab.tuning.claims.error_rates import interval_at, p_value_of_row, restated
+from elolab.tuning.claims.error_rates import interval_at
 from elolab.tuning.claims.measures import Searched, SearchEstimate, log_ratio, rate_of_cases, share_of
-from elolab.tuning.claims.part_verdicts import CONFIRMED, OPEN
+from elolab.tuning.claims.part_verdicts import OPEN
 from tests.support.small_claims import write_claims
 
 MakeRow = Callable[..., tuple[Part, CellRow]]
@@ -68,19 +67,3 @@ def test_a_search_has_the_interval_of_its_estimate(
     _, row = row_of(name, unit=unit, cases=estimate.cases, hits=estimate.hits, low=low, high=high, error_rate=0.0125)
     assert interval_at(row, 0.0125) == pytest.approx((low, high))
     assert interval_at(row, 0.05) == pytest.approx([*map(shown, estimate.interval(0.05))], rel=2e-3)
-
-
-def test_a_verdict_follows_from_the_interval_at_the_new_rate_and_its_p_value_is_the_least_rate(
-    row_of: MakeRow,
-) -> None:
-    part, row = row_of("C1a", effect=0.94, low=0.87, high=1.01, cases=1000, error_rate=0.0125)
-    assert verdict_of_row(part, row) == OPEN
-    now = restated(part, row)
-    assert (now.verdict, now.error_rate) == (CONFIRMED, 0.05)
-    assert now.p_value is not None
-    low, high = interval_at(row, now.p_value)
-    assert low < high == pytest.approx(1.0, abs=1e-3)
-    assert p_value_of_row(part, now) == pytest.approx(now.p_value, rel=5e-3)
-    assert restated(part, now) is now
-    unfinished = replace(row, ended="")
-    assert restated(part, unfinished) is unfinished
