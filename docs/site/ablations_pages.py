@@ -11,14 +11,15 @@ are in ``results/reference/ablations/NAME`` for Xiangqi and ``NAME-GAME`` for an
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.arena.notation.csv_tables import unquoted
+from page_parts import rows_of, write_figure
+
 from elolab.arena.reports.drawing.marks import (
     draw_interval,
     draw_point,
@@ -27,7 +28,7 @@ from elolab.arena.reports.drawing.marks import (
     settle,
     shown_bounds,
 )
-from elolab.arena.reports.drawing.style import INK, MUTED, SERIES, draw_grid, name_rows, new_figure, svg_of
+from elolab.arena.reports.drawing.style import INK, MUTED, SERIES, draw_grid, name_rows, new_figure
 from elolab.arena.statistics.numbers import signed
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
@@ -86,9 +87,9 @@ def read_ablations(root: Path, question: str) -> list[Ablation]:
             continue
         nodes: dict[str, dict[int, float]] = {}
         if (folder / "depths.csv").is_file():
-            for row in _rows(folder / "depths.csv"):
+            for row in rows_of(folder / "depths.csv"):
                 nodes.setdefault(row["setting"], {})[int(row["depth"])] = float(row["nodes"])
-        found.append(Ablation(game, folder.name, tuple(_rows(folder / "ablation.csv")), nodes))
+        found.append(Ablation(game, folder.name, tuple(rows_of(folder / "ablation.csv")), nodes))
     return found
 
 
@@ -197,14 +198,9 @@ def write_ablations_pages(root: Path) -> list[Path]:
         words = chart_words(Catalogue(MESSAGES, language))
         for question in QUESTIONS:
             path = root / "docs" / page.replace("ablations", f"ablations-{question}", 1).replace(".md", ".svg")
-            path.write_text(svg_of(question_chart(read_ablations(root, question), words)), "utf-8")
+            write_figure(path, partial(question_chart, read_ablations(root, question), words))
             paths.append(path)
     return paths
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{column: unquoted(cell) for column, cell in row.items()} for row in csv.DictReader(file)]
 
 
 if __name__ == "__main__":

@@ -16,16 +16,16 @@ The texts are ``docs/claims-source*.md``. What stands there in double braces is 
 
 from __future__ import annotations
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.notation.csv_tables import unquoted
-from elolab.arena.reports.drawing.style import svg_of
+from page_parts import rows_of, write_figure
+
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 from elolab.engine.settings.configuration import read_toml
@@ -114,9 +114,9 @@ def read_kept_claims(root: Path, table: str) -> KeptClaims:
     found: dict[str, KeptPart] = {}
     if (folder / "cells.csv").is_file():
         cells: dict[str, list[CellRow]] = {}
-        for row in _rows(folder / "cells.csv"):
+        for row in rows_of(folder / "cells.csv"):
             cells.setdefault(row["part"], []).append(cell_row(row))
-        for row in _rows(folder / "claims.csv"):
+        for row in rows_of(folder / "claims.csv"):
             asked = [engine for engine in ENGINES if row[f"verdict_{engine}"]]
             found[row["part"]] = KeptPart(
                 {engine: row[f"verdict_{engine}"] for engine in asked},
@@ -185,7 +185,7 @@ def write_claims_pages(root: Path) -> list[Path]:
         paths.append(path)
     for name, language in FIGURES.items():
         path = root / "docs" / name
-        path.write_text(svg_of(claims_figure(root, language)), "utf-8")
+        write_figure(path, partial(claims_figure, root, language))
         paths.append(path)
     return paths
 
@@ -349,11 +349,6 @@ def _engine_text(kept: KeptClaims, name: str, engine: str, message: Catalogue) -
 def _figure(row: CellRow, message: Catalogue) -> str:
     """The effect with its interval; cases also as a rate, for its interval is that of the rate."""
     return f"{quoted_effect(row, message)} {range_text(row)}".rstrip().replace("+∞", "∞")
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{column: unquoted(cell) for column, cell in row.items()} for row in csv.DictReader(file)]
 
 
 if __name__ == "__main__":

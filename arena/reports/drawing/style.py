@@ -114,6 +114,16 @@ def _lay_out(figure: Figure) -> None:
     figure.set_layout_engine(None)
 
 
+def _with_numbered_ids(svg: str) -> str:
+    """The SVG with the ids that end in ten hexadecimal digits numbered in their order: ``p1`` for the first clip path.
+
+    matplotlib computes such an id from coordinates, whose last digits differ between versions of its libraries.
+    """
+    found = dict.fromkeys(re.findall(r'\bid="(\w*[0-9a-f]{10})"', svg))
+    numbered = {name: f"{name[0]}{number}" for number, name in enumerate(found, start=1)}
+    return re.sub("|".join(found), lambda name: numbered[name[0]], svg) if found else svg
+
+
 def svg_of(figure: Figure) -> str:
     """The figure as the text of an SVG file; computed at the first call."""
     import matplotlib
@@ -123,7 +133,7 @@ def svg_of(figure: Figure) -> str:
         stream = io.StringIO()
         with matplotlib.rc_context({"svg.hashsalt": "elolab"}):
             figure.savefig(stream, format="svg", metadata={"Date": None, "Creator": None})
-        _drawn_svg[figure] = stream.getvalue()
+        _drawn_svg[figure] = _with_numbered_ids(stream.getvalue())
     return _drawn_svg[figure]
 
 

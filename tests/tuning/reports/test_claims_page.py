@@ -15,6 +15,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import read_toml
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "docs" / "site"))
+import page_parts
 from claims_pages import FIGURES, PAGES, ROWS, claims_figure, claims_page, read_tables
 
 ROOT = Path(__file__).parents[3]
@@ -48,6 +49,13 @@ def test_a_page_is_what_its_command_writes(page: str) -> None:
     assert (ROOT / "docs" / page).read_text("utf-8") == text, "run make docs"
     assert "{{" not in text
     assert "\n\n\n" not in text
+
+
+def test_a_figure_is_kept_where_its_font_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_parts, "chinese_font", lambda: "SimHei")
+    (tmp_path / "one.svg").write_text("drawn elsewhere")
+    page_parts.write_figure(tmp_path / "one.svg", lambda: pytest.fail("drawn again"))
+    assert (tmp_path / "one.svg").read_text() == "drawn elsewhere"
 
 
 @pytest.mark.parametrize("page", MAIN)

@@ -168,6 +168,11 @@ def test_figures_are_written_as_png_svg_and_pdf(tmp_path: Path) -> None:
     assert "胜 &amp; draws" in data[".svg"].decode()
     assert data[".pdf"].startswith(b"%PDF")
     assert figure_file(figure, "svg") == data[".svg"]
+    used, defined = (
+        set(re.findall(mark, data[".svg"].decode())) for mark in (r'(?:url\(|href=")#(\w+)', r'\bid="(\w+)"')
+    )
+    assert used <= defined  # the ids of marks and clip paths are numbers, equal on all machines
+    assert not any(re.search("[0-9a-f]{10}", name) for name in defined)
     (tmp_path / "plots" / "one.svg").write_text("of other games")
     (tmp_path / "plots" / "one.png").write_text("of other games")
     write_plots(tmp_path, [Plot("one", "One", "", figure)])  # what is there is kept up to date
