@@ -97,8 +97,9 @@ class LandscapeAtLimit(Landscape):
         super().__init__()
         self._moving, self._nodes, self.space = moving, nodes, moving.space
 
-    def elo(self, values: Values) -> float:
-        return self._moving.elo_at(values, self._nodes)
+    def compute(self, sets: Sequence[Values]) -> None:
+        """Compute the Elo of sets."""
+        self._known.update((values, self._moving.elo_at(values, self._nodes)) for values in sets)
 
 
 def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> float:

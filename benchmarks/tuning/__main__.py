@@ -1,15 +1,16 @@
 """Which way of tuning ends nearest to the optimum, and which confirms its gain, on landscapes whose optimum is known.
 
     python benchmarks/tuning                              mean regret of elolab's method and SPSA on every landscape
+    python benchmarks/tuning --methods duel clop tbpsa    of other methods; README.md describes them
     python benchmarks/tuning --confirm                    what a budget for search and validation confirms
     python benchmarks/tuning --fishtest                   games until the regret is below 0.5 Elo, on fishtest's bowls
+    python benchmarks/tuning --figure regret.svg          regret over the budget, all methods in results.csv
     python benchmarks/tuning --development                the same on other seeds, for work on the methods
     python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
-    python benchmarks/tuning --landscapes plain-5 --budgets 1000 --methods duel tpe-best tpe-model
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
-*Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, in games.
-``landscapes.py`` describes the landscapes, ``methods.py`` the methods: a function in its table ``METHODS`` is a method.
+*Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, in games. Every cell
+of a table is kept in ``results.csv`` and read from there when it is asked for again; ``--again`` runs it anew.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from itertools import pairwise
+from pathlib import Path
 
+import methods as ours
 import numpy as np
+import others
+from cells import REGRET, Cell, Played, Results, draw
 from landscapes import CHOICES, FINE, LANDSCAPES, landscape_of
-from methods import METHODS, best_of
 
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.settings.parameters import Value
@@ -37,29 +41,18 @@ from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.rounds.pairs_of_settings import design_of, design_pair, first_design
 from elolab.tuning.study.space import Dimension, Space
 
+METHODS = ours.METHODS | others.METHODS
 SEEDS = range(26_000, 26_040)
 """Seeds of the published figures; they are never used in development."""
 FURTHER_SEEDS = range(40_000, 40_200)
 DEVELOPMENT_SEEDS = range(1_000, 1_040)
 BUDGETS, CONFIRMED_BUDGETS = (1000, 4000), (300, 1000, 4000, 16000)
-FISHTEST_BUDGETS = tuple(2**power for power in range(12, 20))
-REGRET, SHARE = 0.5, 0.95
-"""Regret in Elo, and share of the runs that must end below it, on the landscapes of fishtest's authors."""
-
-
-@dataclass(frozen=True)
-class Played:
-    """A method's run on one landscape."""
-
-    regret: float
-    gain: float
-    """True gain over the default, in Elo."""
-    is_default: bool
-    is_confirmed: bool
-    is_covered: bool | None
-    """Whether the 90 % interval of the gain contains the true one; ``None`` without an interval."""
-    seconds: float
-    """Processor time."""
+FISHTEST_GAMES = {"fishtest-1": 152_589, "fishtest-4": 376_868, "fishtest-6": 500_158}
+"""Games after which SPSA is within half an Elo with 95 % by its authors' theory, a budget beside powers of two."""
+FISHTEST_BUDGETS = tuple(2**power for power in range(12, 19))
+SHARE = 0.95
+"""Share of the runs that must end within ``REGRET`` of the optimum, on the landscapes of fishtest's authors."""
+RESULTS = Path(__file__).parent / "results.csv"
 
 
 def played(name: str, games: int, method: str, seed: int) -> Played:
@@ -75,16 +68,11 @@ def played(name: str, games: int, method: str, seed: int) -> Played:
     return Played(-landscape.elo(found.values), gain, found.values == base, found.is_confirmed, covered, seconds)
 
 
-Runs = Callable[[str, int, str], list[Played]]
-"""Runs of a method on every seed of a landscape, with a budget."""
+Cells = Callable[[str, int, str], Cell]
+"""The runs of a method on every seed of a landscape, with a budget."""
 
 
-def mean_text(values: Sequence[float]) -> str:
-    """Mean and its standard error."""
-    return f"{np.mean(values):.2f} ± {np.std(values) / math.sqrt(len(values)):.2f}"
-
-
-def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], runs: Runs) -> None:
+def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
     """Mean regret of every method; of the first one, more."""
     print(f"mean regret in Elo ± its standard error; of {methods[0]}: the largest regret, how often the 90 % interval")
     print("holds the true gain, the recommendation is worse than the default, and is the default, in %; seconds a run")
@@ -94,48 +82,48 @@ def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequenc
     print(f"{'landscape':<12}{'games':>7}{columns}" + "".join(f"{head:>9}" for head in heads))
     for name in names:
         for games in budgets:
-            found = [runs(name, games, method) for method in methods]
-            cells = [mean_text([one.regret for one in of_method]) for of_method in found]
+            found = [cells(name, games, method) for method in methods]
+            texts = [one.regret_text for one in found]
             first = found[0]
-            covered = [one.is_covered for one in first if one.is_covered is not None]
-            shares = [np.mean(covered) if covered else math.nan, np.mean([one.gain < 0 for one in first])]
-            shares.append(np.mean([one.is_default for one in first]))
+            shares = (first.covered, first.worse, first.default)
             print(
-                f"{name:<12}{games:>7}{''.join(f'{cell:>{width}}' for cell, width in zip(cells, widths, strict=True))}"
-                f"{max(one.regret for one in first):>9.1f}{''.join(f'{100 * share:>9.0f}' for share in shares)}"
-                f"{np.mean([one.seconds for one in first]):>9.1f}", flush=True,
-            )  # fmt: skip
+                f"{name:<12}{games:>7}{''.join(f'{text:>{width}}' for text, width in zip(texts, widths, strict=True))}"
+                f"{first.largest:>9.1f}{''.join(f'{100 * share:>9.0f}' for share in shares)}{first.seconds:>9.1f}",
+                flush=True,
+            )
 
 
-def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], runs: Runs) -> None:
+def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
     """What every method confirms: share of confirmed gains, true gain recommended, share of wrong confirmations."""
     print("confirmed gains in %, true gain of what is recommended in Elo ± its standard error, and confirmations of no")
     print("gain in %; the budget in games is for search and validation")
     print(f"{'landscape':<12}{'games':>7}" + "".join(f"{method:>32}" for method in methods))
     for name in names:
         for games in budgets:
-            cells = []
-            for method in methods:
-                found = runs(name, games, method)
-                right = np.mean([one.is_confirmed and one.gain > 0 for one in found])
-                wrong = np.mean([one.is_confirmed and one.gain <= 0 for one in found])
-                cells.append(f"{100 * right:.0f} {mean_text([one.gain for one in found]):>16} {100 * wrong:>4.1f}")
-            print(f"{name:<12}{games:>7}" + "".join(f"{cell:>32}" for cell in cells), flush=True)
+            found = [cells(name, games, method) for method in methods]
+            texts = [f"{100 * one.confirmed:.0f} {one.gain_text:>16} {100 * one.wrong:>4.1f}" for one in found]
+            print(f"{name:<12}{games:>7}" + "".join(f"{text:>32}" for text in texts), flush=True)
 
 
-def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], runs: Runs) -> None:
-    """The smallest of the budgets with which 95 % of the runs end within half an Elo of the optimum."""
-    print(f"games until {100 * SHARE:.0f} % of the runs end within {REGRET} Elo of the optimum")
-    print(f"{'landscape':<12}" + "".join(f"{method:>18}" for method in methods))
+def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
+    """The smallest of the budgets with which 95 % of the runs end within half an Elo of the optimum, and that share.
+
+    Budgets are tried from the smallest one until one is enough.
+    """
+    print(f"games until {100 * SHARE:.0f} % of the runs end within {REGRET} Elo of the optimum, and their share")
+    print(f"{'landscape':<12}{'theory':>10}" + "".join(f"{method:>22}" for method in methods))
     for name in names:
-        cells = []
+        texts = []
         for method in methods:
-            reached = (
-                games for games in budgets
-                if np.mean([one.regret <= REGRET for one in runs(name, games, method)]) >= SHARE
-            )  # fmt: skip
-            cells.append(str(next(reached, f"over {budgets[-1]}")))
-        print(f"{name:<12}" + "".join(f"{cell:>18}" for cell in cells), flush=True)
+            text = "not reached"
+            for games in sorted({*budgets, FISHTEST_GAMES.get(name, budgets[0])}):
+                share = cells(name, games, method).within
+                if share >= SHARE:
+                    text = f"{games} ({100 * share:.0f} %)"
+                    break
+            texts.append(text)
+        theory = FISHTEST_GAMES.get(name, "")
+        print(f"{name:<12}{theory:>10}" + "".join(f"{text:>22}" for text in texts), flush=True)
 
 
 def print_refit(parameters: int) -> None:
@@ -156,7 +144,7 @@ def print_refit(parameters: int) -> None:
     marks = [time.process_time()]
     model = fit(observations, is_last=True)
     marks.append(time.process_time())
-    best = best_of(model, observations, space.default_values)
+    best = ours.best_of(model, observations, space.default_values)
     design_of(model, best)
     marks.append(time.process_time())
     expected_remaining_gain(model, observations.trust_region(), best)
@@ -178,6 +166,8 @@ def main() -> None:
     parser.add_argument("--landscapes", nargs="+", choices=LANDSCAPES, help="default: all that suit the table")
     parser.add_argument("--budgets", nargs="+", type=int, help="in games")
     parser.add_argument("--methods", nargs="+", choices=METHODS, help="columns")
+    parser.add_argument("--figure", type=Path, metavar="FILE", help="draw regret over the budget from results.csv")
+    parser.add_argument("--again", action="store_true", help="run cells that results.csv has")
     parser.add_argument("--seeds", type=int, metavar="N", help="only the first N seeds")
     parser.add_argument("--development", action="store_true", help="other seeds, for work on the methods")
     parser.add_argument("--further", action="store_true", help="200 further seeds, for rates such as the intervals'")
@@ -186,23 +176,38 @@ def main() -> None:
     if arguments.refit is not None:
         print_refit(arguments.refit)
         return
+    results = Results(RESULTS)
+    if arguments.figure:
+        draw(results, arguments.figure)
+        return
     seeds = DEVELOPMENT_SEEDS if arguments.development else FURTHER_SEEDS if arguments.further else SEEDS
     seeds = seeds[: arguments.seeds]
     bowls = [name for name in LANDSCAPES if name.startswith("fishtest")]
-    others = [name for name in LANDSCAPES if name not in bowls]
-    names, budgets, methods, table = others, BUDGETS, ["duel", "spsa-automatic"], print_regrets
+    hills = [name for name in LANDSCAPES if name not in bowls]
+    names, budgets, methods, table = hills, BUDGETS, ["duel", "spsa-automatic"], print_regrets
     if arguments.confirm:
         budgets, methods, table = CONFIRMED_BUDGETS, ["halves", "whole-budget"], print_confirmations
     elif arguments.fishtest:
         names, budgets, table = bowls, FISHTEST_BUDGETS, print_fishtest
+        methods = ["duel", "spsa-fishtest"]
+    methods = arguments.methods or methods
+    for method in methods:
+        package = others.PACKAGES.get(method.split("-")[0])
+        if package is not None and find_spec(package) is None:
+            print(f"{method} is left out: pip install {package}")
+            methods = [one for one in methods if one != method]
     warnings.simplefilter("ignore")
     print(f"{len(seeds)} random seeds from {seeds[0]}")
     with ProcessPoolExecutor(arguments.processes) as pool:
 
-        def runs(name: str, games: int, method: str) -> list[Played]:
-            return list(pool.map(partial(played, name, games, method), seeds))
+        def cells(name: str, games: int, method: str) -> Cell:
+            known = None if arguments.again else results.cell(name, games, method, seeds)
+            if known is None:
+                runs = list(pool.map(partial(played, name, games, method), seeds))
+                known = results.add(name, games, method, seeds, runs)
+            return known
 
-        table(arguments.landscapes or names, arguments.budgets or budgets, arguments.methods or methods, runs)
+        table(arguments.landscapes or names, arguments.budgets or budgets, methods, cells)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,22 @@
 """The landscapes of the benchmark: simulated parameters whose true Elo is known, and games between their sets.
 
 A landscape of the first kind has its maximum of 0 Elo at a known place, a given mean over the ranges and a given
-default. Importances are log-normal, interactions mild, slopes skew, tails saturate. Every third dimension is a coarse
-whole number. From five dimensions on, one is a switch of three choices and one does not matter.
+default. Importances are log-uniform over two decades. Ranges interact in pairs, up to four fifths of the geometric mean
+of both curvatures. Curvatures differ above and below the optimum by a factor of up to e, tails saturate. Every third
+dimension is a coarse whole number. From five dimensions on, one is a switch of three choices and one does not matter.
+None of these distributions is the prior of elolab's model.
 
 - ``plain-N``: nothing else; N dimensions
 - ``near-5``: the default is 8 Elo below the optimum; ``best-5``: it is the optimum
 - ``wide-5``: ranges far too wide; ``corner-5``: the optimum at an end of every range; ``switches-5``: four switches
-- ``trap-5``: the default lies on the slope of a second, lower summit; ``summits-5``: of either of the two
+- ``trap-5``: the default lies on the slope of a second, lower summit, which has importances and interactions of its
+  own; ``summits-5``: of either of the two
 - ``cliff-5``: a wall; ``rippled-5``: ripples
 - ``rotated-5``: an ellipsoid with a condition number of 100, rotated at random: interactions as strong as they can be
-- ``fishtest-N``: the bowl that authors of fishtest publish for SPSA (github.com/vdbergh/spsa_simul, ``spsa_init``): two
-  Elo a parameter from the middle of a range to its end, where the default is, and 61 % draws
+- ``fishtest-N``: the bowl for which authors of fishtest publish the games that SPSA needs
+  (github.com/vdbergh/spsa_simul): in every parameter two Elo from the middle of a range to its end, a start 2 Elo below
+  the optimum, and 61 % draws. Here the searched range is half as long again, at one end: otherwise the optimum would be
+  in its middle, where elolab's model expects it.
 
 Games follow Davidson's model with 40 % draws between equals, and an opening whose bias both games of a pair share:
 the standard deviation of a pair's score is 0.27. The games of ``fishtest-N`` have no bias.
@@ -40,8 +45,14 @@ SECOND_WAY = 0.45
 """Distance of two summits in every dimension, as a fraction of the range."""
 CONDITION = 100.0
 """Largest curvature of a rotated ellipsoid over its smallest."""
-ELO_PER_PARAMETER = 2.0
-"""Elo from the middle of a parameter's range to its end, on the landscape of fishtest's authors."""
+DECADES = 2.0
+"""Decimal logarithm of the largest importance that is possible over the smallest."""
+LARGEST_INTERACTION = 0.8
+"""Largest mixed derivative of two ranges over the geometric mean of their curvatures."""
+LARGEST_SKEW = 0.25
+"""Largest logarithm of the factor by which distances above an optimum are stretched, and those below shrunk."""
+FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
+"""Elo from the optimum to half a range away, on the landscape of fishtest's authors, and half their range over ours."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -91,7 +102,7 @@ class Family:
     switches: int = -1
     """Dimensions of choices; -1 for one from five dimensions on."""
     rotated: bool = False
-    """Whether the shape is a rotated ellipsoid instead of mild interactions."""
+    """Whether the shape is a rotated ellipsoid instead of interactions in pairs."""
 
 
 FAMILIES = {
@@ -133,21 +144,24 @@ class Landscape(ABC):
 
 
 class Bowl(Landscape):
-    """A quadratic bowl with its optimum in the middle of every range and the default at an end of each."""
+    """A quadratic bowl with its optimum at a third of every range, from either end."""
 
     games = FISHTEST
 
     def __init__(self, dimensions: int, seed: int) -> None:
         super().__init__()
-        ends = np.random.default_rng([seed, dimensions, 78]).integers(0, 2, dimensions)
+        generator = np.random.default_rng([seed, dimensions, 78])
+        self._optimum = generator.integers(1, 3, dimensions) / 3
+        ways = generator.choice([-1, 1], dimensions)
+        default = np.round((self._optimum + ways * FISHTEST_REACH / math.sqrt(dimensions)) * FINE)
         numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(dimensions))
-        base = tuple((one.name, int(end) * FINE) for one, end in zip(numbers, ends, strict=True))
+        base = tuple((one.name, int(value)) for one, value in zip(numbers, default, strict=True))
         self.space = Space(numbers, base, external=True)
 
     def compute(self, sets: Sequence[Values]) -> None:
         """Compute the Elo of sets."""
-        apart = np.array(sets, float) / FINE - 0.5
-        self._known.update(zip(sets, (-ELO_PER_PARAMETER * (apart / 0.5) ** 2).sum(axis=1).tolist(), strict=True))
+        apart = (np.array(sets, float) / FINE - self._optimum) / FISHTEST_REACH
+        self._known.update(zip(sets, (-FISHTEST_ELO * apart**2).sum(axis=1).tolist(), strict=True))
 
 
 class Hills(Landscape):
@@ -166,40 +180,44 @@ class Hills(Landscape):
     def _draw(self, generator: np.random.Generator, switches: int) -> bool:
         """Draw everything; False if the default cannot be placed."""
         count = self._numbers
-        importance = np.exp(generator.normal(0, 1, count))
-        if self._family.dimensions >= 5:
-            importance[generator.integers(count)] = 0
+        shape, second_shape = self._drawn_shape(generator), self._drawn_shape(generator)
         self._steps = np.full(count, FINE)
         self._steps[2::3] = generator.integers(5, 21, len(self._steps[2::3]))
         places = generator.integers(0, 2, count) if self._family.corner else generator.uniform(0.2, 0.8, count)
         self._optimum = np.round(places * self._steps) / self._steps
         self._second = np.where(self._optimum < 0.5, self._optimum + SECOND_WAY, self._optimum - SECOND_WAY)
-        self._skew = generator.normal(0, 0.15, count)
+        self._skew = generator.uniform(-LARGEST_SKEW, LARGEST_SKEW, count)
         self._phase = generator.uniform(20, 40, count)
-        mixed = np.triu(generator.normal(0, 0.15, (count, count)), 1)
-        mixed = mixed + mixed.T + np.eye(count)
-        if self._family.rotated:
-            axes = np.linalg.qr(generator.normal(size=(count, count)))[0]
-            mixed = axes @ np.diag(np.geomspace(1, CONDITION, count)) @ axes.T
-            importance = np.ones(count)
-        if np.linalg.eigvalsh(mixed).min() < 0.2:
-            return False
-        shape = np.sqrt(np.outer(importance, importance)) * mixed
         effects = np.exp(generator.normal(0, 1, (switches, 1))) * generator.uniform(0, 1, (switches, len(CHOICES))) ** 2
         for row in effects:
             row[generator.integers(len(CHOICES))] = 0
         self._wall = int(generator.integers(count))
-        self._scale(generator, shape, effects)
+        self._scale(generator, np.stack([shape, second_shape]), effects)
         return self._place_default(generator, switches)
 
-    def _scale(self, generator: np.random.Generator, shape: Array, effects: Array) -> None:
+    def _drawn_shape(self, generator: np.random.Generator) -> Array:
+        """Importances and interactions: half the matrix of second derivatives at a summit, up to a factor."""
+        count = self._numbers
+        if self._family.rotated:
+            axes = np.linalg.qr(generator.normal(size=(count, count)))[0]
+            return np.asarray(axes @ np.diag(np.geomspace(1, CONDITION, count)) @ axes.T, float)
+        importance = 10 ** generator.uniform(-DECADES, 0, count)
+        if self._family.dimensions >= 5:
+            importance[generator.integers(count)] = 0
+        mixed = np.eye(count)
+        order = generator.permutation(count)
+        for one, other in zip(order[::2], order[1::2], strict=False):
+            mixed[one, other] = mixed[other, one] = generator.uniform(-LARGEST_INTERACTION, LARGEST_INTERACTION)
+        return np.asarray(np.sqrt(np.outer(importance, importance)) * mixed, float)
+
+    def _scale(self, generator: np.random.Generator, shapes: Array, effects: Array) -> None:
         """Find the scale at which the mean over the ranges is the family's."""
         points = np.round(generator.random((4000, self._numbers)) * self._steps) / self._steps
         choices = generator.integers(len(CHOICES), size=(4000, len(effects)))
         low, high = 1.0, 1e6
         for _ in range(60):
             middle = math.sqrt(low * high)
-            self._shape, self._effects = shape * middle, effects * middle
+            self._shapes, self._effects = shapes * middle, effects * middle
             if self._elo(points, choices).mean() > self._family.mean:
                 low = middle
             else:
@@ -240,18 +258,18 @@ class Hills(Landscape):
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
         """True Elo, shape (points,), of coordinates (points, numbers) and places of choices (points, switches)."""
         apart = points - self._optimum
-        loss = self._loss(apart)
+        loss = self._loss(apart, self._shapes[0])
         if self._family.second:
-            loss = np.minimum(loss, self._loss(points - self._second) + self._family.second)
+            loss = np.minimum(loss, self._loss(points - self._second, self._shapes[1]) + self._family.second)
         loss = loss + self._effects[np.arange(choices.shape[1]), choices].sum(axis=1)
         elo = -self._saturation * np.tanh(loss / self._saturation)
         elo = elo - self._family.ripple * (1 - np.cos(self._phase * apart)).sum(axis=1) / 2
         return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
 
-    def _loss(self, apart: Array) -> Array:
+    def _loss(self, apart: Array, shape: Array) -> Array:
         """Elo lost on the way down from a summit, before saturation, shape (points,)."""
-        bent = apart * np.exp(self._skew * np.tanh(apart / 0.3))
-        return np.asarray(np.einsum("ni,ij,nj->n", bent, self._shape, bent), float)
+        bent = apart * np.exp(self._skew * np.sign(apart))
+        return np.asarray(np.einsum("ni,ij,nj->n", bent, shape, bent), float)
 
     def compute(self, sets: Sequence[Values]) -> None:
         """Compute the Elo of sets at once, which is much faster than one by one."""

@@ -1,13 +1,11 @@
-"""Ways of tuning: each spends a budget of games on a landscape and recommends a set. ``METHODS`` lists them."""
+"""elolab's ways of tuning: each spends a budget of games on a landscape and recommends a set."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
-import numpy as np
 from landscapes import Games, Landscape, Values
 
 from elolab.arena.sequential import SequentialSettings
@@ -24,18 +22,15 @@ from elolab.tuning.study.rounds.pairs_of_settings import (
     first_design,
     game_pairs_per_settings_pair,
 )
-from elolab.tuning.study.rounds.spsa import Spsa, Theta
+from elolab.tuning.study.state import REFIT_GROWTH
 from elolab.tuning.study.study_spec import (
     DEFAULT_ROUND_PAIRS,
     INTERIM_PAIRS,
     MAX_SEARCH,
     MIN_ROUNDS,
-    PAIRED_SAMPLERS,
-    SAMPLERS,
 )
 from elolab.tuning.study.validation.gain_test import GainTest
 
-TRIALS = 80
 OVERLAPS = (1, 2, 4, 8)
 """Rounds that are under way when another one is laid out, beside none."""
 
@@ -75,18 +70,19 @@ def play_settings_pairs(
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
     pairs_per_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
     observations, table = Observations(space), Games(landscape, seed)
-    design, best = first_design(space), space.default_values
+    design, best, fitted = first_design(space), space.default_values, 1
     unknown: list[list[tuple[Values, Values, float]]] = [[]]
     """By round: the results that no round has been laid out from yet."""
     for start in range(0, pairs // each, pairs_per_round):
         if start:
             if len(unknown) > overlap:
                 add_results(observations, unknown.pop(0), each)
-                model = fit(observations)
+            if len(observations) >= REFIT_GROWTH * fitted:
+                model, fitted = fit(observations), len(observations)
                 best = best_of(model, observations, best)
                 design = design_of(model, best)
-                if stop(model, best, start * each, pairs_per_round * each):
-                    break
+            if fitted > 1 and stop(model, best, start * each, pairs_per_round * each):
+                break
             unknown.append([])
         numbers = range(start, min(start + pairs_per_round, pairs // each))
         designed = [design_pair(space, seed, design, number, number * each) for number in numbers]
@@ -163,96 +159,10 @@ def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
     return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 
-def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
-    """SPSA with one game pair an iteration: its schedule, theta after every iteration, and all results."""
-    space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
-    spsa = Spsa(space, games // 2, seed, **schedule)
-    thetas = [spsa.start()]
-    for number in range(games // 2):
-        one = spsa.iteration(thetas[-1], number, number)
-        counts = (0, 0, 0, 0, 0)
-        if one.first != one.second:
-            counts = table.count(one.first, one.second, 1)
-            observations.add(one.first, one.second, Pentanomial(counts))
-        thetas.append(spsa.after(thetas[-1], one.step, Pentanomial(counts)))
-    return spsa, thetas, observations
-
-
-def spsa_textbook(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The last iterate with the defaults of the sampler ``spsa``, which are the usual advice."""
-    spsa, thetas, _ = walk(landscape, games, seed)
-    return Outcome(spsa.values(thetas[-1]))
-
-
-def _for_few(games: int) -> dict[str, float]:
-    """Schedule for few games: wide perturbations and large steps."""
-    return {"c_end": 0.2, "r_end": 0.02 * math.sqrt(1000 / games)}
-
-
-def spsa_automatic(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The mean of the later half of a walk that is scheduled for few games."""
-    spsa, thetas, _ = walk(landscape, games, seed, **_for_few(games))
-    later = [np.mean(parts, axis=0) for parts in zip(*thetas[len(thetas) // 2 :], strict=True)]
-    return Outcome(spsa.values([part.tolist() for part in later]))
-
-
-def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum of the games of such a walk."""
-    _, _, observations = walk(landscape, games, seed, **_for_few(games))
-    return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
-
-
-@cache
-def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Observations]:
-    """A study of trials against the default: the best trial's set, and all games. Played once for both picks."""
-    import optuna
-
-    from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of, suggest
-
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
-    space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
-    distributions = {dimension.name: distribution_of(dimension) for dimension in space.dimensions}
-    study = optuna.create_study(
-        direction="maximize", sampler=ReproducibleSampler(sampler, seed, distributions, startup_trials=10)
-    )
-    pairs = games // 2 // TRIALS
-    best: tuple[float, Values] | None = None
-    for _ in range(TRIALS):
-        trial = study.ask()
-        values = tuple(suggest(trial, dimension) for dimension in space.dimensions)
-        score = 0.5 if values == space.default_values else table.play(values, space.default_values, pairs)
-        study.tell(trial, score)
-        if values != space.default_values:
-            observations.add_score(values, space.default_values, pairs, score)
-        if best is None or score > best[0]:
-            best = (score, values)
-    assert best is not None
-    return best[1], observations
-
-
-def of_optuna(sampler: str, pick: str) -> Method:
-    """What a sampler of Optuna's recommends: its best trial, or our model's maximum of the same games."""
-
-    def method(landscape: Landscape, games: int, seed: int) -> Outcome:
-        best, observations = trials_of(sampler, landscape, games, seed)
-        if pick == "best":
-            return Outcome(best)
-        return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
-
-    return method
-
-
 METHODS: dict[str, Method] = {
     "duel": duel,
     "whole-budget": whole_budget,
     "halves": halves,
     **{f"duel-overlap-{overlap}": partial(duel, overlap=overlap) for overlap in OVERLAPS},
     "duel-model": duel_model,
-    "spsa-textbook": spsa_textbook,
-    "spsa-automatic": spsa_automatic,
-    "spsa-model": spsa_model,
-    **{
-        f"{name}-{pick}": of_optuna(name, pick)
-        for name in SAMPLERS[len(PAIRED_SAMPLERS) :] for pick in ("best", "model")
-    },
-}  # fmt: skip
+}

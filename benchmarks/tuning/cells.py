@@ -1,0 +1,149 @@
+"""Results of the benchmark: one row of ``results.csv`` for a method with a budget on a landscape; their figure."""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass, fields
+from pathlib import Path
+
+import numpy as np
+
+LEAST_METHODS = 3
+"""Methods that a landscape needs for a panel of the figure."""
+REGRET = 0.5
+"""Regret in Elo within which the runs of ``Cell.within`` end."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A method's run on one landscape."""
+
+    regret: float
+    gain: float
+    """True gain over the default, in Elo."""
+    is_default: bool
+    is_confirmed: bool
+    is_covered: bool | None
+    """Whether the 90 % interval of the gain contains the true one; ``None`` without an interval."""
+    seconds: float
+    """Processor time."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method's runs with a budget on a landscape, one for each of successive seeds; shares are fractions."""
+
+    landscape: str
+    games: int
+    method: str
+    first_seed: int
+    runs: int
+    regret: float
+    regret_error: float
+    largest: float
+    """Largest regret."""
+    gain: float
+    gain_error: float
+    within: float
+    """Share of runs with a regret of at most ``REGRET``."""
+    worse: float
+    """Share of recommendations worse than the default."""
+    default: float
+    """Share of runs that recommend the default."""
+    confirmed: float
+    """Share of runs that confirm a gain, rightly."""
+    wrong: float
+    """Share of runs that confirm a gain where there is none."""
+    covered: float
+    """Share of 90 % intervals that contain the true gain; NaN without intervals."""
+    seconds: float
+    """Mean processor time of a run."""
+
+    @property
+    def regret_text(self) -> str:
+        """Mean regret and its standard error."""
+        return f"{self.regret:.2f} ± {self.regret_error:.2f}"
+
+    @property
+    def gain_text(self) -> str:
+        """Mean gain and its standard error."""
+        return f"{self.gain:.2f} ± {self.gain_error:.2f}"
+
+
+class Results:
+    """The cells in a file, which grows by those that are added."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.cells: dict[tuple[str, int, str, int, int], Cell] = {}
+        types = [{"str": str, "int": int, "float": float}[str(field.type)] for field in fields(Cell)]
+        if path.exists():
+            with path.open(newline="", encoding="utf-8") as file:
+                for row in list(csv.reader(file))[1:]:
+                    self._note(Cell(*(kind(text) for kind, text in zip(types, row, strict=True))))
+
+    def _note(self, cell: Cell) -> None:
+        self.cells[cell.landscape, cell.games, cell.method, cell.first_seed, cell.runs] = cell
+
+    def cell(self, name: str, games: int, method: str, seeds: range) -> Cell | None:
+        """The cell of these seeds, if it is known."""
+        return self.cells.get((name, games, method, seeds[0], len(seeds)))
+
+    def add(self, name: str, games: int, method: str, seeds: range, runs: Sequence[Played]) -> Cell:
+        """Add a cell and write the file."""
+        regrets, gains = np.array([one.regret for one in runs]), np.array([one.gain for one in runs])
+        confirmed, covered = np.array([one.is_confirmed for one in runs]), [one.is_covered for one in runs]
+        means = [
+            regrets.mean(), regrets.std() / math.sqrt(len(runs)), regrets.max(),
+            gains.mean(), gains.std() / math.sqrt(len(runs)), (regrets <= REGRET).mean(), (gains < 0).mean(),
+            np.mean([one.is_default for one in runs]), (confirmed & (gains > 0)).mean(),
+            (confirmed & (gains <= 0)).mean(), math.nan if None in covered else np.mean(covered),
+            np.mean([one.seconds for one in runs]),
+        ]  # fmt: skip
+        cell = Cell(name, games, method, seeds[0], len(seeds), *(round(float(mean), 3) for mean in means))
+        self.cells = Results(self._path).cells  # another process may have added some
+        self._note(cell)
+        with self._path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(asdict(cell))
+            writer.writerows(astuple(one) for _, one in sorted(self.cells.items()))
+        return cell
+
+
+def draw(results: Results, path: Path) -> None:
+    """Draw mean regret over the budget, a panel for each landscape that several methods have, with standard errors."""
+    import matplotlib as mpl
+
+    mpl.use("agg")
+    mpl.rcParams["svg.hashsalt"] = "elolab"
+    from matplotlib import pyplot as plt
+
+    lines: dict[str, dict[str, dict[int, Cell]]] = {}
+    for one in results.cells.values():
+        known = lines.setdefault(one.landscape, {}).setdefault(one.method, {})
+        if one.games not in known or known[one.games].runs < one.runs:
+            known[one.games] = one
+    shown = {name: found for name, found in lines.items() if len(found) >= LEAST_METHODS}
+    methods = sorted({method for found in shown.values() for method in found}, key=lambda one: (one != "duel", one))
+    columns = min(3, len(shown))
+    rows = math.ceil(len(shown) / columns)
+    size = (4 * columns, 3.2 * rows + 0.8)
+    figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat[len(shown) :]:
+        axis.axis("off")
+    for axis, (name, found) in zip(axes.flat, sorted(shown.items()), strict=False):
+        for method in methods:
+            cells = [cell for _, cell in sorted(found.get(method, {}).items())]
+            place = methods.index(method)
+            axis.errorbar(
+                [cell.games for cell in cells], [cell.regret for cell in cells],
+                yerr=[cell.regret_error for cell in cells], label=method, marker="osD^vPX*<>"[place % 10],
+                color=f"C{place % 10}", linewidth=2.2 if method == "duel" else 1.0, markersize=4, capsize=2,
+            )  # fmt: skip
+        axis.set(title=name, xscale="log", yscale="log", xlabel="games", ylabel="regret, Elo")
+        axis.grid(visible=True, alpha=0.3)
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)
+    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
