@@ -134,10 +134,7 @@ class Purpose:
     growing: tuple[str, ...] = ()
     """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """Paths in ``content``, such as ``match_pairs``, of values that only limit the run's length.
-
-    They may change when the run is resumed. Games played under a larger limit are kept.
-    """
+    """Paths in ``content``, such as ``match_pairs``, that only limit the length; a resumed run may change them."""
     check: Callable[[Store, Any], None] | None = None
     """Function of the store and of the content recorded in it; ``None`` compares the recorded content with ``content``.
 
@@ -145,10 +142,7 @@ class Purpose:
     effect.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """Function that is called if ``content`` has changed; it returns the new places of stored games in the schedule.
-
-    Each place is a pair of the game's key and its pairing.
-    """
+    """Called if ``content`` has changed; returns pairs of a stored game's key and its new place in the schedule."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further metadata to record in the folder."""
     sides: tuple[PlayerLoad, ...] = ()
@@ -497,10 +491,7 @@ def _processors_of(affinity: str, concurrency: int) -> int:
 def machine_plan(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
 ) -> dict[str, Any] | None:
-    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster.
-
-    Memory is in MiB; 0 stands for an unknown number.
-    """
+    """The demand of the games and the supply of this machine, in MiB; ``None`` on a cluster, 0 for unknown numbers."""
     if cluster is not None:
         return None
     memory = memory_load(purpose.sides, concurrency, memory_megabytes())
@@ -522,7 +513,7 @@ def machine_line(plan: Mapping[str, Any]) -> str:
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise the ``UserError`` that a ``Run`` would raise on entering the folder; writes nothing.
 
-    Do not call it for a folder in use (see ``arena.play.store.user_of``), because its state may change meanwhile.
+    Do not call it for a folder in use, because its state may change meanwhile.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -532,9 +523,9 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
 
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``RunError`` if a folder has another purpose, or its games come from other players or engines.
+    """Raise ``RunError`` if a folder has another purpose, or its games other players or engines.
 
-    ``accepts_changes`` permits games from different engines and builds in one folder.
+    ``accepts_changes`` permits games from different engines and builds.
     """
     recorded = store.metadata(purpose.key or purpose.kind)
     if recorded is not None:

@@ -133,9 +133,9 @@ class Repository:
         return found
 
     def line(self, first: str, last: str) -> list[Commit]:
-        """The commits after ``first`` up to ``last``, oldest first, along the first parents of merges.
+        """The commits after ``first`` up to ``last``, oldest first, along the first parents; both are full names.
 
-        Both are full names. Raises ``RepositoryError`` unless ``first`` lies on that line.
+        Raises ``RepositoryError`` unless ``first`` lies on that line.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:
@@ -198,10 +198,7 @@ class Repository:
 
 
 def run_git(*words: str, folder: Path | None = None, options: Sequence[str] = ()) -> str:
-    """Run ``git`` in a folder and return its output without the last line end.
-
-    ``options`` stand before the command. Raises ``RepositoryError`` with git's last line.
-    """
+    """Run ``git`` in a folder; returns its output. Raises ``RepositoryError`` with the last line of an error."""
     try:
         done = subprocess.run(
             ["git", *options, *words],

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.collection.listing import match_estimate, tournament_in
+from elolab.arena.collection.listing import elo_words, match_estimate, tournament_in
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of
 from elolab.arena.provenance.record import builds_in
@@ -28,10 +28,7 @@ class RatedPlayer:
     """A player's rating in one run."""
 
     rating: float
-    """Elo rating: in a match relative to the opponent, otherwise relative to the anchors.
-
-    Without anchors, it is relative to the mean of all players that games connect.
-    """
+    """Elo relative to the opponent of a match, to the anchors, or without them to the mean of the connected players."""
     error: float
     """Half the width of the 95 % confidence interval, in Elo."""
     games: int
@@ -89,7 +86,9 @@ def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> Comp
             kind = kind_in(store)
             names = (kind, *settings_beside.get(kind, ()))
             kept = {name: _without_dates(store.metadata(name)) for name in names if name}
-            return ComparedRun(folder, identity | {name: told for name, told in kept.items() if told is not None}, {})
+            return ComparedRun(
+                folder, identity | {name: entry for name, entry in kept.items() if entry is not None}, {}
+            )
         settings = identity | _settings_of(spec)
         count = count_of(spec, store)
         if len(spec.players) == 2 and not spec.anchors:
@@ -102,11 +101,11 @@ def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> Comp
         return ComparedRun(folder, settings, rated, (), tuple(spec.anchors), groups)
 
 
-def _without_dates(told: Any) -> Any:
+def _without_dates(settings: Any) -> Any:
     """The settings without the dates on which claims were registered."""
-    if not isinstance(told, Mapping):
-        return told
-    return {key: _without_dates(value) for key, value in told.items() if key != "date"}
+    if not isinstance(settings, Mapping):
+        return settings
+    return {key: _without_dates(value) for key, value in settings.items() if key != "date"}
 
 
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
@@ -120,9 +119,7 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """The rating of every player by name, from the first ``count`` games, and the names in each group connected by
-    games.
-    """
+    """Every player's rating from the first ``count`` games, and the names in each group connected by games."""
     from elolab.arena.statistics.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -133,10 +130,7 @@ def _ratings(
 
 
 def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
-    """The settings that differ: for each, its path and its values in ``one`` and ``other``.
-
-    The path joins nested keys by dots. A value is ``None`` where a run has no such key.
-    """
+    """The settings that differ: path with dots, value in ``one``, value in ``other``; ``None`` for a missing value."""
     return differences(plain(one.settings), plain(other.settings))
 
 
@@ -188,37 +182,26 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
     rows: list[tuple[str, ...]] = [heads]
     for name in names:
         before, now = one.players.get(name), other.players.get(name)
-        cells = ["-" if rated is None else _rated_words(rated) for rated in (before, now)]
         difference = "-"
         if before is not None and now is not None and one.scale(name) == other.scale(name):
             elo, error = change(before, now)
             # Of players that won or lost every game, or played none, nothing can be said.
             is_known = before.is_rated and now.is_rated and math.isfinite(elo)
-            difference = _words(elo, error) if is_known else "-"
-        rows.append((name, *cells, difference))
+            difference = elo_words(elo, error) if is_known else "-"
+        rows.append((name, _rated_words(before), _rated_words(now), difference))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
     table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
-    lines = [say(f"compare.{key}", **fields) for key, fields in _views(one, other)]
+    lines = []
+    for letter, run in (("A", one), ("B", other)):
+        key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"
+        first, second = run.view or ("", "")
+        lines.append(say(f"compare.{key}", run=letter, one=first, other=second))
     if any(one.scale(name) != other.scale(name) for name in one.players.keys() & other.players.keys()):
         lines.append(say("compare.other_scale"))
     return [*lines, "", *table]
 
 
-def _views(one: ComparedRun, other: ComparedRun) -> list[tuple[str, dict[str, Any]]]:
-    """For each run, the key and fields of the message that explains to what its ratings are relative."""
-    views = []
-    for letter, run in (("A", one), ("B", other)):
-        key = "view_match" if run.view else "view_anchored" if run.is_anchored else "view_field"
-        first, second = run.view or ("", "")
-        views.append((key, {"run": letter, "one": first, "other": second}))
-    return views
-
-
-def _rated_words(rated: RatedPlayer) -> str:
-    return f"{_words(rated.rating, rated.error)} ({rated.games})" if rated.is_rated else "-"
-
-
-def _words(elo: float, error: float) -> str:
-    from elolab.arena.statistics.numbers import error_text, signed
-
-    return f"{signed(elo)} ± {error_text(error)}"
+def _rated_words(rated: RatedPlayer | None) -> str:
+    if rated is None or not rated.is_rated:
+        return "-"
+    return f"{elo_words(rated.rating, rated.error)} ({rated.games})"

@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.notation.pgn import PortableGame, portable_game
 from elolab.arena.notation.played_tags import played_as
-from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import stored_tournament
 from elolab.arena.provenance.record import builds_by_player
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
-
-
-def is_run(path: Path) -> bool:
-    """Whether the path is a folder with the games of a run."""
-    return (path / STORE_NAME).is_file()
 
 
 def game_of_run(store: Store) -> str | None:

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.play.live import LIVE_NAME, read_live
 from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
+from elolab.arena.play.tournament_run import result_of, stored_tournament, withdrawals_of
 from elolab.arena.provenance.status import read_status
+from elolab.arena.schedule import challengers_of
+from elolab.arena.statistics.numbers import error_text, signed
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
@@ -59,8 +62,7 @@ class RunEntry:
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
     """The run folders at or below ``root``, sorted by path; searches ``MAX_DEPTH`` levels of subfolders.
 
-    Follows links; a folder with several links is listed once. Calls ``unreadable`` with the error of an unreadable
-    folder.
+    Follows links, but lists no folder twice. Calls ``unreadable`` with the error of an unreadable folder.
     """
     if is_run(root):
         return [root]
@@ -119,11 +121,7 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """The first sentence of the report of a tuning, ablation, fit or run of claims, in the report's language.
-
-    It is read from the report, because ``arena`` must not import ``tuning``, which defines these runs. Empty without a
-    report.
-    """
+    """First sentence of the report of a run of ``tuning``, which ``arena`` cannot import; empty without a report."""
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -134,21 +132,21 @@ def _finding(folder: Path) -> str:
 
 def tournament_in(store: Store) -> TournamentSpec | None:
     """The tournament specification in a store; ``None`` if the run is not a tournament, match or test."""
-    from elolab.arena.play.tournament_run import stored_tournament
-
     return stored_tournament(store) if store.metadata("specification") is not None else None
 
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """The format, the numbers of games planned and played, and the result as text."""
-    from elolab.arena.play.tournament_run import result_of, withdrawals_of
     from elolab.arena.statistics.placing import placing_of, result_sentence
 
     found = result_of(spec, store)
     possible = found.planned - found.unplayable
     if len(spec.players) == 2:
-        test = "" if found.sequential is None else f"{found.sequential.verdict}; "
-        return spec.format, possible, found.stored, test + _match_words(spec, store, found.count, say)
+        words = "" if found.sequential is None else f"{found.sequential.verdict}; "
+        estimate = match_estimate(store, found.count)
+        if estimate is not None:
+            words += say("list.match", name=spec.players[0].name, elo=elo_words(estimate.elo, estimate.elo_error))
+        return spec.format, possible, found.stored, words
     placing = placing_of(spec, store.outcomes(), withdrawals_of(store))
     if placing is not None:
         words = result_sentence(placing, Catalogue("elolab.arena", say.language)).rstrip(".。")
@@ -162,8 +160,6 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
     """Text that names the leader and its score; in a gauntlet, all main players and their scores."""
-    from elolab.arena.schedule import challengers_of
-
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
     shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
     key = "list.challenger" if challengers else "list.leader"
@@ -174,33 +170,18 @@ def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) 
     )
 
 
-def _match_words(spec: TournamentSpec, store: Store, games: int, say: Catalogue) -> str:
-    estimate = match_estimate(store, games)
-    if estimate is None:
-        return ""
-    return say("list.match", name=spec.players[0].name, elo=elo_words(estimate))
-
-
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo difference, first player minus second, from the first ``games`` games of the schedule.
-
-    ``None`` if it cannot be estimated.
-    """
+    """Elo of the first player minus the second, from the first ``games`` games; ``None`` if it cannot be estimated."""
     return MatchScore("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
-def elo_words(estimate: Estimate) -> str:
-    """Format an Elo estimate with half its 95 % confidence interval."""
-    from elolab.arena.statistics.numbers import error_text, signed
-
-    return f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
+def elo_words(elo: float, error: float) -> str:
+    """Format Elo with half the width of its 95 % confidence interval."""
+    return f"{signed(elo)} ± {error_text(error)}"
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
-    """The state of a run, from its lock, its last report ``live`` and the numbers of games.
-
-    A run that was killed counts as stopped, whatever its last report says.
-    """
+    """The state of a run, from its lock, its last report ``live`` and the numbers of games."""
     if is_in_use(folder):
         return RUNNING
     told = live.get("state")

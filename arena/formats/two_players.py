@@ -13,11 +13,7 @@ class MatchFormat(RoundRobin):
 
 
 class SequentialMatch(MatchFormat):
-    """A match of two players that ends when a sequential test accepts a hypothesis.
-
-    The schedule holds every possible pair; ``arena.schedule.games_that_count`` finds the game at which the test ends
-    it.
-    """
+    """A match of two players whose schedule holds every possible pair, and which a sequential test ends."""
 
     is_sequential = True
     may_take_all_openings = True

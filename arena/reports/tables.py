@@ -21,7 +21,7 @@ from elolab.arena.statistics.placing import (
     round_title,
     score_text,
 )
-from elolab.arena.statistics.search_tables import end_rows, iteration_rows, player_row, shown_columns
+from elolab.arena.statistics.search_tables import SHOWN_COLUMNS, end_rows, iteration_rows, player_row
 from elolab.arena.statistics.standings import mean_score_text, rating_error_text, rating_text
 from elolab.engine.language import Catalogue
 
@@ -127,14 +127,13 @@ def pairings_table(contents: Contents) -> TextTable:
 def search_statistics_table(contents: Contents) -> TextTable:
     """Search statistics with one row per player; transposed if there are only a few players."""
     found = contents.search_statistics
-    figures = shown_columns()
-    columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in figures))
+    columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in SHOWN_COLUMNS))
     rows = []
     for name, total in found.totals.items():
         row = player_row(name, total, found.games[name])
-        rows.append((name, *(figure_text(figure(row), digits) for _, _, figure, digits in figures)))
+        rows.append((name, *(figure_text(row[column], digits) for _, _, column, digits in SHOWN_COLUMNS)))
     table = _table(contents.say, columns, rows)
-    return _transposed(table, contents.say("column.figure")) if len(rows) < len(figures) / 2 else table
+    return _transposed(table, contents.say("column.figure")) if len(rows) < len(SHOWN_COLUMNS) / 2 else table
 
 
 def _transposed(table: TextTable, corner: str) -> TextTable:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.sequential import SequentialSettings, expected_pairs
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
+from elolab.arena.statistics.numbers import INFINITY, given_text, percent_text, signed
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, padded, wrapped
 
 if TYPE_CHECKING:
@@ -15,16 +16,12 @@ if TYPE_CHECKING:
     from elolab.arena.statistics.standings import Tables
     from elolab.arena.tournament_spec import TournamentSpec
 
-
 TEXT_WIDTH = 79
 LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the view of the player whose results ``counts`` has.
-
-    With ``settings``, also the statistics of a sequential test.
-    """
+    """All statistics of a match as plain data, from the counted player's view; ``settings`` adds a sequential test."""
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
     figures: dict[str, Any] = {
@@ -64,8 +61,6 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
     """The statistics of ``figures_of`` as text, within 80 columns."""
-    from elolab.arena.statistics.numbers import INFINITY, percent_text
-
     say = Catalogue("elolab.arena", language)
     if figures["pentanomial"] is not None:
         counts = " ".join(map(str, figures["pentanomial"]))
@@ -78,7 +73,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
         lines += [
             labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
             labelled(say("match.elo"), _elo_with_interval(figures, "", say)),
-            labelled(say("match.normalized"), _signed(figures["normalized_elo"])),
+            labelled(say("match.normalized"), signed(figures["normalized_elo"], 2)),
             labelled(say("match.los"), f"{percent_text(figures['los'])} %"),
         ]
     if figures["games"] and figures["pairs_ratio"] is not None:
@@ -88,8 +83,6 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
     """Lines of text on a sequential test; ``say`` is the message catalogue of ``arena``."""
-    from elolab.arena.statistics.numbers import given_text, percent_text, signed
-
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
     hypotheses = {name: given_text(figures[name]) for name in ("elo0", "elo1", "alpha", "beta")}
@@ -125,21 +118,12 @@ def verdict_text(verdict: str) -> str:
 def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> str:
     low, high = figures[f"{prefix}elo_low"], figures[f"{prefix}elo_high"]
     error = f" ± {(high - low) / 2:.2f}" if math.isfinite(high - low) else ""
-    elo = _signed(figures[f"{prefix}elo"])
-    return say("match.interval", elo=elo, error=error, low=_signed(low), high=_signed(high))
-
-
-def _signed(value: float) -> str:
-    from elolab.arena.statistics.numbers import signed
-
-    return signed(value, 2)
+    elo = signed(figures[f"{prefix}elo"], 2)
+    return say("match.interval", elo=elo, error=error, low=signed(low, 2), high=signed(high, 2))
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """All statistics of a match as plain data (see ``figures_of``), from the first player's view.
-
-    ``run`` adds the verdict of a sequential test; it is ``None`` for a match without a test.
-    """
+    """All statistics of a match as plain data, from the first player's view; ``run`` adds the verdict of a test."""
     counts = tables.counter.between(0, 1)
     if run is None:
         pairs = counts.pentanomial()
@@ -154,10 +138,7 @@ def match_lines(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> list[str]:
-    """All statistics of a match as lines of text of ``columns`` columns, the verdict of a sequential test last.
-
-    ``run`` is the sequential test; ``None`` for a match without a test.
-    """
+    """All statistics of a match as lines of text; the verdict of the sequential test ``run``, if any, comes last."""
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
@@ -168,12 +149,7 @@ def match_lines(
 
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
-    """A sentence on the state of a sequential test between the players named ``one`` and ``other``.
-
-    ``say`` is the message catalogue of ``arena``.
-    """
-    from elolab.arena.statistics.numbers import given_text
-
+    """A sentence on the state of a sequential test between the players named ``one`` and ``other``."""
     settings = run.settings
     sentence = say(
         f"verdict.{VERDICT_KEYS.get(run.verdict, 'undecided')}", pairs=run.games_seen // 2, most=run.pairs, one=one,

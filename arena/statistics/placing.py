@@ -6,7 +6,7 @@ Only complete rounds count. The ratings of ``arena.statistics.standings`` are in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.formats.encounters import Encounter, seeds_of
@@ -14,7 +14,7 @@ from elolab.arena.formats.knockout import BYE, POINTS, UNKNOWN, WALKOVER, Bracke
 from elolab.arena.formats.swiss import TIE, WIN, Swiss, SwissTable, points_for, swiss_table
 from elolab.arena.records import Outcome
 from elolab.arena.schedule import FORMATS, ScheduleState, Withdrawal
-from elolab.arena.statistics.standings import MESSAGES, TEXT_WIDTH
+from elolab.arena.statistics.standings import MESSAGES, TEXT_WIDTH, rows_frame
 from elolab.arena.statistics.text_table import Column, fitting, name_column, shorten_unique, table_lines
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, columns_of, padded, with_minus, wrapped
@@ -46,10 +46,7 @@ class EncounterRow:
     winner: str
     """Name of the winner; empty if tied or unplayed."""
     reason: str
-    """Reason for the result: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
-
-    A tied encounter of a knockout is decided by ``sudden_death`` (extra pairs), ``seed`` or ``coin``.
-    """
+    """What decided it: ``points``, ``walkover``, ``bye``, ``tied`` (Swiss), ``sudden_death``, ``seed`` or ``coin``."""
     for_third_place: bool = False
 
 
@@ -72,10 +69,7 @@ class SwissRow:
     In a round without games, the player's own points replace the opponent's.
     """
     direct_encounter: float | None
-    """Tie-break: points in encounters with the players that are still tied with this player.
-
-    ``None`` if there are none, or if not all of them have met.
-    """
+    """Tie-break: points against the players still tied with this one; ``None`` unless all of them have met."""
     game_points: float
     """Total points in all games of the player."""
     rounds: tuple[str, ...]
@@ -95,10 +89,7 @@ class KnockoutRow:
     seed: int
     """The player's seed, from 1."""
     reached: str
-    """Last round that the player reached: ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on.
-
-    ``winner`` for the winner of the knockout.
-    """
+    """Last round reached: ``winner``, ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on."""
     encounters_won: int
     """Number of encounters won by games, without byes and walkovers."""
     game_points: float
@@ -126,21 +117,17 @@ class Placing:
     """Number of game pairs per encounter."""
 
     def frame(self) -> DataFrame:
-        """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
-
-        A Swiss tournament has a column for every round, ``round_1`` and so on, in place of ``rounds``.
-        """
-        kind = KnockoutRow if self.bracket is not None else SwissRow
-        frame = _frame(self.rows, kind)
-        if kind is SwissRow:
-            for number in range(self.rounds_played):
-                frame[f"round_{number + 1}"] = [row.rounds[number] for row in self.rows if isinstance(row, SwissRow)]
-            frame = frame.drop(columns="rounds")
-        return frame
+        """The rows as a pandas table; ``round_1`` and so on replace the field ``rounds`` of a Swiss tournament."""
+        if self.bracket is not None:
+            return rows_frame(self.rows, KnockoutRow)
+        frame = rows_frame(self.rows, SwissRow)
+        for number in range(self.rounds_played):
+            frame[f"round_{number + 1}"] = [row.rounds[number] for row in self.rows if isinstance(row, SwissRow)]
+        return frame.drop(columns="rounds")
 
     def encounters_frame(self) -> DataFrame:
         """The encounters as a pandas table; columns are the fields of ``EncounterRow``."""
-        return _frame(self.encounters, EncounterRow)
+        return rows_frame(self.encounters, EncounterRow)
 
     def data(self) -> dict[str, Any]:
         """Rows and encounters as plain data."""
@@ -149,12 +136,6 @@ class Placing:
             "encounters": [asdict(row) for row in self.encounters],
             "withdrawals": [asdict(entry) | {"round": entry.round + 1} for entry in self.withdrawals],
         }
-
-
-def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
-    import pandas
-
-    return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
 
 
 def placing_of(
@@ -238,11 +219,7 @@ def _opponent(encounter: Encounter, player: int) -> int:
 
 
 def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
-    """Points of a player in encounters with the players tied with it (``tied`` includes the player).
-
-    ``own`` has the encounters of each player. ``None`` if nobody is tied with the player, or if not all of them have
-    met.
-    """
+    """Points of a player in encounters with ``tied``, which includes it; ``None`` if alone or if not all have met."""
     if len(tied) < 2:
         return None
     for one in tied:
@@ -288,10 +265,7 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """Rows of eliminated players and the winner.
-
-    If there is an encounter for third place, the losers of the semi-finals get their rows after it.
-    """
+    """Rows of eliminated players and the winner; those of the semi-finals' losers follow the match for third place."""
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
     for tie in decided:
@@ -399,10 +373,7 @@ def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
 
 
 def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: int = TEXT_WIDTH) -> list[str]:
-    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns.
-
-    A narrow table of a Swiss tournament shows fewer rounds, and a narrow knockout shorter names.
-    """
+    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns."""
     say = Catalogue(MESSAGES, language)
     lines = (
         _bracket_lines(placing, say, columns) if placing.bracket is not None else _swiss_lines(placing, say, columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.records import GameRecord
@@ -17,6 +18,23 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Row = dict[str, Any]
+SHOWN_COLUMNS = (
+    ("nodes", "a_search", "nodes_per_search", 0),
+    ("branching", "factor", "branching_factor", 2),
+    ("last_iteration", "of_nodes", "last_iteration_nodes_percent", 1),
+    ("windows_held", "%", "aspiration_windows_held_percent", 1),
+    ("first_move_cutoffs", "%", "cutoffs_by_first_move_percent", 1),
+    ("table_hits", "of_probes", "table_hits_percent_of_probes", 1),
+    ("table_cutoffs", "of_probes", "table_cutoffs_percent_of_probes", 1),
+    ("null_cutoffs", "of_tries", "null_cutoffs_percent_of_tries", 1),
+    ("failed_verifications", "%", "null_verifications_failed_percent", 2),
+    ("wrong_null_cutoffs", "of_samples", "null_cutoffs_wrong_percent_of_decided", 2),
+    ("after_last_iteration", "of_nodes", "after_last_iteration_nodes_percent", 1),
+    ("after_last_result", "of_nodes", "after_last_result_nodes_percent", 1),
+    ("time_used", "of_proper", "time_used_percent_of_proper", 1),
+    ("soft_stops", "of_stops", "soft_stops_percent_of_both", 1),
+)
+"""Columns of the report's main table: message keys of the title and the unit, column of ``player_row``, decimals."""
 
 
 @dataclass(frozen=True)
@@ -31,31 +49,21 @@ class SearchStatistics:
     def __bool__(self) -> bool:
         return bool(self.totals)
 
-    def frame(self) -> DataFrame:
-        """One row per player: mean nodes and time per search, and rates of search events (``instruments.csv``)."""
-        return _frame([player_row(name, total, self.games[name]) for name, total in self.totals.items()])
-
-    def null_frame(self, by: str) -> DataFrame:
-        """Null moves grouped by ``material``, ``pieces`` or ``depth``: one row per player and group."""
-        return _frame([row for name, total in self.totals.items() for row in null_rows(name, total, by)])
-
-    def iterations_frame(self) -> DataFrame:
-        """Iterations: one row per player and depth."""
-        return _frame([row for name, total in self.totals.items() for row in iteration_rows(name, total)])
-
-    def ends_frame(self) -> DataFrame:
-        """Ends of searches: one row per player and reason."""
-        return _frame([row for name, total in self.totals.items() for row in end_rows(name, total)])
-
     def frames(self) -> dict[str, DataFrame]:
         """All tables; each key is the name of the table's CSV file without extension."""
+        from pandas import DataFrame
+
+        tables: dict[str, Callable[[str, Mapping[str, Any]], list[Row]]] = {
+            "instruments": lambda name, total: [player_row(name, total, self.games[name])],
+            "instruments_null_by_material": partial(null_rows, by="material"),
+            "instruments_null_by_pieces": partial(null_rows, by="pieces"),
+            "instruments_null_by_depth": partial(null_rows, by="depth"),
+            "instruments_iterations": iteration_rows,
+            "instruments_ends": end_rows,
+        }
         return {
-            "instruments": self.frame(),
-            "instruments_null_by_material": self.null_frame("material"),
-            "instruments_null_by_pieces": self.null_frame("pieces"),
-            "instruments_null_by_depth": self.null_frame("depth"),
-            "instruments_iterations": self.iterations_frame(),
-            "instruments_ends": self.ends_frame(),
+            file: DataFrame([row for name, total in self.totals.items() for row in rows(name, total)])
+            for file, rows in tables.items()
         }
 
 
@@ -147,10 +155,7 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 
 
 def branching_factor(total: Mapping[str, Any]) -> float | None:
-    """Mean effective branching factor; ``None`` if no search completed two iterations.
-
-    It is the total nodes of iterations divided by the total nodes of the iterations before them.
-    """
+    """Total nodes of iterations by those of the iterations before; ``None`` if no search completed two iterations."""
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
     return share(sum(row["nodes"] for row in later), sum(row["nodes_before"] for row in later))
@@ -218,37 +223,3 @@ def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
             }
         )
     return sorted(rows, key=lambda row: (-row["searches"], row["reason"]))
-
-
-def _frame(rows: Sequence[Row]) -> DataFrame:
-    from pandas import DataFrame
-
-    return DataFrame(rows)
-
-
-def shown_columns() -> tuple[tuple[str, str, Callable[[Row], float | None], int], ...]:
-    """Columns of the report's main table.
-
-    Each has the message keys of its title and its unit, a function that returns its value for a row, and the number of
-    decimals.
-    """
-
-    def figure(column: str) -> Callable[[Row], float | None]:
-        return lambda row: row[column]
-
-    return (
-        ("nodes", "a_search", figure("nodes_per_search"), 0),
-        ("branching", "factor", figure("branching_factor"), 2),
-        ("last_iteration", "of_nodes", figure("last_iteration_nodes_percent"), 1),
-        ("windows_held", "%", figure("aspiration_windows_held_percent"), 1),
-        ("first_move_cutoffs", "%", figure("cutoffs_by_first_move_percent"), 1),
-        ("table_hits", "of_probes", figure("table_hits_percent_of_probes"), 1),
-        ("table_cutoffs", "of_probes", figure("table_cutoffs_percent_of_probes"), 1),
-        ("null_cutoffs", "of_tries", figure("null_cutoffs_percent_of_tries"), 1),
-        ("failed_verifications", "%", figure("null_verifications_failed_percent"), 2),
-        ("wrong_null_cutoffs", "of_samples", figure("null_cutoffs_wrong_percent_of_decided"), 2),
-        ("after_last_iteration", "of_nodes", figure("after_last_iteration_nodes_percent"), 1),
-        ("after_last_result", "of_nodes", figure("after_last_result_nodes_percent"), 1),
-        ("time_used", "of_proper", figure("time_used_percent_of_proper"), 1),
-        ("soft_stops", "of_stops", figure("soft_stops_percent_of_both"), 1),
-    )

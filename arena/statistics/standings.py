@@ -22,6 +22,7 @@ from elolab.arena.statistics.faults import FaultCount, FaultCounter, fault_text
 from elolab.arena.statistics.numbers import error_text, given_text, percent_text, signed
 from elolab.arena.statistics.ratings import PairingCounts, PairingTable, Ratings, fit_ratings, with_match
 from elolab.arena.statistics.text_table import Column, fitting, name_column, table_lines
+from elolab.engine.games import game_named
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 
 if TYPE_CHECKING:
@@ -30,10 +31,7 @@ if TYPE_CHECKING:
 MESSAGES = "elolab.arena"
 """The package with this module's message catalogue."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
-"""Columns that count pairs by outcome.
-
-In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
-"""
+"""Columns that count pairs by outcome: LL, LD, WL or DD, WD, WW."""
 TEXT_WIDTH = 80
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
@@ -124,9 +122,8 @@ class PairCounter:
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings, or for two players the estimate of their match.
-
-        ``anchors`` are given ratings in Elo, by the player's index.
+        """The joint fit of all ratings, or for two players the estimate of their match; ``anchors`` are given Elo by
+        index.
         """
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
@@ -159,13 +156,9 @@ class Standing:
     rank: int
     player: str
     rating: float
-    """Rating in Elo from a joint fit of all games.
-
-    It is relative to the anchors or, if the player's group has none, to the group's mean.
-    """
+    """Elo from a joint fit of all games, relative to the anchors of the player's group, or without any to its mean."""
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, and infinite for a player without
-    games."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, infinite without games."""
     points: float
     games: int
     wins: int
@@ -210,9 +203,8 @@ class HeadToHead:
     score: float
     """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo of ``player`` relative to ``opponent``, from complete pairs, or without them from single games.
-
-    The interval and ``los`` come from the same games.
+    """Elo relative to ``opponent``, from complete pairs or without them from single games, as are the fields to
+    ``los``.
     """
     elo_error: float
     elo_low: float
@@ -274,10 +266,8 @@ class Tables:
 
     @property
     def reference(self) -> str:
-        """Reference point of the ratings: ``mean``, ``given`` or ``partly``.
-
-        ``mean`` is the mean of each group, ``given`` the ratings of anchors; ``partly`` means that only some groups
-        have anchors.
+        """Reference point of the ratings: ``mean`` of each group, ``given`` by anchors, or ``partly`` one and the
+        other.
         """
         if not self.referred_anchors:
             return "mean"
@@ -302,10 +292,7 @@ class Tables:
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Rating of the player at index ``place`` of the standings minus that of the player at index ``other``, in Elo.
-
-        The second value is half the width of its 95 % interval.
-        """
+        """Elo of the player at index ``place`` of the standings minus that at ``other``, and half its 95 % interval."""
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
 
@@ -332,24 +319,24 @@ class Tables:
         return csv_text(["player", *names], rows)
 
     def standings_csv(self) -> str:
-        """``standings_frame`` as CSV text, written without pandas because its import is slow."""
+        """``standings_frame`` as CSV text, without pandas because its import is slow."""
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:
-        """``crosstable_frame`` as CSV text, written without pandas because its import is slow."""
+        """``crosstable_frame`` as CSV text, without pandas."""
         return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
-        """The standings as a pandas table; columns are the fields of ``Standing``."""
-        return _frame(self.standings, Standing)
+        """The standings as a pandas table."""
+        return rows_frame(self.standings, Standing)
 
     def crosstable_frame(self) -> DataFrame:
-        """The head-to-head results as a pandas table; columns are the fields of ``HeadToHead``."""
-        return _frame(self.head_to_heads, HeadToHead)
+        """The head-to-head results as a pandas table."""
+        return rows_frame(self.head_to_heads, HeadToHead)
 
     def endings_frame(self) -> DataFrame:
-        """The endings as a pandas table; columns are the fields of ``EndingCount``."""
-        return _frame(self.endings, EndingCount)
+        """The endings as a pandas table."""
+        return rows_frame(self.endings, EndingCount)
 
 
 def _rows_csv(rows: Sequence[Any], kind: type) -> str:
@@ -357,7 +344,8 @@ def _rows_csv(rows: Sequence[Any], kind: type) -> str:
     return csv_text(columns, map(attrgetter(*columns), rows))
 
 
-def _frame(rows: Sequence[Any], kind: type) -> DataFrame:
+def rows_frame(rows: Sequence[Any], kind: type) -> DataFrame:
+    """Rows of the dataclass ``kind`` as a pandas table, whose columns are its fields."""
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
@@ -434,8 +422,6 @@ class _Effort:
 
     def add(self, record: GameRecord) -> None:
         """Add a game's moves."""
-        from elolab.engine.games import game_named
-
         start = game_named(self._game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
             moves = record.moves[(side - start) % 2 :: 2]
@@ -498,11 +484,7 @@ def tables_text(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> str:
-    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers.
-
-    Narrow standings have no results of pairs; narrow tables of pairings and superiority have shorter names and fewer
-    opponents.
-    """
+    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers."""
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
@@ -545,10 +527,7 @@ def _standings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
-    """Text on what ratings are relative to: the mean or the given ratings, which it lists.
-
-    ``say`` is the message catalogue of ``arena``.
-    """
+    """Text on what ratings are relative to: the mean, or the given ratings, which it lists."""
 
     def given(anchors: Mapping[str, float]) -> str:
         texts = [say("rating.player_given", name=name, elo=given_text(elo)) for name, elo in anchors.items()]

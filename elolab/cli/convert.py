@@ -112,7 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _game_of(arguments: argparse.Namespace) -> Game:
     """The game of a run's folder, or else of ``--game``."""
-    from elolab.arena.collection.games import game_of_run, is_run
+    from elolab.arena.collection.games import game_of_run
+    from elolab.arena.collection.listing import is_run
     from elolab.arena.play.store import Store
     from elolab.engine.games import game_named
 
@@ -150,7 +151,8 @@ def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
 
     ``plies`` limits the moves of each game.
     """
-    from elolab.arena.collection.games import is_run, portable_games
+    from elolab.arena.collection.games import portable_games
+    from elolab.arena.collection.listing import is_run
     from elolab.arena.notation.archives.archive import ArchiveFile
     from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.convert import read_all, read_source, shortened
