@@ -21,7 +21,6 @@ from elolab.arena.play.scores import Scoreboard
 from elolab.arena.records import Outcome, Pairing
 from elolab.arena.reports.drawing import fonts
 from elolab.arena.reports.render import markup_messages
-from elolab.arena.reports.write import write_report
 from elolab.arena.statistics.elo import SPRT_MODELS
 from elolab.command_line import main
 from elolab.engine.games import GAMES
@@ -48,6 +47,7 @@ from elolab.tuning.keys import claims as claim_keys
 from elolab.tuning.keys.reference import KINDS, entries_of
 from tests.arena.reports import test_report
 from tests.support.browser import Browser
+from tests.support.report_files import write_report
 
 ROOT = Path(__file__).parent.parent
 CHINESE = re.compile("[\N{CJK UNIFIED IDEOGRAPH-4E00}-\N{CJK UNIFIED IDEOGRAPH-9FA5}]")

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from markupsafe import Markup
 from numpy.typing import NDArray
 
 from elolab.arena.files import FileError, replace_file
@@ -37,19 +38,16 @@ from elolab.arena.players.player import MAX_VARIATION
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.arena.reports.render import REPORTS
 from elolab.arena.statistics.faults import cause_of
+from elolab.engine.games import game_named
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, GameWords, game_words, messages_of
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
-
     from elolab.engine.games.contract import Game
 
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum number of characters of all chunks inside a page, about 2000 games. If they are larger, all chunks become
-files.
-"""
+"""Maximum number of characters of all chunks inside a page, about 2000 games; if larger, all are files."""
 GAMES_FOLDER = "report-games"
 """Name of the folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
@@ -96,9 +94,7 @@ class GamesOnPage:
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Number of the first game that does not count, because a sequential test was decided before it; ``None`` if all
-    count.
-    """
+    """Number of the first game after the decision of a sequential test, which does not count; ``None`` if all count."""
     language: str = DEFAULT_LANGUAGE
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """Conditions of players by name, for copies of games; players without known conditions are missing."""
@@ -117,8 +113,6 @@ class GamesOnPage:
     @property
     def contract(self) -> Game:
         """The game itself."""
-        from elolab.engine.games import game_named
-
         return game_named(self.game)
 
     @property
@@ -129,8 +123,6 @@ class GamesOnPage:
     @property
     def policy(self) -> Markup:
         """Content security policy for scripts; ``file:`` is listed because a page opened from a file has no origin."""
-        from markupsafe import Markup
-
         return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
 
     @property
@@ -139,9 +131,7 @@ class GamesOnPage:
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """Everything that report.js needs except the games, as plain data; ``reasons`` are the reasons for which games
-        can end.
-        """
+        """Everything that report.js needs except the games; ``reasons`` are the reasons for which games can end."""
         reasons = tuple(reasons)
         contract, words, endings = self.contract, self.words, Catalogue("elolab.engine", self.language)
         messages = messages_of(REPORTS, self.language)
@@ -168,8 +158,6 @@ class GamesOnPage:
 
 def script_data(data: Any) -> Markup:
     """Plain data as JSON that is safe inside a script element."""
-    from markupsafe import Markup
-
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
@@ -181,13 +169,11 @@ class GamePacker:
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """Start without games. ``players`` is the order of the players in the index; ``folder`` is created only if the
-        page cannot contain all games.
-        """
+        """Start without games; ``folder`` is created only if the page cannot contain all games."""
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
-        self._chunk = _Chunk(*self._words)
+        self._chunk = Chunk(*self._words)
         self._chunks: list[dict[str, Any]] = []
         self._embedded: list[str] = []
         self._size = 0
@@ -241,7 +227,7 @@ class GamePacker:
         data = self._chunk.data()
         name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
         self._chunks.append({"name": name, "games": self._chunk.games})
-        self._chunk = _Chunk(*self._words)
+        self._chunk = Chunk(*self._words)
         if self._is_embedded:
             self._embed(compressed(data))
         else:
@@ -293,7 +279,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
             pass
 
 
-class _Chunk:
+class Chunk:
     """Collects games as columns, which need less memory than records, and packs them into one chunk."""
 
     def __init__(self, game: str, language: str) -> None:
@@ -378,14 +364,6 @@ class _Chunk:
         return len(text).to_bytes(4, "little") + text + b"".join(plane.tobytes() for plane in planes)
 
 
-def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_LANGUAGE) -> bytes:
-    """Pack games into one chunk, in the given order."""
-    chunk = _Chunk(game, language)
-    for record in records:
-        chunk.add(record)
-    return chunk.data()
-
-
 def fault_of_game(record: GameRecord, language: str) -> str:
     """A sentence on the fault that lost a game; empty if there was none, or if no details of it are known."""
     player, fault = cause_of(record) or ("", None)
@@ -394,9 +372,7 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Text with a game's late moves within the margin, its pondering, exact score, limit and the factor of its limits,
-    one sentence each; empty if none apply.
-    """
+    """A sentence on each of a game's late moves, pondering, exact score, limit and its factor that applies."""
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
 
@@ -435,10 +411,7 @@ def _known(values: Sequence[int | None], least: int, most: int, unknown: int) ->
 
 
 def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round times to three significant digits and pack each into 16 bits.
-
-    A value stands for ``(value % 1024) * 10 ** (value // 1024)`` microseconds.
-    """
+    """Round times to three digits and pack each as ``(v % 1024) * 10 ** (v // 1024)`` microseconds."""
     microseconds = np.rint(times_ms * 1000).clip(0)
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)

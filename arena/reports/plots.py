@@ -13,6 +13,7 @@ from elolab.arena.files import FileError, replace_file
 from elolab.arena.records import GameSummary
 from elolab.arena.reports.drawing.fonts import chart_language
 from elolab.arena.reports.render import REPORTS
+from elolab.engine.games import game_named
 from elolab.engine.language import Catalogue, game_words
 
 if TYPE_CHECKING:
@@ -41,39 +42,29 @@ class Plot:
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of a tournament's report.
-
-    ``records`` are the games that ``tables`` count. ``run`` is the sequential test, ``None`` for a tournament without
-    one. ``game`` is the game's name.
-    """
+    """The figures of a tournament's report; ``tables`` and ``run``, its sequential test if any, count ``records``."""
     from elolab.arena.reports import tournament_charts as charts
-    from elolab.engine.games import game_named
 
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)
     sides, names = game_named(game).side_names, game_words(game, drawn).side_names
     origin = say(f"plot.origin_{tables.reference}")
     first = game_words(game, language).side_names[0]
+    if len(tables.counter.players) == 2:
+        one, other = tables.counter.players
+        caption = say("plot.course_caption", one=one, other=other)
+        course = Plot("convergence", say("plot.course"), caption, charts.course_chart(tables, records, drawn))
+    else:
+        course = _plot("convergence", charts.convergence_chart(tables, records, drawn), say)
     return (
         _plot("ratings", charts.ratings_chart(tables, drawn), say, origin=origin),
-        _course(tables, records, drawn, say),
+        course,
         _plot("pairs", charts.pairs_chart(tables, drawn), say),
         _plot("endings", charts.endings_chart(tables, sides, names, drawn), say, first=first),
         _plot("lengths", charts.lengths_chart(records, drawn), say),
         _plot("crosstable", charts.crosstable_chart(tables, drawn), say),
         *([] if run is None else [_plot("sequential", charts.sequential_chart(run, drawn), say)]),
     )
-
-
-def _course(tables: Tables, records: Sequence[GameSummary], drawn: str, say: Catalogue) -> Plot:
-    """The figure of the ratings, or for two players of their Elo difference, by number of pairs played."""
-    from elolab.arena.reports import tournament_charts as charts
-
-    if len(tables.counter.players) != 2:
-        return _plot("convergence", charts.convergence_chart(tables, records, drawn), say)
-    one, other = tables.counter.players
-    caption = say("plot.course_caption", one=one, other=other)
-    return Plot("convergence", say("plot.course"), caption, charts.course_chart(tables, records, drawn))
 
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:

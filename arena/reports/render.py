@@ -10,14 +10,14 @@ import functools
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup, escape
+
 from elolab.engine.language import in_number, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jinja2 import Environment
-    from markupsafe import Markup
-
 REPORTS = "elolab.arena.reports"
 """The package whose shared templates and messages every page may use."""
 
@@ -37,11 +37,7 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """A function that returns a message of a package, by its key, as markup.
-
-    It escapes the message and its fields, except fields that are already markup.
-    """
-    from markupsafe import escape
+    """A function that returns a message of a package, by its key, as markup; it escapes all but markup."""
 
     def message(key: str, /, **values: Any) -> Markup:
         text = escape(in_number(messages_of(package, language)[key], values))
@@ -52,26 +48,17 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
 
 def asset(name: str) -> Markup:
     """The text of a style sheet or script of this package, as markup to include in a page."""
-    from markupsafe import Markup
-
     return Markup((resources.files(REPORTS) / "assets" / name).read_text("utf-8"))
 
 
 def board_script(game: str) -> Markup:
     """The script with a game's boards, from the game's folder, to follow ``boards.js``; empty if there is none."""
-    from markupsafe import Markup
-
     path = resources.files("elolab.engine.games") / game / "board.js"
     return Markup(path.read_text("utf-8") if path.is_file() else "")
 
 
 def picture(figure: Any, name: str, description: Markup) -> Markup:
-    """A figure as an SVG element in the page's colours.
-
-    ``name`` is the prefix of the ids in the element; ``description`` is for screen readers.
-    """
-    from markupsafe import Markup
-
+    """A figure as an SVG element, with ids that begin with ``name`` and a description for screen readers."""
     from elolab.arena.reports.drawing.style import svg_text
 
     return Markup(svg_text(figure, name, description.unescape()))

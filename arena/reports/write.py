@@ -59,10 +59,7 @@ class Exports:
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """Create the folder of a report if it is missing; returns its path.
-
-    Raises ``UserError`` if it contains a run or cannot be created.
-    """
+    """Create a report's folder if it is missing. Raises ``UserError`` if it contains a run or cannot be created."""
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: already holds a run", OTHER_FOLDER)
     return made_folder(directory)
@@ -86,11 +83,11 @@ def export(
     count = games_that_count(spec, store.outcomes(), withdrawals)
     players = played_as(spec.players, spec.game, builds_by_player(store, spec.players))
     with exported(directory, spec, store.iterate(), count, players, pgn_detail) as records:
-        contents = _read(
+        contents = read_contents(
             directory, spec, records, count, withdrawals=withdrawals, provenance=remarks_on(store), players=players,
             language=language,
         )  # fmt: skip
-    return _exports(contents, _write(directory, contents), store.digest(count))
+    return _exports(contents, write_contents(directory, contents), store.digest(count))
 
 
 def figures(spec: TournamentSpec, store: Store) -> Exports:
@@ -113,16 +110,17 @@ def export_joint(
     language: str,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write all files of a joint report into a folder.
+    """Write all files of a joint report; ``records`` are the games of all runs under their joint numbers.
 
-    ``records`` are the games of all runs under their joint numbers. ``runs`` has the folder and the specification of
-    each run; ``notes`` are explanations and warnings for the reader.
+    ``runs`` has the folder and the specification of each run; ``notes`` are for the reader.
     """
     count = len(records)
     players = played_as(spec.players, spec.game)
     with exported(directory, spec, records, count, players, pgn_detail) as games:
-        contents = _read(directory, spec, games, count, runs=runs, notes=notes, players=players, language=language)
-    return _exports(contents, _write(directory, contents), games_digest(records))
+        contents = read_contents(
+            directory, spec, games, count, runs=runs, notes=notes, players=players, language=language
+        )
+    return _exports(contents, write_contents(directory, contents), games_digest(records))
 
 
 def _exports(contents: Contents, report: Path, digest: str) -> Exports:
@@ -161,8 +159,8 @@ def exported(
 
 def _table_row(record: GameRecord, count: int) -> tuple[Any, ...]:
     place = record.pairing
-    told = [move.nodes for move in record.moves if move.nodes is not None]
-    nodes = sum(told) if told else None  # an empty cell if no player reported any
+    known = [move.nodes for move in record.moves if move.nodes is not None]
+    nodes = sum(known) if known else None  # an empty cell if no player reported any
     time_ms = round(sum(move.time_ms for move in record.moves), 3)
     return (
         place.number, place.round, place.pair, record.first, record.second, record.opening.name, record.result,
@@ -171,30 +169,7 @@ def _table_row(record: GameRecord, count: int) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def write_report(
-    directory: Path,
-    spec: TournamentSpec,
-    records: Iterable[GameRecord],
-    *,
-    planned_games: int,
-    withdrawals: Sequence[Withdrawal] = (),
-    language: str = DEFAULT_LANGUAGE,
-) -> Path:
-    """Write report.html, report.md, standings.csv, crosstable.csv, superiority.csv and the plots into ``directory``.
-
-    A Swiss tournament or a knockout also has placing.csv and encounters.csv; ``withdrawals`` are its players that were
-    withdrawn because they could not be started. Search statistics add the tables instruments*.csv. ``records`` are in
-    schedule order and are read once. Games with number ``planned_games`` or higher ended after a sequential test was
-    decided: the page marks them, and they do not count.
-
-    Returns the path of report.html. The files depend only on the arguments. Raises ``FileError`` if one of them cannot
-    be written.
-    """
-    contents = _read(directory, spec, records, planned_games, withdrawals=withdrawals, language=language)
-    return _write(directory, contents)
-
-
-def _read(
+def read_contents(
     directory: Path,
     spec: TournamentSpec,
     records: Iterable[GameRecord],
@@ -207,7 +182,10 @@ def _read(
     players: Mapping[str, PlayedAs] | None = None,
     language: str,
 ) -> Contents:
-    """Read the games once; returns the contents of the report, including the compressed games for its page."""
+    """Read the games once, in schedule order; returns the contents of the report, with the games packed for its page.
+
+    Games with number ``planned_games`` or higher ended after a sequential test was decided, and do not count.
+    """
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
     variations = VariationCounter(spec.game)
@@ -237,8 +215,8 @@ def _read(
     )  # fmt: skip
 
 
-def _write(directory: Path, contents: Contents) -> Path:
-    """Write all files of a report except the games; returns the path of report.html."""
+def write_contents(directory: Path, contents: Contents) -> Path:
+    """Write all files of a report except the games; returns the path of report.html. Raises ``FileError``."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))

@@ -46,7 +46,7 @@ class EncounterRow:
     winner: str
     """Name of the winner; empty if tied or unplayed."""
     reason: str
-    """What decided it: ``points``, ``walkover``, ``bye``, ``tied`` (Swiss), ``sudden_death``, ``seed`` or ``coin``."""
+    """Reason for the result: ``points``, ``walkover``, ``bye``, ``tied``, ``sudden_death``, ``seed`` or ``coin``."""
     for_third_place: bool = False
 
 

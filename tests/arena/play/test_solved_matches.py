@@ -12,7 +12,6 @@ from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing
-from elolab.arena.reports.write import write_report
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
@@ -20,6 +19,7 @@ from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.solving import Solver
 from tests.support.othello_match import PASS_NEXT, START, builtin, mock_spec, playing
+from tests.support.report_files import write_report
 
 GAME = game_named("othello")
 OPENING = Opening(START, ("d3", "c3", "c4", "c5"))

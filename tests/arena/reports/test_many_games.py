@@ -16,10 +16,10 @@ from elolab.arena.files import FileError
 from elolab.arena.play.store import Store
 from elolab.arena.records import GameRecord
 from elolab.arena.reports import packed_games
-from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker, chunk_of
-from elolab.arena.reports.write import write_report
+from elolab.arena.reports.packed_games import GAMES_FOLDER, GamePacker
 from tests.arena.reports.test_report import NAMES, acted, body_of, game, loaded, sample, specification, unpacked
 from tests.support.browser import Browser
+from tests.support.report_files import chunk_of, write_report
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 

@@ -11,9 +11,9 @@ import pytest
 from elolab.arena.records import GameRecord, Pairing
 from elolab.arena.reports.contents import MAX_TABLED_PLAYERS
 from elolab.arena.reports.grids import crosstable_html
-from elolab.arena.reports.write import write_report
 from elolab.arena.tournament_spec import TournamentSpec
 from tests.arena.reports.test_report import game, specification
+from tests.support.report_files import write_report
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 

@@ -20,12 +20,12 @@ from elolab.arena.notation.played_tags import played_as
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.packed_games import GamePacker
 from elolab.arena.reports.render import asset, board_script
-from elolab.arena.reports.write import write_report
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.games import game_named
 from elolab.engine.games.xiangqi.move_names import NOTATIONS, format_move_name
 from tests.arena.reports.test_report import START, acted, body_of, game, loaded, sample, specification
 from tests.support.browser import Browser
+from tests.support.report_files import write_report
 
 MANY_PAWNS = (
     "4k4/9/2P1P4/2P1P4/9/9/9/9/9/3K5 w - - 0 1",

@@ -15,9 +15,9 @@ import pytest
 
 from elolab.arena.records import GameRecord, GameSummary, MoveRecord, Opening, Outcome, Pairing, PlayerSpec
 from elolab.arena.reports.document import TEXT, TextTable, table_markdown
-from elolab.arena.reports.packed_games import NO_DEPTH, NO_NODES, NO_SCORE, chunk_of, packed_times
+from elolab.arena.reports.packed_games import NO_DEPTH, NO_NODES, NO_SCORE, packed_times
 from elolab.arena.reports.tournament_charts import convergence, ratings_chart
-from elolab.arena.reports.write import exported, write_report
+from elolab.arena.reports.write import exported
 from elolab.arena.schedule import games_that_count
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.numbers import signed
@@ -29,6 +29,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 from elolab.engine.values import BAN, BAN_BOUND, MATE, MATE_BOUND
 from tests.support.browser import Browser
+from tests.support.report_files import chunk_of, write_report
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 LATE = {"fault": {"player": "external", "text": "late by 3 ms"}, "dialogue": ["0.1 > go", "0.2 < <b>hm</b>"]}

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from elolab.arena.formats.encounters import Encounter
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Outcome
-from elolab.arena.reports.write import write_report
 from elolab.arena.schedule import ScheduleState
 from elolab.arena.statistics.placing import (
     KnockoutRow,
@@ -26,6 +25,7 @@ from elolab.arena.statistics.placing import (
 )
 from elolab.engine.language import LANGUAGES, Catalogue, columns_of
 from tests.support.fake_tournament import by_chance, order_of, played, specification
+from tests.support.report_files import write_report
 
 
 def placing(course: ScheduleState) -> Placing:
