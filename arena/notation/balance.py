@@ -24,8 +24,12 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Protocol
 
 from elolab.arena.notation.openings import OpeningError, identity_of
+from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
+from elolab.arena.players.registry import make_player
 from elolab.arena.records import Opening
+from elolab.engine.engine import Engine
 from elolab.engine.errors import UserError, argument
+from elolab.engine.games import game_named
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
@@ -59,39 +63,31 @@ class EngineJudge:
     """Scores positions by a search of the built-in engine."""
 
     def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
-        from elolab.engine.engine import Engine
-
         # Without a transposition table: clearing one would take longer than the search.
         self._engine = Engine(game, {"hash_mb": 0})
         self._limits = limits
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points from the view of the side to move; meaningless once the stop flag is set."""
+        """Score of a search, or a meaningless number once the stop flag is set."""
         self._engine.new_game()
         return self._engine.search(position, self._limits, stop=self._stop).score
 
     def close(self) -> None:
-        """Do nothing: this judge holds no resources."""
+        pass
 
 
 class PlayerJudge:
     """Scores positions by the score that a player, such as another program, reports with its move."""
 
     def __init__(self, spec: PlayerSpec, game: str, stop: StopFlag) -> None:
-        from elolab.arena.players.registry import make_player
-
         self._player = make_player(spec, game)
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points from the view of the side to move. Raises ``OpeningError`` if the player fails twice or
-        reports no score.
-        """
-        from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
-
+        """Score that the player reports. Raises ``OpeningError`` if it fails twice or reports none."""
         try:
-            score = self._asked(position)
+            score = self._ask(position)
         except GameStopped:
             return 0
         except PlayerFault as fault:
@@ -104,29 +100,22 @@ class PlayerJudge:
             )
         return score
 
-    def _asked(self, position: Position) -> int | None:
-        from elolab.arena.players.player import PlayerFault
-
-        try:
-            return self._asked_once(position)
-        except PlayerFault as fault:
-            if fault.reason == "startup_failure":
-                raise
-            return self._asked_once(position)  # by a fresh process: one crash must not cost hours of judging
-
-    def _asked_once(self, position: Position) -> int | None:
+    def _ask(self, position: Position, may_fail: bool = True) -> int | None:
         opening = Opening(position.start, tuple(position.moves))
-        self._player.new_game(opening, self._stop)
-        return self._player.move(position, opening.moves, None, self._stop).score
+        try:
+            self._player.new_game(opening, self._stop)
+            return self._player.move(position, opening.moves, None, self._stop).score
+        except PlayerFault as fault:
+            if not may_fail or fault.reason == "startup_failure":
+                raise
+            return self._ask(position, may_fail=False)  # of a new process: a crash must not cost hours of judging
 
     def close(self) -> None:
-        """End the player's process."""
-
         self._player.close()
 
 
 class JudgesByThread:
-    """A judge for each thread, made on its first use; ``close`` closes all judges."""
+    """A judge for each thread, made by ``make`` on its first use; ``close`` closes all judges."""
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -135,7 +124,6 @@ class JudgesByThread:
         self._judges: list[Judge] = []
 
     def score(self, position: Position) -> int:
-        """Score in points from the view of the side to move, by this thread's judge."""
         if not hasattr(self._local, "judge"):
             self._local.judge = self._make()
             with self._lock:
@@ -144,19 +132,8 @@ class JudgesByThread:
         return judge.score(position)
 
     def close(self) -> None:
-        """Close the judges of all threads."""
         for judge in self._judges:
             judge.close()
-
-
-@contextmanager
-def judges(make: Callable[[], Judge]) -> Iterator[JudgesByThread]:
-    """Context manager that gives each thread a judge of its own, made by ``make``; closes the judges at the end."""
-    found = JudgesByThread(make)
-    try:
-        yield found
-    finally:
-        found.close()
 
 
 def win_probability(score: int, odds_scale: float) -> float:
@@ -229,15 +206,12 @@ class RandomPlay:
     """
 
     def __init__(self, game: str, seed: int, plies: int) -> None:
-        from elolab.engine.games import game_named
-
         self._game = game_named(game)
         self._seed = seed
         self._plies = plies
 
     def position(self, number: int) -> Position | None:
         """Candidate ``number`` as a position without history, its counters reset; ``None`` if its game is over."""
-
         position = self._game.position()
         for ply in range(self._plies):
             moves = position.legal_moves()
@@ -247,7 +221,10 @@ class RandomPlay:
             position.push(moves[place % len(moves)])
         if position.judge(position.game.standard_rules) is not None:
             return None
-        return self._game.position(_fresh_text(position))
+        fields = position.text.split()
+        if len(fields) == 6:  # of a FEN, the counters are the last two
+            fields[4:] = ["0", "1"]
+        return self._game.position(" ".join(fields))
 
     def proposer(self, judge: Judge) -> Proposer:
         """Make a function that proposes these positions, scored by ``judge``."""
@@ -260,14 +237,6 @@ class RandomPlay:
             return Candidate(Opening(text), text, judge.score(position), position.side_to_move)
 
         return lambda first, count: [candidate(number) for number in range(first, first + count)]
-
-
-def _fresh_text(position: Position) -> str:
-    """The position's text with its counters reset to the start of a game (fields 5 and 6 of a FEN)."""
-    fields = position.text.split()
-    if len(fields) == 6:
-        fields[4:] = ["0", "1"]
-    return " ".join(fields)
 
 
 def generate(
@@ -313,11 +282,9 @@ def balance(
     ``entries`` come from ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
     entry that is an error, or with ``skip_illegal`` drops all such entries.
     """
-    from elolab.engine.games import game_named
-
     contract = game_named(game)
     dropped: Counter[str] = Counter()
-    texts: dict[str, str] = {}
+    seen: dict[str, str] = {}
     distinct: list[tuple[Opening, str]] = []
     for entry in entries:
         if isinstance(entry, UserError):
@@ -326,13 +293,10 @@ def balance(
             dropped[ILLEGAL] += 1
             continue
         text = contract.position(entry.position, entry.moves).text if entry.moves else entry.position
-        placement = identity_of(text)
-        board = " ".join(text.split()[:4])
-        if placement in texts:
-            dropped[DUPLICATE if texts[placement] == board else MIRRORED] += 1
-            continue
-        texts[placement] = board
-        distinct.append((entry, text))
+        if repeated := _repetition(text, seen):
+            dropped[repeated] += 1
+        else:
+            distinct.append((entry, text))
 
     def candidate(opening: Opening, text: str) -> Candidate:
         position = contract.position(opening.position, opening.moves)
@@ -358,7 +322,14 @@ def _chosen(
             if stop is not None and stop.is_set():
                 selection.interrupted = True  # the candidate's search may have been cut short
                 break
-            _take(selection, seen, candidate, accepts)
+            if candidate is None:
+                reason = OVER
+            else:
+                reason = _repetition(candidate.reached, seen) if accepts(candidate) else OUTSIDE
+            if candidate is None or reason:
+                selection.dropped[reason] += 1
+            else:
+                selection.kept.append(candidate)
             if progress is not None:
                 progress(selection)
             if len(selection.kept) == count:
@@ -366,25 +337,14 @@ def _chosen(
     return selection
 
 
-def _take(selection: Selection, seen: dict[str, str], candidate: Candidate | None, accepts: Accepts) -> None:
-    """Keep a candidate, or count the reason for dropping it.
-
-    ``candidate`` is ``None`` if its game is over. ``seen`` has the board and side to move of each kept opening, by
-    ``identity_of``.
-    """
-    if candidate is None:
-        selection.dropped[OVER] += 1
-        return
-    if not accepts(candidate):
-        selection.dropped[OUTSIDE] += 1
-        return
-    placement = identity_of(candidate.reached)
-    board = " ".join(candidate.reached.split()[:4])
-    if placement in seen:
-        selection.dropped[DUPLICATE if seen[placement] == board else MIRRORED] += 1
-        return
-    seen[placement] = board
-    selection.kept.append(candidate)
+def _repetition(position: str, seen: dict[str, str]) -> str:
+    """``DUPLICATE`` or ``MIRRORED`` for a position seen before; empty for a new one, which is added to ``seen``."""
+    board = " ".join(position.split()[:4])
+    identity = identity_of(position)
+    if identity in seen:
+        return DUPLICATE if seen[identity] == board else MIRRORED
+    seen[identity] = board
+    return ""
 
 
 @contextmanager

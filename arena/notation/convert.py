@@ -11,14 +11,15 @@ from elolab.arena.notation.archives import ggf
 from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_archive, is_games
-from elolab.arena.notation.openings import SUITE_ENDINGS, epd_line, holds_positions, moves_mistake, split_line
-from elolab.arena.notation.pgn import (
-    NOTATIONS,
-    PortableGame,
-    PortableGameError,
-    decode_text,
-    portable_text,
+from elolab.arena.notation.openings import (
+    SUITE_ENDINGS,
+    PositionLine,
+    epd_line,
+    holds_positions,
+    moves_mistake,
+    position_lines,
 )
+from elolab.arena.notation.pgn import NOTATIONS, PortableGame, PortableGameError, decode_text, portable_text
 from elolab.arena.notation.training import training_data
 from elolab.engine.errors import UserError, argument
 
@@ -31,21 +32,6 @@ TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
 """Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
 the input, GGF, and training data.
 """
-
-
-def convert(text: str, where: str, game: str, target: str, ranks: str = "0", plies: int | None = None) -> str:
-    """Convert a text of games or positions to another form: PGN, bare moves, or FEN or EPD with one position a line.
-
-    ``target`` is one of ``TARGETS``, ``ranks`` as in ``Reading``. ``plies`` keeps only that number of first moves of
-    each game. Positions become games without moves; a game becomes the position after its last move. EPD drops repeated
-    positions. Raises ``UserError`` naming the file, the game or line, and the move.
-    """
-    from elolab.engine.games import game_named
-
-    contract = game_named(game)
-    check_target(target, contract)
-    source = ArchiveFile(where, text.encode())
-    return "".join(converted(map(_demanded, read_source(source, Reading(contract, ranks), plies)), contract, target))
 
 
 def check_target(target: str, game: Game) -> None:
@@ -83,9 +69,9 @@ def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None)
 
     Yields nothing if a file found in a folder has no known format.
     """
-    found: Iterable[Entry]
+    found: Iterable[Entry] = entries(source, reading)
     if is_archive(source):
-        found = entries(source, reading)
+        pass
     elif not (source.is_chosen or is_games(source) or source.where.lower().endswith(SUITE_ENDINGS)):
         return
     else:
@@ -94,27 +80,18 @@ def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None)
         except PortableGameError as error:
             yield error
             return
-        is_list = holds_positions(text, reading.game)
-        if is_list:
-            found = read_positions(text, source.where, reading.game, source.first_line)
-        else:
-            found = entries(source, reading)
+        if holds_positions(text, reading.game):
+            found = _read_positions(position_lines(text, source.where, source.first_line), reading.game)
     for entry in found:
         yield entry if plies is None or isinstance(entry, PortableGameError) else shortened(entry, plies)
-
-
-def _demanded(entry: Entry) -> PortableGame:
-    if isinstance(entry, PortableGameError):
-        raise entry
-    return entry
 
 
 def converted(
     games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None] = lambda: None
 ) -> Iterator[str]:
-    """Convert games to the form ``target``; yields the parts of the text one after another.
+    """Convert games to the form ``target``, one of ``TARGETS``; yields the parts of the text one after another.
 
-    ``repeated`` is called for each repeated position that EPD drops.
+    A game becomes the position after its last move. ``repeated`` is called for each repeated position that EPD drops.
     """
     if target in ("fen", "epd"):
         yield from _position_lines(games, game, target, repeated)
@@ -128,34 +105,23 @@ def converted(
             yield f"\n{text}" if number else text
 
 
-def read_positions(text: str, where: str, game: Game, first_line: int = 1) -> Iterator[Entry]:
-    """Read FEN or EPD lines as games without moves; an invalid line yields an error with the number of the line.
-
-    ``first_line`` is the number of the text's first line.
-    """
-    for number, line in enumerate(text.splitlines(), start=first_line):
-        position, name = split_line(line)
-        if not position:
-            continue
+def _read_positions(lines: Iterable[PositionLine], game: Game) -> Iterator[Entry]:
+    """Read positions as games without moves; an invalid line yields an error."""
+    for where, position, name in lines:
         if mistake := moves_mistake(position):
-            yield PortableGameError(f"{where}: line {number}: {mistake}")
+            yield PortableGameError(f"{where}: {mistake}")
             continue
         try:
             start = game.position(position).text
         except UserError as error:
-            yield PortableGameError(f"{where}: line {number}: {error}")
+            yield PortableGameError(f"{where}: {error}")
         else:
             yield PortableGame((("Opening", name),) if name else (), start, ())
 
 
 _TAGS_OF_THE_END = {
-    "plycount",
-    "termination",
-    "reason",
-    "discdifference",
-    "theoreticaldiscdifference",
-    "theoreticalempties",
-}
+    "plycount", "termination", "reason", "discdifference", "theoreticaldiscdifference", "theoreticalempties"
+}  # fmt: skip
 
 
 def shortened(portable: PortableGame, plies: int) -> PortableGame:

@@ -28,8 +28,11 @@ def read_moves(
     words seem to be in.
     """
     first = position.side_to_move
+    names = position.game.move_names
     try:
-        return _read(position, words, ranks, ranks_of_file)
+        if names is None:
+            return [_played(position, number, word) for number, word in enumerate(words)]
+        return list(names.read_game(position, words, ranks, ranks_of_file))
     except WrongMoveError as error:
         number = first + error.number
         side = position.game.side_names[number % 2]
@@ -38,18 +41,8 @@ def read_moves(
         raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
 
 
-def _read(position: Position, words: Sequence[str], ranks: str, ranks_of_file: Callable[[], str]) -> list[str]:
-    names = position.game.move_names
-    if names is not None:
-        moves: list[str] = names.read_game(position, words, ranks, ranks_of_file)
-        return moves
-    return [_played(position, number, word) for number, word in enumerate(words)]
-
-
 def _played(position: Position, number: int, word: str) -> str:
-    """Play a move of a game that has only one notation; returns it in that notation. ``number`` is its index, for
-    errors.
-    """
+    """Play a move, with the index ``number``, of a game that has only one notation; returns it in that notation."""
     try:
         (move,) = position.game.read_moves(position, [word], "0")
         position.push(move)

@@ -42,13 +42,13 @@ from elolab.arena.notation.opening_table import OpeningTable
 from elolab.arena.notation.pgn import decode_text
 from elolab.arena.records import Opening, canonical_json
 from elolab.engine.errors import UserError
+from elolab.engine.games import game_named
 from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
 from elolab.engine.settings.epd import MOVES, position_and_operations
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
-PARTS = ("tournament", "validation", "all")
 SUITE_ENDINGS = tuple(ending + packing for ending in (".epd", ".fen") for packing in COMPRESSED)
 """File name endings of position lists."""
 CHECKED_LINES = 20_000
@@ -118,15 +118,11 @@ class SuitePart:
         """
         indices = tuple(self.indices)
         if arrangement == "random":
-            indices = tuple(sorted(indices, key=lambda index: _shuffling_key(seed, index)))
+            indices = tuple(sorted(indices, key=lambda index: hashlib.sha256(f"{seed}:{index}".encode()).digest()))
         if not indices:
             return ()
         start %= len(indices)
         return indices[start:] + indices[:start]
-
-
-def _shuffling_key(seed: int, index: int) -> bytes:
-    return hashlib.sha256(f"{seed}:{index}".encode()).digest()
 
 
 def is_reserved_for_validation(opening: Opening) -> bool:
@@ -197,11 +193,11 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
     first = next(found, None)
     every = chain([] if first is None else [first], found)
     if isinstance(first, ArchiveFile) and first.is_chosen and not path.is_dir() and not is_games(first):
-        contract = _position_checker(game)
+        contract = game_named(game)
         if _is_suite(first, decode_text(first.data, first.where, contract.encodings), contract):
             is_shipped = path.resolve().parent == (shipped_folder() / "openings").resolve()
             lines = chain.from_iterable(_lines_of(source, contract) for source in every)
-            return _suite_of_lines(lines, str(path), contract, check=check_all or not is_shipped)
+            return suite_of_lines(lines, str(path), contract, check=check_all or not is_shipped)
     return _suite_of_games(_entries_of_all(every, game, plies), path)
 
 
@@ -237,7 +233,7 @@ _Reached = tuple[Opening, str]
 def _entries_of_all(
     found: Iterable[ArchiveFile | UserError], game: str, plies: int | None
 ) -> Iterator[_Reached | UserError]:
-    contract = _position_checker(game)
+    contract = game_named(game)
     for source in found:
         if isinstance(source, UserError):
             yield source
@@ -252,9 +248,12 @@ def _entries_of_all(
                 yield error
                 continue
             if _is_suite(source, text, contract):
-                for line in _lines_of(source, contract):
-                    opening = line if isinstance(line, UserError) else _checked_line(contract, line)
-                    yield opening if isinstance(opening, UserError) else (opening, opening.position)
+                for line in position_lines(text, source.where, source.first_line):
+                    try:
+                        opening = _checked_line(contract, line)
+                        yield opening, opening.position
+                    except OpeningError as error:
+                        yield error
             else:
                 yield from _games(source, contract, plies)
 
@@ -277,13 +276,7 @@ def holds_positions(text: str, game: Game) -> bool:
     return board.count("/") >= 7
 
 
-def parse_suite(text: str, where: str, game: str, *, check: bool = True) -> Suite:
-    """Parse the text of a suite; ``where`` names it in errors. Raises ``OpeningError`` for an invalid line."""
-    contract = _position_checker(game)
-    return _suite_of_lines(_lines_of(ArchiveFile(where, text.encode()), contract), where, contract, check=check)
-
-
-class _Line(NamedTuple):
+class PositionLine(NamedTuple):
     """A line of a list of positions."""
 
     where: str
@@ -292,35 +285,29 @@ class _Line(NamedTuple):
     name: str
 
 
-def _lines_of(source: ArchiveFile | UserError, game: Game) -> Iterator[_Line | UserError]:
+def position_lines(text: str, where: str, first_line: int = 1) -> Iterator[PositionLine]:
     """Yield each line of EPD that is not empty, its position not yet checked."""
-    if isinstance(source, UserError):
-        yield source
-        return
-    text = decode_text(source.data, source.where, game.encodings, source.first_line)
-    for number, line in enumerate(text.splitlines(), start=source.first_line):
+    for number, line in enumerate(text.splitlines(), start=first_line):
         position, name = split_line(line)
         if position:
-            yield _Line(f"{source.where}: line {number}", position, name)
+            yield PositionLine(f"{where}: line {number}", position, name)
 
 
-def _checked_line(game: Game, line: _Line) -> Opening | OpeningError:
-    try:
-        if mistake := moves_mistake(line.position):
-            raise OpeningError(f"{line.where}: {mistake}")
-        return Opening(_checked(game, line.position, line.where), (), line.name)
-    except OpeningError as error:
-        return error
+def _lines_of(source: ArchiveFile | UserError, game: Game) -> Iterator[PositionLine]:
+    if isinstance(source, UserError):
+        raise source
+    text = decode_text(source.data, source.where, game.encodings, source.first_line)
+    return position_lines(text, source.where, source.first_line)
 
 
-def _demanded(opening: Opening | OpeningError) -> Opening:
-    if isinstance(opening, OpeningError):
-        raise opening
-    return opening
+def _checked_line(game: Game, line: PositionLine) -> Opening:
+    if mistake := moves_mistake(line.position):
+        raise OpeningError(f"{line.where}: {mistake}")
+    return Opening(_checked(game, line.position, line.where), (), line.name)
 
 
-def _suite_of_lines(lines: Iterable[_Line | UserError], where: str, game: Game, *, check: bool) -> Suite:
-    """Collect the openings of a list of positions."""
+def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, check: bool = True) -> Suite:
+    """Collect the openings of a list of positions. Raises ``OpeningError`` for an invalid line."""
     stem = _stem(where)
     numbers = array("q")
     seen: dict[int, int] = {}
@@ -328,16 +315,13 @@ def _suite_of_lines(lines: Iterable[_Line | UserError], where: str, game: Game, 
     def use(index: int, opening: Opening) -> Opening:
         if index < CHECKED_LINES:
             return opening
-        line = _Line(f"{where}: line {numbers[index]}", opening.position, opening.name)
-        return _demanded(_checked_line(game, line))
+        return _checked_line(game, PositionLine(f"{where}: line {numbers[index]}", opening.position, opening.name))
 
     table = OpeningTable(use if check else None)
     for line in lines:
-        if isinstance(line, UserError):
-            raise line
         number = int(line.where.rpartition(" ")[2])
         is_checked = len(table) < (CHECKED_LINES if check else 1)  # the first shows whether it is another game's
-        opening = _demanded(_checked_line(game, line)) if is_checked else Opening(line.position, (), line.name)
+        opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:
             raise OpeningError(f"{line.where}: the position of line {earlier} again; remove one")
@@ -422,12 +406,6 @@ def moves_mistake(position: str) -> str:
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
-
-
-def _position_checker(game: str) -> Game:
-    from elolab.engine.games import game_named
-
-    return game_named(game)
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:

@@ -24,11 +24,14 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from elolab.arena.notation.game_moves import read_moves
 from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.engine.errors import UserError, argument
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.games.contract import WrongMoveError
 from elolab.engine.language import Catalogue
-from elolab.engine.values import format_score
+from elolab.engine.values import BAN, MATE, format_score
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
@@ -153,17 +156,13 @@ class GameWriter:
 
         ``players`` are the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
         """
-        from elolab.engine.games import game_named
-
         self._stream, self._event, self._game = stream, event, game_named(game)
         self._counted, self._players, self._detail = counted, players, detail
 
     def write(self, record: GameRecord) -> None:
         """Write one game."""
         counts = self._counted is None or record.pairing.number < self._counted
-        text = game_text(
-            record, self._event, self._game, counts=counts, players=self._players, detail=self._detail
-        )  # fmt: skip
+        text = game_text(record, self._event, self._game, counts=counts, players=self._players, detail=self._detail)
         self._stream.write(f"{text}\n")
 
 
@@ -246,10 +245,8 @@ def _closing_comment(record: GameRecord, game: Game) -> str:
 
     After a fault it is the fault's text, after a game that the engine solved the exact margin.
     """
-    fault = record.detail.get("fault")
-    if fault is not None:
-        text: str = fault["text"]
-        return text
+    if (fault := record.detail.get("fault")) is not None:
+        return str(fault["text"])
     if record.exact_score:
         winner = game.side_names[0 if record.exact_score > 0 else 1]
         return f"{winner} wins by {abs(record.exact_score)} {game.score_name} with best play"
@@ -443,8 +440,6 @@ def _times_of_commands(comment: str) -> dict[str, float]:
 
 
 def _score_of(text: str | None) -> int | None:
-    from elolab.engine.values import BAN, MATE
-
     if text is None:
         return None
     sign, size = (-1 if text[0] == "-" else 1), text.lstrip("+-")
@@ -551,29 +546,17 @@ def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> by
         ) from None
 
 
-def read_games(text: str, where: str, game: str, ranks: str = "0") -> Iterator[PortableGame]:
-    """Read the games of a PGN text one by one; ``where`` names it in errors.
-
-    Moves may be in any notation and are checked. ``ranks`` is the number of the first rank in coordinates (``0``, ``1``
-    or ``auto``). Variations in parentheses and annotations such as ``$1`` are skipped. Raises ``PortableGameError``.
-    """
-    for portable in try_games(text, where, game, ranks):
-        if isinstance(portable, PortableGameError):
-            raise portable
-        yield portable
-
-
 def try_games(
     text: str, where: str, game: str, ranks: str = "0", *, plies: int | None = None, first_line: int = 1,
     first_game: int = 1
 ) -> Iterator[PortableGame | PortableGameError]:  # fmt: skip
-    """Like ``read_games``, but yields an error in place of a game that cannot be read.
+    """Read the games of a PGN text one by one; yields an error in place of a game that cannot be read.
 
-    ``plies`` limits the moves that are read of each game. ``first_line`` and ``first_game`` are numbers in the file, if
-    the text is a later part of it. Raises ``PortableGameError`` if it cannot separate the games.
+    Moves may be in any notation and are checked. ``ranks`` is the number of the first rank in coordinates (``0``, ``1``
+    or ``auto``). Variations in parentheses and annotations such as ``$1`` are skipped. ``where`` names the text in
+    errors; ``first_line`` and ``first_game`` are numbers in the file, if the text is a later part of it. ``plies``
+    limits the moves that are read of each game. Raises ``PortableGameError`` if it cannot separate the games.
     """
-    from elolab.engine.games import game_named
-
     contract = game_named(game)
     ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
     for draft in _GameSplitter(text, where, contract, plies, first_line, first_game).drafts():
@@ -627,8 +610,6 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
     The first mover is the player in the game's own tag (``Red``; ``Black`` in Othello) or in ``White``. ``game`` is the
     default for a missing tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
     """
-    from elolab.engine.games import GAMES, game_named
-
     titles = {game_named(name).title.lower(): name for name in GAMES}
     for draft in _GameSplitter(text, where, game_named(game)).drafts():
         tags = {name.lower(): value for name, value in draft.tags}
@@ -812,9 +793,6 @@ def _add_tag(draft: _GameDraft, name: str, value: str, place: int) -> None:
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
     """Turn a draft into a game: check its moves and convert them to protocol notation."""
-    from elolab.arena.notation.game_moves import read_moves
-    from elolab.engine.games.contract import WrongMoveError
-
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_places["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')

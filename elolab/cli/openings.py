@@ -8,6 +8,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +134,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generate_openings(arguments: argparse.Namespace) -> int:
-    from elolab.arena.notation.balance import RandomPlay, generate, judges, within_score
+    from elolab.arena.notation.balance import JudgesByThread, RandomPlay, generate, within_score
     from elolab.arena.players.interruption import stopping_on_signals
     from elolab.engine.engine import StopFlag
 
@@ -143,7 +144,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
     make, judge_words = _judging(arguments, game, stop)
     max_score = DEFAULT_MAX_SCORE if arguments.max_score is None else arguments.max_score
     accepts = within_score(max_score) if arguments.win_probability is None else _band(arguments, game)
-    with stopping_on_signals(stop), judges(make) as judge:
+    with stopping_on_signals(stop), closing(JudgesByThread(make)) as judge:
         selection = generate(
             RandomPlay(game.name, arguments.seed, arguments.plies).proposer(judge),
             arguments.count,
@@ -161,7 +162,7 @@ def _generate_openings(arguments: argparse.Namespace) -> int:
 
 
 def _balance_openings(arguments: argparse.Namespace) -> int:
-    from elolab.arena.notation.balance import balance, judges
+    from elolab.arena.notation.balance import JudgesByThread, balance
     from elolab.arena.notation.openings import entries_of, epd_line, find_suite
     from elolab.arena.players.interruption import stopping_on_signals
     from elolab.engine.engine import StopFlag
@@ -173,7 +174,7 @@ def _balance_openings(arguments: argparse.Namespace) -> int:
     accepts = _band(arguments, game)
     entries = list(entries_of(find_suite(arguments.openings), game.name, arguments.plies))
     scored = arguments.win_probability != [0, 1]
-    with stopping_on_signals(stop), judges(make) as judge:
+    with stopping_on_signals(stop), closing(JudgesByThread(make)) as judge:
         selection = balance(
             entries, game.name, judge if scored else None, accepts, skip_illegal=arguments.skip_illegal,
             concurrency=arguments.concurrency or options.usable_processors(),

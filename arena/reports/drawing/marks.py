@@ -44,7 +44,7 @@ MAX_STAGGER = 3
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of those much wider than most.
+    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of much wider ones.
 
     The finite ends of the intervals ``whole`` are always within the bounds.
     """

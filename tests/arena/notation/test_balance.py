@@ -27,7 +27,7 @@ from elolab.arena.notation.balance import (
     within_probability,
     within_score,
 )
-from elolab.arena.notation.openings import OpeningError, parse_suite, suite_text
+from elolab.arena.notation.openings import OpeningError, suite_text
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
@@ -35,6 +35,7 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 from tests.support.othello_match import mock_spec
+from tests.support.portable_texts import parse_suite
 
 XIANGQI, OTHELLO = game_named("xiangqi"), game_named("othello")
 EVERYTHING: Accepts = within_probability(0, 1, 100)

@@ -9,15 +9,9 @@ import chess
 import chess.pgn
 import pytest
 
-from elolab.arena.notation.pgn import (
-    PortableGame,
-    PortableGameError,
-    PortableMove,
-    decode_text,
-    portable_text,
-    read_games,
-)
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, decode_text, portable_text
 from elolab.engine.games import game_named
+from tests.support.portable_texts import read_games
 
 GAME = game_named("chess")
 

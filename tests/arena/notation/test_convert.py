@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from elolab import command_line
-from elolab.arena.notation.convert import convert, holds_positions
-from elolab.arena.notation.pgn import FORMATS, read_games
+from elolab.arena.notation.convert import holds_positions
+from elolab.arena.notation.pgn import FORMATS
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
+from tests.support.portable_texts import convert, read_games
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_TWO = "rnbakab1r/9/1c4nc1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR w - - 2 2"

@@ -14,7 +14,6 @@ from elolab.arena.notation.openings import (
     identity_of,
     is_reserved_for_validation,
     load_suite,
-    parse_suite,
     placement_of,
     split_line,
     suite_text,
@@ -26,6 +25,7 @@ from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.settings.configuration import available_configs
+from tests.support.portable_texts import parse_suite
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 AFTER_CANNON = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"

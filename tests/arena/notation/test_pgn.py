@@ -24,12 +24,12 @@ from elolab.arena.notation.pgn import (
     parse_figures,
     portable_game,
     portable_text,
-    read_games,
     try_games,
 )
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.engine.games import game_named
 from elolab.engine.values import BAN, MATE
+from tests.support.portable_texts import read_games
 
 GAME = game_named("xiangqi")
 BLACK_FIRST = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C2C4/9/RNBAKABNR b - - 1 1"

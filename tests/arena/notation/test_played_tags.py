@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from elolab.arena.notation.pgn import DETAILS, game_text, read_games
+from elolab.arena.notation.pgn import DETAILS, game_text
 from elolab.arena.notation.played_tags import (
     TERMINATIONS,
     played_as,
@@ -28,6 +28,7 @@ from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.games import game_named
 from elolab.engine.rules import REASONS
 from elolab.engine.settings.limits import Limits
+from tests.support.portable_texts import read_games
 from tests.support.small_tournaments import play, records_in, write_spec
 
 GAME = game_named("xiangqi")

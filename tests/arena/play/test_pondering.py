@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.notation.pgn import game_text, read_games
+from elolab.arena.notation.pgn import game_text
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.play.game import play_game
 from elolab.arena.play.store import Store
@@ -30,6 +30,7 @@ from elolab.engine.games import game_named
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
+from tests.support.portable_texts import read_games
 
 pytestmark = pytest.mark.usefixtures("without_charts")
 
