@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 TRAINING = ("plain", "jsonl")
 """Formats that hold training data alone; EPD does on request."""
 TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
-"""Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
-the input, GGF, and training data.
-"""
+"""Formats that a conversion can write: PGN in each notation or the input's, positions, GGF, and training data."""
 
 
 def check_target(target: str, game: Game) -> None:
@@ -51,8 +49,7 @@ def check_target(target: str, game: Game) -> None:
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
-    ``plies`` shortens each game to its first moves. An error takes the place of a game, or of a whole file, that cannot
-    be read.
+    ``plies`` shortens each game. An error takes the place of a game or file that cannot be read.
     """
     nothing = True
     for source in sources(path):
@@ -67,7 +64,7 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of one file, each game shortened to ``plies``.
 
-    Yields nothing if a file found in a folder has no known format.
+    A file of unknown kind that the user did not name has none.
     """
     found: Iterable[Entry] = entries(source, reading)
     if is_archive(source):

@@ -112,9 +112,9 @@ class SuitePart:
         return len(self.indices)
 
     def order(self, seed: int, start: int = 0, arrangement: str = "random") -> tuple[int, ...]:
-        """The index into ``suite.openings`` for each pair 0, 1, ... of any pairing.
+        """The index into ``suite.openings`` for each pair 0, 1, ... of any pairing, from the offset ``start``.
 
-        ``arrangement`` is ``random`` (by ``seed``) or ``sequential``; ``start`` is the offset of pair 0.
+        ``arrangement`` is ``random`` (by ``seed``) or ``sequential``.
         """
         indices = tuple(self.indices)
         if arrangement == "random":
@@ -132,10 +132,9 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text, in a form that is equal for positions that differ by symmetry alone.
+    """Board and side to move of a position's text, in a form that is equal for symmetrical positions.
 
-    Boards with ranks separated by ``/`` have a mirror image; a board written as one square of characters has eight
-    images.
+    Boards with ranks separated by ``/`` have a mirror image; a square of characters has eight images.
     """
     fields = position.split()
     board = fields[0]
@@ -149,8 +148,9 @@ def placement_of(position: str) -> str:
 
 
 def identity_of(position: str) -> str:
-    """Text that is equal for positions that are one opening: ``placement_of``, or the first four fields of a position
-    with castling rights or an en passant square, whose mirror image is another opening.
+    """Text that is equal for positions that are one opening: ``placement_of``, or else the first four fields.
+
+    The mirror image of a position with castling rights or an en passant square is another opening.
     """
     fields = position.split()
     if all(field == "-" for field in fields[2:4]):
@@ -160,10 +160,7 @@ def identity_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight rotations and reflections of a square board.
-
-    Byte ``i`` of an image is the index of the square that moves to place ``i``.
-    """
+    """The eight images of a square board; byte ``i`` is the index of the square that moves to place ``i``."""
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
     return [image.tobytes() for place in turned for image in (place, place[::-1])]
@@ -202,10 +199,7 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Find the file of a suite by name or path, or else the folder with its files.
-
-    Raises ``ConfigurationError`` if there is none.
-    """
+    """Find a suite's file or folder by name or path. Raises ``ConfigurationError`` if there is none."""
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -219,7 +213,7 @@ def find_suite(name_or_path: str) -> Path:
 def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Opening | UserError]:
     """Read every line or game of a suite; yields for each a checked opening (possibly a duplicate) or an error.
 
-    Openings without a name have an empty one. Files of other kinds in a folder or zip file are skipped.
+    Openings may have no name. Files of other kinds in a folder or zip file are skipped.
     """
     return (
         entry if isinstance(entry, UserError) else entry[0] for entry in _entries_of_all(sources(path), game, plies)
@@ -399,19 +393,16 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """Error message for an EPD line whose position is followed by moves, as in a protocol's position command.
-
-    Empty if no moves follow.
-    """
+    """Error message for a line of EPD with moves after the position, as in protocols; empty if there are none."""
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """Check a position and ``moves`` from it; returns the position's text in the game's canonical spelling.
+    """Check a position and ``moves`` from it; returns the position in the game's canonical spelling.
 
-    So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
+    Raises ``OpeningError`` if something is illegal or the game is over.
     """
     try:
         position = game.position(text)

@@ -1,7 +1,4 @@
-"""Checks of what players say beside their moves: principal variations, mates, scores and depths.
-
-The findings are counts for reports. They cost no player anything, because a program may play well and report badly.
-"""
+"""Checks of what players say beside their moves: variations, mates, scores, depths. The findings cost no points."""
 
 from __future__ import annotations
 
@@ -65,8 +62,8 @@ class LineReader:
     def read(self, position: Position, line: Sequence[str]) -> tuple[int, bool]:
         """Number of legal moves at the beginning of a line, and whether no legal move is left after the whole line.
 
-        ``position`` is left as it was; it needs room for twice as many moves. A side that can only pass may leave the
-        pass out.
+        Leaves ``position`` as it was, which needs room for twice as many moves. The line may lack passes that are
+        forced.
         """
         kernels, state, lists = self._game.kernels, position.state, position.lists
         made = read = 0

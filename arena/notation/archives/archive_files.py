@@ -35,8 +35,7 @@ def _zstandard() -> Any:
 
 
 MAX_BYTES = 1 << 28
-"""Maximum size of a decompressed file that cannot be read in parts; larger ones are refused before they fill the
-memory."""
+"""Maximum size of a decompressed file that cannot be read in parts, and must fit into memory."""
 PART_BYTES = 1 << 23
 """Approximate size of the parts in which a large text is read."""
 COMPRESSED = ("", ".gz", ".bz2", ".zst")
@@ -55,17 +54,11 @@ _COMPRESSIONS: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
 )
 """The first bytes of a compressed file, and the function that decompresses a stream."""
 _DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
-"""Exceptions that opening a damaged zip file raises.
-
-``RuntimeError`` means an encrypted zip file or an unknown compression method.
-"""
+"""Exceptions of a damaged zip file; ``RuntimeError`` means encryption or an unknown compression."""
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield the files at a path, sorted by name; an unreadable file yields an error instead.
-
-    The errors of unreadable folders come first.
-    """
+    """Yield the files at a path, sorted by name; an unreadable file or folder yields an error instead."""
     if path.is_dir():
         unreadable: list[OSError] = []
         files = sorted(_files_below(path, unreadable.append))
@@ -77,10 +70,7 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress gzip, bzip2 or Zstandard content, and convert UTF-16 with a byte-order mark to UTF-8.
-
-    Raises ``PortableGameError``.
-    """
+    """Decompress content, and convert UTF-16 with a byte-order mark to UTF-8. Raises ``PortableGameError``."""
     for begins, decompress in _COMPRESSIONS:
         if data.startswith(begins):
             return _limited(lambda decompress=decompress: decompress(BytesIO(data)), where)  # type: ignore[misc]
@@ -88,10 +78,7 @@ def unpacked(data: bytes, where: str) -> bytes:
 
 
 def packed(data: bytes, name: str) -> bytes | None:
-    """Compress a file's content as the ending of its name says; ``None`` if the name has no such ending.
-
-    Equal content gives equal bytes.
-    """
+    """Compress content as the name's ending says, equal content to equal bytes; ``None`` without such an ending."""
     if name.endswith(".gz"):
         return gzip.compress(data, mtime=0)
     if name.endswith(".bz2"):
@@ -166,9 +153,9 @@ def _whole(stream: IO[bytes], begin: bytes, where: str) -> bytes:
 
 
 def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
-    """Yield the content of a file, a large text in several parts; ``when`` ends the message about too large a file.
+    """Yield the content of a file, a large text in parts, with ``when`` in the message about too large a file.
 
-    Raises ``PortableGameError`` for damaged content, after the parts that come before the damage.
+    Raises ``PortableGameError`` for damaged content, after the parts before the damage.
     """
     data = reader.read(PART_BYTES)
     if len(data) < PART_BYTES or b"\0" in data or data.lstrip().startswith(_UNDIVIDED):

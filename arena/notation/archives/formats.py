@@ -10,6 +10,7 @@ from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, polyglot, portable
 from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
 from elolab.arena.notation.archives.archive_files import COMPRESSED, sources
 from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.engine.games import game_named
 
 FORMATS: tuple[ArchiveFormat, ...] = (
     xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, polyglot.FORMAT, portable.FORMAT
@@ -45,9 +46,7 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether a file contains games, by its content or name; also true for known archive formats that elolab cannot
-    read.
-    """
+    """Whether a file contains games, by its content or name, even in a known format that elolab cannot read."""
     return source.where.lower().endswith(_PGN_ENDINGS) or is_archive(source)
 
 
@@ -63,10 +62,7 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file is an archive of another game, or an archive that cannot be read.
-
-    Always false for a file that the user named; only files found in folders can be foreign.
-    """
+    """Whether a file found in a folder, not named by the user, is an archive of another game or cannot be read."""
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False
@@ -74,19 +70,16 @@ def is_foreign(source: ArchiveFile, game: str) -> bool:
 
 
 def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield the games of a file in any format, or its bare moves.
-
-    A game that cannot be read, or the whole file, yields an error instead.
-    """
+    """Yield the games of a file in any format, or its bare moves; what cannot be read yields an error instead."""
     archive = format_of(source.data)
     game = reading.game
     try:
         if archive is None:
-            _refuse_others(source)
+            for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
+                if begins(source.data):
+                    raise PortableGameError(f"{source.where}: {said}")
             archive = portable.FORMAT
         if archive.game and archive.game != game.name:
-            from elolab.engine.games import game_named
-
             holds = f"{archive.name} holds games of {game_named(archive.game).title}, not of {game.title}"
             raise PortableGameError(f"{source.where}: {holds}; choose the game {archive.game} or another file")
         yield from archive.read(source, reading)
@@ -96,8 +89,6 @@ def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
 
 def load_games(path: Path, game: str) -> list[PortableGame]:
     """All games of a file; raises ``PortableGameError`` if one cannot be read."""
-    from elolab.engine.games import game_named
-
     games: list[PortableGame] = []
     reading = Reading(game_named(game))
     for source in sources(path):
@@ -107,9 +98,3 @@ def load_games(path: Path, game: str) -> list[PortableGame]:
                 raise entry
             games.append(entry)
     return games
-
-
-def _refuse_others(source: ArchiveFile) -> None:
-    for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
-        if begins(source.data):
-            raise PortableGameError(f"{source.where}: {said}")

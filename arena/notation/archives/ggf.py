@@ -153,8 +153,8 @@ def _seconds(text: str) -> float | None:
 def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
     """Parse the property ``RE``: the result, such as ``1-0``, and the flag of how the game ended, empty if it has none.
 
-    ``ending`` is the result by the final board, ``None`` if the game is unfinished. It counts if ``RE`` is missing. A 0
-    in an unfinished game is no draw.
+    ``ending`` is the result by the final board, ``None`` if unfinished, and counts if ``RE`` is missing. A 0 in an
+    unfinished game is no draw.
     """
     lead, _, flag = text.partition(":")
     discs = _number(lead)
@@ -221,10 +221,9 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """Value of the property ``RE``: Black's lead in discs and, after a colon, how the game ended; ``?`` if unknown.
+    """Value of the property ``RE``: Black's lead in discs, with how the game ended after a colon; ``?`` if unknown.
 
-    ``goes_on`` says that the game was not played to the end on the board; without a known lead it then counts as 64
-    discs for the winner.
+    A game that ``goes_on`` on the board counts, without a known lead, as 64 discs for the winner.
     """
     if portable.result == "*":
         return "?"
