@@ -246,8 +246,7 @@ class MoveRecord(NamedTuple):
     nodes: int | None
     time_ms: float
     principal_variation: str = ""
-    """The line that the mover gave: moves in protocol notation, possibly illegal; empty if unknown. Not in digests.
-    """
+    """The line that the mover gave: moves in protocol notation, perhaps illegal; empty if unknown. Not in digests."""
     reported_ms: float | None = None
     """Milliseconds of the search by the player's own account; ``None`` if it gave none. No digest depends on it."""
 

@@ -146,9 +146,7 @@ class ExecutorSite(Site):
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error is somebody else's cancellation of the chunk; after any other error the executor is
-        unusable.
-        """
+        """Whether somebody else cancelled the chunk; after any other error, the executor is unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:

@@ -167,9 +167,7 @@ class MatchScore(Score):
             self.counts += Pentanomial.from_pairs([(before, points)])
 
     def estimate(self) -> Estimate | None:
-        """Elo estimate from complete game pairs, or from single games while no pair is complete; ``None`` before the
-        first result.
-        """
+        """Elo estimate from complete pairs, or without any from single games; ``None`` before the first result."""
         if self.counts.pairs:
             return self.counts.estimate()
         tally = self.tally
@@ -230,9 +228,7 @@ class Scoreboard(Score):
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
-    because they meet only challengers.
-    """
+    """Names of a gauntlet's challengers, whose scores alone are comparable; empty in other formats."""
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -286,8 +282,8 @@ class MatchScores(Score):
     """The scores of several matches that take turns; the status line shows the match whose game ended last."""
 
     def __init__(self, test: Test = no_test, clock: Callable[[], float] = time.monotonic) -> None:
-        """``test`` returns the state of a match's sequential test. ``clock`` returns the time in seconds; the line
-        changes to another match at most every ``SHOWN_SECONDS``.
+        """``test`` returns the state of a match's sequential test; ``clock`` the seconds, by which the shown match
+        changes.
         """
         self._test, self._clock = test, clock
         self._scores: dict[Hashable, MatchScore] = {}

@@ -140,9 +140,7 @@ class Dialogue:
         return lines[len(lines) - kept :]
 
     def last_received(self, since_ns: int = 0) -> str:
-        """The engine's last line, complete or not, if it arrived since the time ``since_ns`` of ``time.monotonic_ns``;
-        else empty.
-        """
+        """The engine's last line, complete or not, since ``since_ns`` of ``time.monotonic_ns``; else empty."""
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
@@ -150,9 +148,7 @@ class Dialogue:
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def complaint(self) -> str:
-        """The first of the engine's last lines that all contain the word ``error``, in any case; empty if its last line
-        does not.
-        """
+        """The first of the last lines that all contain the word ``error``; empty if the last one does not."""
         found = ""
         for _, _, text in reversed(self._received_lines()):
             if "error" not in text.lower():
@@ -212,9 +208,7 @@ class EngineProcess:
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """Number of the signal that killed the process; ``None`` before ``end``, if no signal killed it, or if elolab
-        sent the signal.
-        """
+        """Number of the signal that killed the process, unless elolab sent it; ``None`` before ``end``."""
         self._start(command[0], directory)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -392,9 +386,7 @@ class EngineProcess:
         return lines
 
     def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Send the command ``farewell``, or close the input if it is ``None``; returns whether the process then ends by
-        itself within ``max_ms`` milliseconds.
-        """
+        """Send ``farewell``, or close the input if ``None``; returns whether the process ends within ``max_ms``."""
         if farewell is not None:
             self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
         elif self._process.stdin is not None:
@@ -476,9 +468,7 @@ class EngineProcess:
     # The end.
 
     def end(self, farewell: str | None = None) -> None:
-        """End the process and its group. With a command ``farewell``, such as ``quit``, the process is first given time
-        to end by itself.
-        """
+        """End the process and its group, after giving it time for the command ``farewell``, if any."""
         if self._gone:
             return
         by_itself = self._wait_for_exit(20) if self._ended else False
@@ -517,9 +507,7 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """A phrase on how the process ended, with the last line of its error stream, or else with the error that it
-        wrote among its answers; valid only after ``end``.
-        """
+        """How the process ended, with the last line of its error stream or its own word ``error``; after ``end``."""
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
         said = errors[-1] if errors else self.dialogue.complaint()
@@ -548,9 +536,7 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait until the process dies, discarding its output so that it cannot block on writing; returns whether it
-        died in time.
-        """
+        """Wait until the process dies, discarding its output; returns whether it died in time."""
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
@@ -574,9 +560,7 @@ def _descriptor_of(process_id: int) -> int:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which says what is
-    missing.
-    """
+    """Absolute path of a command's program. Raises ``PlayerFault`` (``startup_failure``) if it is missing."""
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]

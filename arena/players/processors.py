@@ -86,9 +86,7 @@ class AffinityError(ValueError):
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
-    """Parse ``off`` or ``auto``, returned unchanged, or a list such as ``0-3,8``, returned as numbers; raises
-    ``AffinityError``.
-    """
+    """Parse ``off``, ``auto``, or a list such as ``0-3,8`` as numbers. Raises ``AffinityError``."""
     if text in (OFF, AUTO):
         return text
     processors: list[int] = []
@@ -299,9 +297,7 @@ def memory_text(load: MemoryLoad) -> str:
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning of an overload, in the console's language; empty for ``None``. ``where`` is ``here`` or ``worker``, the
-    machine that plays.
-    """
+    """A warning of an overload ``here`` or of a ``worker``, in the console's language; empty for ``None``."""
     if load is None:
         return ""
     say = console("elolab.arena")

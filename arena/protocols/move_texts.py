@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import MAX_VARIATION, variation_of
 from elolab.engine.errors import UserError
+from elolab.engine.games.contract import WrongMoveError
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
@@ -27,9 +28,7 @@ _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 @functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
-    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
-    that the engine gives the first rank.
-    """
+    """Convert a move of an engine that gives the first rank this number to ICCS; ``None`` if it is no move."""
     match = _MOVE.fullmatch(text)
     if match is None:
         return None
@@ -49,18 +48,14 @@ def write_move(move: str, first_rank: int) -> str:
 
 
 def read_variation(text: str, first_rank: int) -> str:
-    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
-    engine gives the first rank.
-    """
+    """Convert a variation of an engine that gives the first rank this number to the notation of ``Reply``."""
     if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
         return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
-    ``None`` if neither or both.
-    """
+    """The number of the first rank, 0 or 1, with which alone ``text`` is one of the ``legal`` moves; else ``None``."""
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None
 
@@ -105,15 +100,12 @@ class RankedMoves(MoveTexts):
         self.first_rank = first_rank
 
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
-        """Write the moves; the position does not matter."""
         return map(write_move, moves[first:], repeat(self.first_rank))
 
     def read(self, text: str, position: Position | None) -> str | None:
-        """Read a move; the position does not matter."""
         return read_move(text, self.first_rank)
 
     def read_line(self, text: str, position: Position | None) -> str:
-        """Read the moves of a line; the position does not matter."""
         return read_variation(text, self.first_rank)
 
 
@@ -124,7 +116,6 @@ class GameMoves(MoveTexts):
         self._game, self.style = game, style
 
     def write_position(self, text: str) -> str:
-        """Write a position in the style of the moves."""
         return self._game.write_position(text, self.style)
 
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
@@ -144,7 +135,6 @@ class GameMoves(MoveTexts):
         return move
 
     def has_one_meaning(self, word: str) -> bool:
-        """Whether a move's text means the same move in every position where it is legal."""
         return self._game.has_one_meaning(word)
 
     def read_line(self, text: str, position: Position | None) -> str:
@@ -162,8 +152,6 @@ class GameMoves(MoveTexts):
 
     def _named(self, words: Sequence[str], position: Position) -> list[str]:
         """The legal moves that words name in any notation, such as SAN, up to the first word that names none."""
-        from elolab.engine.games.contract import WrongMoveError
-
         names = self._game.move_names
         if names is None:
             return []

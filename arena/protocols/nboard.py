@@ -66,40 +66,31 @@ class NBoardClient(ProtocolClient):
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether a move has been requested and not yet received. While ``pong`` is due as well, output belongs to an
-        earlier search.
-        """
+        """Whether a move is due; while ``pong`` is due as well, output belongs to an earlier search."""
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
-        """The principal variation that the engine reported last, as written: its moves follow each other without
-        spaces.
-        """
+        """The principal variation that the engine reported last, as written: moves without spaces between them."""
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send: ``before`` and ``ping``; the reply ``pong`` becomes due. ``ping`` also ends a search,
-        without a move.
-        """
+        """The lines ``before`` and ``ping``, which also ends a search without a move; ``pong`` becomes due."""
         self._asks_for_move = False
         self._pings += 1
         self._due = {f"pong {self._pings}"}
         return [*before, f"ping {self._pings}"]
 
     def stop(self) -> list[str]:
-        """The line that ends a search: ``ping``."""
+        """Send ``ping``, which ends a search."""
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """The lines to send: ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become
-        due.
-        """
+        """The lines ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become due."""
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._asks_for_move = True
         return lines
 
     def receive(self, line: str) -> str:
-        """Process one line of the engine; returns the first word of a due reply, else an empty text."""
         line = line.strip()
         word = first_word(line)
         if word == "pong":
@@ -125,9 +116,7 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's reply: the move with the score, depth and nodes that it reported last. ``None`` if its answer is
-        no move.
-        """
+        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if it answers no move."""
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:

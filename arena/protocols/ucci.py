@@ -43,12 +43,9 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of ``time_unit``, the unit in which an engine counts time; ``auto`` derives it from the engine's options and
-name.
-"""
+"""Values of ``time_unit``: how an engine counts time; ``auto`` derives it from the engine's options and name."""
 STARTS = ("capture", "opening")
-"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening's position.
-"""
+"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening."""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
@@ -56,9 +53,7 @@ COUNT_MILLISECONDS = ("fairy-stockfish",)
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
 """Buttons that make an engine forget the last game, by preference; the first one that the engine has is used."""
 READY_MS = 1_000
-"""Milliseconds to wait for the answer to the first ``isready``; without an answer, the engine is taken to lack that
-command.
-"""
+"""Milliseconds to wait for the answer to the first ``isready``; without one, the engine lacks the command."""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
@@ -189,9 +184,6 @@ class UcciGameLine(GameLine):
         super().restart(position, moves)
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
-        call.
-        """
         for move in moves[self._moves :]:
             origin, end = _square(move[:2]), _square(move[2:])
             is_capture = self._board[end] != "."
@@ -256,6 +248,8 @@ class UcciClient(UciFamilyClient):
     opening = ("ucci", "ucciok")
     answers = ("bestmove", "nobestmove")
     remarks = " message "
+    read_option = staticmethod(parse_option)
+    read_information = staticmethod(parse_information)
 
     def __init__(self) -> None:
         super().__init__()
@@ -268,13 +262,10 @@ class UcciClient(UciFamilyClient):
         self._due.discard("readyok")
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send: ``before`` and, if the engine supports it, ``isready``, whose reply becomes due."""
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """The lines that end the search: ``stop`` and, if supported, ``isready``. The search's answer is still due, and
-        then ``readyok``, after which no late answer can follow.
-        """
+        """The lines ``stop`` and, if supported, ``isready``, after whose answer no late answer can follow."""
         self._is_stopping = not self.knows_isready
         return super().stop()
 
@@ -292,19 +283,9 @@ class UcciClient(UciFamilyClient):
             self._may_stray, self._is_stopping = self._is_stopping, False
         return event
 
-    def read_option(self, line: str) -> AnnouncedOption | None:
-        """Read a line that announces an option; ``None`` if it is not one."""
-        return parse_option(line)
-
-    def read_information(self, line: str) -> Information:
-        """Read an ``info`` line; parts that cannot be read are ``None``."""
-        return parse_information(line)
-
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """Name of the engine's button that announces a new game; the first of ``NEW_GAME_BUTTONS`` if the engine has none
-    of them. ``options`` is keyed by name in lower case.
-    """
+    """Name of the engine's button for a new game, by default the first of ``NEW_GAME_BUTTONS``."""
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
 
@@ -349,8 +330,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Length of the engine's unit of time in milliseconds; ``counts_milliseconds`` means that it has announced
-        milliseconds.
+        """Milliseconds of the engine's unit of time; ``counts_milliseconds`` means that it has announced them.
 
         Raises ``PlayerFault`` if the player's limit is no whole number of units.
         """
@@ -398,9 +378,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text. The
-        offer then counts as passed on.
-        """
+        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text."""
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

@@ -17,13 +17,13 @@ from elolab.arena.players.registry import Converse, Greeting, Protocol
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves, detect_first_rank
 from elolab.arena.protocols.uci_family import (
     GameLine,
-    Information,
     UciFamilyClient,
     UciFamilyPlayer,
     parse_best_move,
     parse_information,
     parse_option,
 )
+from elolab.engine.games import game_named
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
@@ -40,14 +40,10 @@ VARIANTS = {"xiangqi": "xiangqi", "chess": "chess"}
 """Names of the games in ``UCI_Variant``, keyed by elolab's names; other games cannot be played over UCI."""
 
 RANKS_OPTION = "ranks"
-"""An option of elolab that is not sent to the engine: the number that the engine gives the first rank, 0, 1 or ``auto``
-(the default).
-"""
+"""An option of elolab itself: the number that the engine gives the first rank, 0, 1 or ``auto`` (the default)."""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Options, in lower case, that may be set to false even if the engine lacks them, because it then lacks the feature
-too.
-"""
+"""Options, in lower case, that may be set to false even if the engine lacks them, and so the feature."""
 
 CHESS960_OPTION = "UCI_Chess960"
 """Option of engines that play Chess960; while it is true, castling is the king's move to its own rook."""
@@ -117,9 +113,7 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for invalid options of a player; empty if there is none. Only options that elolab itself reads are
-    checked.
-    """
+    """Error message for an invalid option among those that elolab itself reads; empty if there is none."""
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
@@ -158,9 +152,7 @@ def _written(table: Table, name: str, value: object) -> str:
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
-    """The ``go`` line for the player's limits. ``side_to_move`` 0 is the side that moves first in the game, which is
-    UCI's white.
-    """
+    """The ``go`` line for the player's limits; side 0, which moves first in the game, is UCI's white."""
     words = ["go ponder" if ponder else "go"]
     if clock is not None:
         own = (max(1, clock.remaining_ms), clock.increment_ms)
@@ -195,9 +187,7 @@ def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, 
 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
-    """The ``position`` line for a FEN and the ICCS moves played from it; ``first_rank`` is the number that the engine
-    gives the first rank.
-    """
+    """The ``position`` line for a FEN and ICCS moves, for an engine that gives the first rank this number."""
     return GameLine(position, RankedMoves(first_rank)).command(moves)
 
 
@@ -208,13 +198,8 @@ class UciClient(UciFamilyClient):
     answers = ("bestmove",)
     remarks = " string "
 
-    def read_option(self, line: str) -> AnnouncedOption | None:
-        """Read a line that announces an option; ``None`` if it is not one."""
-        return parse_option(line)
-
-    def read_information(self, line: str) -> Information:
-        """Read an ``info`` line; parts that cannot be read are ``None``."""
-        return parse_information(line)
+    read_option = staticmethod(parse_option)
+    read_information = staticmethod(parse_information)
 
 
 class UciPlayer(UciFamilyPlayer[UciClient]):
@@ -265,8 +250,6 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         """
         if self._game in RANKED:
             return []
-        from elolab.engine.games import game_named
-
         style = move_style(self._game, opening.position)
         wanted = "true" if style == CHESS960_STYLE else "false"
         known = self._is_chess960
@@ -335,18 +318,15 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             self._first_rank = 1
         if self._first_rank is not None:
             return
-        from elolab.engine.games import game_named
-
         start = game_named(self._game).position()
         self._converse(self._client.think(position_command(start.text, (), 0), "go depth 1"), deadline_ns)
         said = parse_best_move(self._client.answer)
         self._first_rank = detect_first_rank(said or "", start.legal_moves())
         if self._first_rank is None:
-            said_line = self._client.answer
             raise PlayerFault(
                 "startup_failure",
-                f"answered {said_line!r} to the start position, which is no legal move whether ranks are counted from "
-                f"0 or from 1; does it play {self._game}?",
+                f"answered {self._client.answer!r} to the start position, which is no legal move whether ranks are "
+                f"counted from 0 or from 1; does it play {self._game}?",
             )
 
 
@@ -355,8 +335,6 @@ def find_games(converse: Converse) -> tuple[str, ...]:
 
     Without either option, its first move at the start of the game shows it.
     """
-    from elolab.engine.games import game_named
-
     options = {
         option.name.lower(): option
         for line in converse(("uci",), lambda line: line.strip() == "uciok")

@@ -73,9 +73,7 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The texts after each keyword, up to the next keyword, in the order of the line. A value of ``var`` may itself be
-    ``default``.
-    """
+    """The texts after each keyword, up to the next keyword, in order; a value of ``var`` may be ``default``."""
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
     for word in words:
@@ -91,17 +89,13 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Score in centipawns from the mover's view; a mate in n plies is ``MATE - n``, being mated in n plies is ``n -
-    MATE``.
-    """
+    """Centipawns from the mover's view; ``MATE - n`` for a mate in n plies, ``n - MATE`` for being mated."""
     depth: int | None = None
     nodes: int | None = None
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches an ``info`` line in its usual form, so that one search suffices instead of three. Its length is bounded, so
-that it stays fast on long lines.
-"""
+"""Matches an ``info`` line in its usual form, so that one search suffices; bounded, so that long lines are fast."""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -193,9 +187,7 @@ class GameLine:
         return self._moves > self._first
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
-        call.
-        """
+        """The ``position`` line after all ``moves`` (ICCS) of the game, which begin with those of the last call."""
         for word in self._words(moves, self._moves):
             self._written += (" moves " if self._moves == self._first else " ") + word
             self._moves += 1
@@ -256,7 +248,6 @@ class UciFamilyClient(ProtocolClient):
         return self._expect(self.answers[0], *lines)
 
     def receive(self, line: str) -> str:
-        """Process a line of the engine; returns the first word of a due reply, else an empty text."""
         word = "info" if line.startswith("info ") else first_word(line)
         if word == "info":
             self._note(line)
@@ -273,9 +264,7 @@ class UciFamilyClient(ProtocolClient):
         return ""
 
     def _note(self, line: str) -> None:
-        """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes; both are
-        read after the search.
-        """
+        """Keep the last ``info`` lines with nodes, and with an exact score of the first variation."""
         if self.remarks in line:
             return
         if " nodes " in line:
@@ -292,9 +281,7 @@ class UciFamilyClient(ProtocolClient):
             self.options[option.name.lower()] = option
 
     def information(self) -> Information:
-        """Final score, depth and nodes of the last search, without bounds and secondary variations; missing parts are
-        ``None``.
-        """
+        """Final score, depth and nodes of the last search, without bounds and secondary variations."""
         scored = self.read_information(self._scored)
         if self._counted is self._scored:
             return scored
@@ -312,9 +299,7 @@ class UciFamilyClient(ProtocolClient):
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds since the last search began, by the engine's last ``info`` line with nodes or a score; ``None``
-        if it does not say.
-        """
+        """Milliseconds of the last search by its last ``info`` line with nodes or a score; ``None`` if unknown."""
         line = (self._counted or self._scored).partition(" string ")[0]
         time_ms = _TIME.search(line)
         return None if time_ms is None else float(number_of(time_ms[1]))
@@ -384,9 +369,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return self._client.think(*self._rule_lines(position), line, *self._go(position, clock, ponder=ponder))
 
     def _rule_lines(self, position: Position) -> list[str]:
-        """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
-        and the player does not set it.
-        """
+        """The line that sets the rule of repetition before the first search, unless the player sets it or cannot."""
         if self._ruled is self._line or "repetition" not in (position.game.state_dtype.names or ()):
             return []
         self._ruled = self._line
@@ -399,8 +382,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return [] if setting is None else [self._option_line(*setting)]
 
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
-        """The ``position`` line; ``None`` unless the engine is idle and needs no other line. Moves that Python has
-        added to the line become known to compiled code.
+        """The ``position`` line, if the engine is idle and needs no other line; else ``None``.
+
+        Moves that Python has added to the line become known to compiled code.
         """
         if not (self._client.is_idle and self._running().is_quiet):
             return None

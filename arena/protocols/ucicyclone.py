@@ -14,6 +14,7 @@ from elolab.arena.players.player import PlayerFault
 from elolab.arena.players.registry import Protocol
 from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, UciPlayer, read_keys
 from elolab.arena.protocols.uci_family import GameLine
+from elolab.engine.games import game_named
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
@@ -32,8 +33,6 @@ class UciCyclonePlayer(UciPlayer):
     protocol_name = "UCI-Cyclone"
 
     def _game_line(self, position: str) -> GameLine:
-        from elolab.engine.games import game_named
-
         line = super()._game_line(position)
         if position == game_named(self._game).start:
             line.begin("startpos")

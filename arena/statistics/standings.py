@@ -122,9 +122,7 @@ class PairCounter:
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings, or for two players the estimate of their match; ``anchors`` are given Elo by
-        index.
-        """
+        """The joint fit of all ratings, or of two players the estimate of their match; ``anchors`` are Elo by index."""
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
 
@@ -203,9 +201,7 @@ class HeadToHead:
     score: float
     """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo relative to ``opponent``, from complete pairs or without them from single games, as are the fields to
-    ``los``.
-    """
+    """Elo relative to ``opponent``; this and the fields to ``los`` come from complete pairs, or single games."""
     elo_error: float
     elo_low: float
     elo_high: float
@@ -266,9 +262,7 @@ class Tables:
 
     @property
     def reference(self) -> str:
-        """Reference point of the ratings: ``mean`` of each group, ``given`` by anchors, or ``partly`` one and the
-        other.
-        """
+        """Reference point of the ratings: each group's ``mean``, Elo ``given`` by anchors, or ``partly`` both."""
         if not self.referred_anchors:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
