@@ -1,4 +1,7 @@
-"""Colours and safe one-line text for terminals, if ``NO_COLOR`` is unset (https://no-color.org)."""
+"""Colours and safe one-line text for terminals.
+
+Only terminals receive colours, and only while ``NO_COLOR`` is unset (https://no-color.org).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,10 @@ def coloured(text: str, colour: str, stream: TextIO) -> str:
 
 
 def terminal_columns(stream: TextIO) -> int:
-    """Columns of the stream's terminal (80 without one), or fewer if the variable ``COLUMNS`` says so."""
+    """Columns for text on a stream: those of its terminal, or fewer if the variable ``COLUMNS`` says so.
+
+    A stream without a terminal has the columns of ``COLUMNS`` (default 80).
+    """
     columns = shutil.get_terminal_size().columns  # of the variable, or of the standard output
     try:
         own = os.get_terminal_size(stream.fileno()).columns

@@ -87,7 +87,10 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """Copy an engine's table, with its program and directory as paths in ``folder`` if they exist there."""
+    """Copy an engine's table, with its program and directory as paths in ``folder`` if they exist there.
+
+    ``command`` is the engine's program and arguments, ``None`` if the table has no command.
+    """
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
@@ -108,7 +111,10 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
 
 
 def engines_file(given: str | None, folder: Path) -> EnginesFile:
-    """Open the file ``given``, which must exist, or else the default engines file for a specification in ``folder``."""
+    """Open the file named ``given``, or else the default engines file for a specification in ``folder``.
+
+    Raises ``ConfigurationError`` if the given file does not exist.
+    """
     if given is None:
         places = (folder / ENGINES_NAME, Path(ENGINES_NAME), user_folder() / ENGINES_NAME)
         return EnginesFile(next((path for path in places if path.is_file()), None))
@@ -149,7 +155,10 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """The name and the table of elolab's keys of an engine of cutechess. Raises ``ConfigurationError``."""
+    """Convert an engine of cutechess; returns its name and its table of elolab's keys.
+
+    Raises ``ConfigurationError`` if the name is not text.
+    """
     entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
         if configuration.get(theirs):

@@ -68,7 +68,9 @@ class PlayerReader:
     """Detects the protocol of programs whose tables give none."""
 
     def read(self, entry: object, where: str) -> PlayerSpec:
-        """Read the player of a table, named ``where`` in error messages. Raises ``UserError`` for the first mistake."""
+        """Read the player that a table describes; ``where`` names the table in error messages. Raises ``UserError``
+        with one line for the first mistake.
+        """
         if not isinstance(entry, Mapping):
             raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table; expected [[players]]")
         entry = self.resolved(entry, where)
@@ -90,7 +92,9 @@ class PlayerReader:
         return player
 
     def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
-        """Read a player as ``read`` does, with presets from ``folder`` and, without a limit, its protocol's default."""
+        """Read a player as ``read`` does, with presets from ``folder``. A player without any limit gets the default
+        limit of its protocol.
+        """
         reader, resolved = replace(self, folder=folder), self.resolved(entry, where)
         if self.limits is None and "limit" not in resolved:
             reader = replace(reader, limits=default_limit([self.protocol_of(resolved, where)]))
@@ -149,7 +153,9 @@ def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits)
 
 
 def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two tables, key by key also in inner ones; ``over`` wins. Names of options match in any spelling."""
+    """Merge two tables; values of ``over`` replace values of ``entry``. Inner tables, such as options, are merged key
+    by key. Names of options match in any spelling.
+    """
     both = {**entry, **over}
     for key in entry.keys() & over.keys():
         if isinstance(entry[key], Mapping) and isinstance(over[key], Mapping):
@@ -160,7 +166,9 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
-    """Raise ``ConfigurationError`` if a player cannot ponder: it has no time, or an opponent another kind of clock."""
+    """Raise ``ConfigurationError`` if a player that shall ponder cannot: its limit has no time, or an opponent plays on
+    another kind of clock.
+    """
     for player in players:
         if not player.ponder:
             continue
@@ -288,7 +296,11 @@ class NamedPlayer:
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check the player of a TOML file; returns its table [[players]] in a form that is valid in any folder."""
+        """Check the player of a TOML file; returns its table [[players]] in a form that is valid in files of any
+        folder.
+
+        Raises ``UserError`` naming the file.
+        """
         if self.file is None:
             return self.entry
         reader.under_default_limit(self.entry, str(self.file), self.file.parent)
@@ -298,7 +310,9 @@ class NamedPlayer:
 
 
 def default_limit(protocols: Iterable[Protocol]) -> Limits:
-    """A limit that all these protocols can express: nodes if possible, else a depth, else a time."""
+    """A limit that all these protocols can express, for players without one: nodes if possible, else a depth, else a
+    time.
+    """
     limits = [DEFAULT_LIMIT, *(Limits.parse(protocol.default_limit) for protocol in protocols)]
     return max(limits, key=lambda limit: (limit.is_timed, limit.depth is not None))
 
@@ -395,7 +409,9 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Make the names in tables [[players]] distinct: equal ones get the program's folder or a number."""
+    """Change equal names in tables [[players]], so that all are distinct: a program's name is preceded by its folder,
+    other names get a number.
+    """
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:

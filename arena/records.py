@@ -69,7 +69,8 @@ class PlayerSpec:
     ponder: bool = False
     """Whether the player thinks on the opponent's time, about the reply it expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
-    """External players: pairs of name and value for settings of their protocol alone; lists are tuples."""
+    """External players: pairs of name and value for settings that only their protocol has; lists are stored as tuples.
+    """
     built: CommitBuild | None = None
     """External players: the commit from which the program was built; ``None`` for a program that was given itself."""
 
@@ -162,7 +163,10 @@ class Pairing:
     """Index of the opening in the suite."""
     round: int = 0
     series: str = ""
-    """Part of the run, such as ``playoff``, in which ``number`` counts games; parts follow each other by name."""
+    """The part of the run, such as ``playoff``, in which ``number`` counts games; most runs have one unnamed part.
+
+    The series of a run follow each other in alphabetical order.
+    """
 
     @property
     def place(self) -> tuple[str, int]:
@@ -200,7 +204,9 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Settings by which built-in players count search events, which do not influence the game; ``None`` for none."""
+    """Settings by which built-in players count search events; ``None`` if they do not count. They do not influence the
+    game.
+    """
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -246,7 +252,9 @@ class MoveRecord(NamedTuple):
     nodes: int | None
     time_ms: float
     principal_variation: str = ""
-    """The line that the mover gave: moves in protocol notation, perhaps illegal; empty if unknown. Not in digests."""
+    """The line that the mover expected, usually starting with ``move``: moves in protocol notation separated by spaces,
+    as the player gave them, possibly illegal; empty if unknown. No digest depends on it.
+    """
     reported_ms: float | None = None
     """Milliseconds of the search by the player's own account; ``None`` if it gave none. No digest depends on it."""
 
@@ -310,15 +318,20 @@ class GameRecord:
     result: str
     reason: str
     engine_identity: str
-    """Identity of elolab's engine and rules with which the game was played, also between external engines."""
+    """Identity of the sources of the built-in engine and rules with which the game was played, also if external engines
+    played.
+    """
     started_at: str = ""
     """Time at which the game began, in UTC and ISO 8601 format."""
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """Further data, such as a fault, the end of a dialogue, late moves, pondering, or an exact score."""
+    """Further data, such as a fault, the end of a dialogue, late moves within the margin, pondering, or an exact score.
+    """
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """Search events of both players, see ``engine.search_statistics``; ``None`` for those that did not count them."""
+    """Search events of the first and of the second player, see ``engine.search_statistics``; ``None`` in place of a
+    player that did not count them, or of both.
+    """
 
     @property
     def plies(self) -> int:
@@ -327,12 +340,16 @@ class GameRecord:
 
     @property
     def ponder_hits(self) -> frozenset[int]:
-        """Indices, from 0, of the moves made after a ponder hit, the expected move of the opponent."""
+        """Indices, from 0, of the moves that a player made after a ponder hit, that is, after the expected move of its
+        opponent.
+        """
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
 
     @property
     def exact_score(self) -> int | None:
-        """Final score of a solved game in the game's units, such as discs, from the view of ``first``."""
+        """Final score of a solved game in the game's units, such as discs, from the view of ``first``; ``None`` if it
+        was not solved.
+        """
         return self.detail.get("exact_score")
 
     @property
@@ -390,7 +407,9 @@ def exact_score_detail(score: int | None) -> dict[str, Any]:
 
 
 def points_of(result: str) -> float | None:
-    """Points of the player who moves first in a game with this ``result``; ``None`` if it is unfinished."""
+    """Points of the player with the first move's colour in a game with this ``result``; ``None`` if the game is
+    unfinished.
+    """
     return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(result)
 
 

@@ -134,7 +134,10 @@ class Purpose:
     growing: tuple[str, ...] = ()
     """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
     lengths: tuple[str, ...] = ()
-    """Paths in ``content``, such as ``match_pairs``, that only limit the length; a resumed run may change them."""
+    """Paths in ``content``, such as ``match_pairs``, of values that only limit the run's length.
+
+    They may change when the run is resumed. Games played under a larger limit are kept.
+    """
     check: Callable[[Store, Any], None] | None = None
     """Function of the store and of the content recorded in it; ``None`` compares the recorded content with ``content``.
 
@@ -142,7 +145,10 @@ class Purpose:
     effect.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """Called if ``content`` has changed; returns pairs of a stored game's key and its new place in the schedule."""
+    """Function that is called if ``content`` has changed; it returns the new places of stored games in the schedule.
+
+    Each place is a pair of the game's key and its pairing.
+    """
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further metadata to record in the folder."""
     sides: tuple[PlayerLoad, ...] = ()
@@ -491,7 +497,10 @@ def _processors_of(affinity: str, concurrency: int) -> int:
 def machine_plan(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
 ) -> dict[str, Any] | None:
-    """The demand of the games and the supply of this machine, in MiB; ``None`` on a cluster, 0 for unknown numbers."""
+    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster.
+
+    Memory is in MiB; 0 stands for an unknown number.
+    """
     if cluster is not None:
         return None
     memory = memory_load(purpose.sides, concurrency, memory_megabytes())

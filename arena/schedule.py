@@ -126,7 +126,10 @@ class ScheduleState:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Go on to the next batch, given outcomes by game number; only returns false if some are missing."""
+        """Go on to the next batch, given the outcomes of the current batch by game number.
+
+        Returns false, and does nothing, if outcomes are still missing.
+        """
         outcomes = []
         for pairing in self.batch:
             outcome = played.get(pairing.number)
@@ -187,9 +190,10 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
 
 
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
-    """Number of games, played or not, that the plan requires among the first ``count`` (see ``games_that_count``).
+    """Number of games, played or not, that the plan requires among the first ``count`` of the schedule.
 
-    Games after the end of a shortened plan are included only if they were played.
+    ``count`` is the result of ``games_that_count``. Games after the end of a shortened plan are included only if they
+    were played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)

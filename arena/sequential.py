@@ -50,7 +50,10 @@ PLAUSIBLE_ELO = 50.0
 TYPICAL_DEVIATION = 0.3
 """Standard deviation of a pair's mean score (0 to 1) that is assumed before any game is played."""
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
-"""Probabilities of a pair's outcomes, worst first, between equal players; see ``TYPICAL_DEVIATION``."""
+"""Probabilities of a pair's five outcomes, from two losses to two wins, between equal players.
+
+Their standard deviation is ``TYPICAL_DEVIATION``.
+"""
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
 """Number of pairs at which ``_step`` approximates derivatives of the log-likelihood ratio by differences."""
@@ -111,14 +114,20 @@ def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -
 
 
 class SequentialRun:
-    """The test over a match, to which games are added as they end; pair ``k`` is the games ``2k`` and ``2k + 1``."""
+    """The test over a match, to which games are added in the order in which they end.
+
+    Pair ``k`` consists of the games ``2k`` and ``2k + 1``.
+    """
 
     def __init__(self, settings: SequentialSettings, pairs: int) -> None:
         """Start without games; ``pairs`` is the maximum length of the test."""
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Outcomes, from the view of player 1, of the complete pairs before the first missing game or the decision."""
+        """Outcomes, from the view of player 1, of the pairs that the test counts.
+
+        These are the complete pairs before the first missing game, up to the decision.
+        """
         self.history: list[Pentanomial] = []
         """The outcome of each pair in ``counts``, in schedule order."""
         self.games_seen = 0
@@ -193,11 +202,20 @@ class Reach:
     """The effect to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
     pairs: int
     least_pairs: int
-    """Smallest number of pairs that can show the effect, if all are won, or for an equivalence even."""
+    """Smallest number of pairs that can show the effect.
+
+    All of them must be won, or for an equivalence must have an even score.
+    """
     elo: float
-    """The smallest effect in logistic Elo that the test shows with probability ``POWER``; infinite if there is none."""
+    """The smallest gain or difference, in logistic Elo, that the test shows with probability ``POWER``.
+
+    For an equivalence, the smallest margin. Infinite if there is none.
+    """
     target_elo: float
-    """The effect to detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if larger; the margin of an equivalence."""
+    """The effect that the test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger.
+
+    For an equivalence, its margin.
+    """
     target_pairs: int
     """Number of pairs needed to show ``target_elo`` with probability ``POWER``."""
     where: str
@@ -216,7 +234,10 @@ class Reach:
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether no outcome can show the gain, or the lack of a regression; false for the other kinds of test."""
+        """Whether no outcome can show the gain, or that there is no regression, so that a run is pointless.
+
+        Always false for a ``difference`` or an ``equivalence``.
+        """
         return not self.is_possible and self.kind in ("gain", "no_regression")
 
     @property
@@ -308,7 +329,10 @@ def contribution_of_pair(settings: SequentialSettings, outcomes: Array) -> tuple
 
 
 def typical_outcomes(elo: float) -> Array:
-    """``TYPICAL_OUTCOMES``, exponentially tilted to the mean score that corresponds to ``elo`` (logistic)."""
+    """Probabilities of a pair's five outcomes, from two losses to two wins, at a true gain of ``elo`` (logistic Elo).
+
+    They are ``TYPICAL_OUTCOMES``, exponentially tilted to the mean score that corresponds to ``elo``.
+    """
     return tilted_outcomes(TYPICAL_OUTCOMES, elo)
 
 
@@ -325,7 +349,10 @@ def tilted_outcomes(base: Array, elo: float) -> Array:
 
 
 def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
-    """The smallest logistic Elo gain accepted within ``pairs`` pairs with probability ``POWER``, or infinity."""
+    """The smallest logistic Elo gain for which H1 is accepted within ``pairs`` pairs with probability ``POWER``.
+
+    Infinite if there is none.
+    """
     low, high = -MOST_ELO, MOST_ELO
     if acceptance_probability(settings, high, pairs) < POWER:
         return math.inf
@@ -337,7 +364,10 @@ def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
-    """Smallest number of pairs, up to ``MOST_PAIRS``, that accept a gain of ``elo`` with probability ``POWER``."""
+    """Smallest number of pairs within which H1 is accepted with probability ``POWER`` if the true gain is ``elo``.
+
+    ``elo`` is in logistic Elo; the result is at most ``MOST_PAIRS``.
+    """
     return first_pairs(lambda pairs: acceptance_probability(settings, elo, pairs) >= POWER)
 
 

@@ -161,7 +161,10 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
 
 
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
-    """Read the table ``[search_statistics]``, also if empty, or ``true``; ``None`` if it is missing."""
+    """Read the table ``[search_statistics]`` or ``search_statistics = true``; ``None`` if both are missing.
+
+    An empty table also switches the statistics on.
+    """
     given = table.get("search_statistics", False)
     if isinstance(given, bool):
         return SearchStatisticsSettings() if given else None

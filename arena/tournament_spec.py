@@ -89,7 +89,8 @@ class TournamentSpec(RunSpec):
     opening_plies: int = schema.whole(0, MAX_PLIES, default=0, example=8, unit="plies")
     """Number of plies to play from each game of a PGN suite; 0 for all."""
     opening_reuse: bool = schema.switch()
-    """Whether openings are played again, in the same order, if they run out; only on a clock, where games differ."""
+    """Whether further pairs play the openings again, in the same order, if there are fewer openings than pairs; only on
+    a clock, where games differ."""
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: the number of leading players in the list that play against all others."""
     seeding: str = schema.choice(SEEDINGS, default=SEEDINGS[0], example="random")

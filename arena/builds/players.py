@@ -82,7 +82,10 @@ def commit_build(table: Table) -> CommitBuild | None:
 
 
 def restored(player: PlayerSpec) -> PlayerSpec:
-    """A stored player whose program is in today's cache folder, built again if need be. Raises ``UserError``."""
+    """A stored player with its program in today's cache folder; builds its commit again if need be.
+
+    Raises ``UserError``.
+    """
     built = player.built
     if built is None:
         return player

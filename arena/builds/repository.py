@@ -198,7 +198,10 @@ class Repository:
 
 
 def run_git(*words: str, folder: Path | None = None, options: Sequence[str] = ()) -> str:
-    """Run ``git`` in a folder; returns its output. Raises ``RepositoryError`` with the last line of an error."""
+    """Run ``git`` in a folder and return its output without the last line end.
+
+    ``options`` stand before the command. Raises ``RepositoryError`` with git's last line.
+    """
     try:
         done = subprocess.run(
             ["git", *options, *words],

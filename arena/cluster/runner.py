@@ -130,7 +130,9 @@ class _Queue:
         """Number of workers that were lost while playing a game in a chunk of its own, by the game's key."""
 
     def known(self, most: int) -> int:
-        """Read the schedule until ``most`` games wait or the next is unknown; returns how many wait."""
+        """Read the schedule until ``most`` games wait or the next one is not known; returns the number of waiting
+        games.
+        """
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or as far as it is known by now

@@ -146,7 +146,9 @@ class ExecutorSite(Site):
         return ""
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether somebody else cancelled the chunk; after any other error, the executor is unusable."""
+        """Whether the error is somebody else's cancellation of the chunk; after any other error the executor is
+        unusable.
+        """
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:

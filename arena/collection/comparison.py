@@ -28,7 +28,10 @@ class RatedPlayer:
     """A player's rating in one run."""
 
     rating: float
-    """Elo relative to the opponent of a match, to the anchors, or without them to the mean of the connected players."""
+    """Elo rating: in a match relative to the opponent, otherwise relative to the anchors.
+
+    Without anchors, it is relative to the mean of all players that games connect.
+    """
     error: float
     """Half the width of the 95 % confidence interval, in Elo."""
     games: int
@@ -119,7 +122,9 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """Every player's rating from the first ``count`` games, and the names in each group connected by games."""
+    """The rating of every player by name, from the first ``count`` games, and the names in each group connected by
+    games.
+    """
     from elolab.arena.statistics.standings import tables_of
 
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -130,7 +135,10 @@ def _ratings(
 
 
 def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]]:
-    """The settings that differ: path with dots, value in ``one``, value in ``other``; ``None`` for a missing value."""
+    """The settings that differ: for each, its path and its values in ``one`` and ``other``.
+
+    The path joins nested keys by dots. A value is ``None`` where a run has no such key.
+    """
     return differences(plain(one.settings), plain(other.settings))
 
 

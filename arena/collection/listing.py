@@ -62,7 +62,8 @@ class RunEntry:
 def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None) -> list[Path]:
     """The run folders at or below ``root``, sorted by path; searches ``MAX_DEPTH`` levels of subfolders.
 
-    Follows links, but lists no folder twice. Calls ``unreadable`` with the error of an unreadable folder.
+    Follows links; a folder with several links is listed once. Calls ``unreadable`` with the error of an unreadable
+    folder.
     """
     if is_run(root):
         return [root]
@@ -121,7 +122,11 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """First sentence of the report of a run of ``tuning``, which ``arena`` cannot import; empty without a report."""
+    """The first sentence of the report of a tuning, ablation, fit or run of claims, in the report's language.
+
+    It is read from the report, because ``arena`` must not import ``tuning``, which defines these runs. Empty without a
+    report.
+    """
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -171,7 +176,10 @@ def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) 
 
 
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo of the first player minus the second, from the first ``games`` games; ``None`` if it cannot be estimated."""
+    """Elo difference, first player minus second, from the first ``games`` games of the schedule.
+
+    ``None`` if it cannot be estimated.
+    """
     return MatchScore("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 
@@ -181,7 +189,10 @@ def elo_words(elo: float, error: float) -> str:
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
-    """The state of a run, from its lock, its last report ``live`` and the numbers of games."""
+    """The state of a run, from its lock, its last report ``live`` and the numbers of games.
+
+    A run that was killed counts as stopped, whatever its last report says.
+    """
     if is_in_use(folder):
         return RUNNING
     told = live.get("state")

@@ -10,7 +10,10 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 
 class Gauntlet(RoundRobin):
-    """Each of the first ``gauntlet_players`` players plays each of the others; there are no other encounters."""
+    """The first ``gauntlet_players`` players play each of the others, as in a round robin.
+
+    No two of these first players meet, and no two of the others.
+    """
 
     keys = ("gauntlet_players",)
 
@@ -20,7 +23,10 @@ class Gauntlet(RoundRobin):
         return list(product(range(challengers), range(challengers, len(spec.players))))
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """As in ``Format``; also, the first ``gauntlet_players`` players must be the same in both."""
+        """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
+
+        The first ``gauntlet_players`` players must be the same in both.
+        """
         yield from super().changes(old, new)
         before, now = ({player.name for player in spec.players[: spec.gauntlet_players]} for spec in (old, new))
         if before != now:

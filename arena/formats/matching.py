@@ -14,7 +14,10 @@ FREE, OUTER, INNER = range(3)
 """Label of a node: outside all trees, at an even distance from its tree's root, or at an odd distance."""
 
 Costs = Sequence[Sequence[int | None]]
-"""Cost of each pair of vertices: a symmetric n x n matrix. ``None`` forbids a pair; the diagonal is unused."""
+"""Cost of each pair of vertices: a symmetric n x n matrix of integers.
+
+``None`` forbids a pair; the diagonal is unused.
+"""
 Edge = tuple[int, int]
 
 

@@ -38,7 +38,10 @@ WIN, TIE, LOSS = 1.0, 0.5, 0.0
 NEXT_LEVEL = 10**12
 """Factor between levels of comparison; larger than any sum of costs within one level."""
 LOOKAHEAD_PLAYERS = 20
-"""Most players for which a pairing looks ahead; with more, there are at most half as many rounds as players."""
+"""Most players for which the pairing looks ahead at all further rounds.
+
+With more players, there are at most half as many rounds as players.
+"""
 SEARCH_STEPS = 20_000
 """Limit of the search for a schedule of all further rounds; it has always sufficed for ``LOOKAHEAD_PLAYERS``."""
 
@@ -140,7 +143,9 @@ def points_for(encounter: Encounter, player: int) -> float:
 
 
 class PairingState(NamedTuple):
-    """The input of a round's pairing; all other fields are in the order of ``ranking``."""
+    """The input of a round's pairing; ``points``, ``meetings``, ``byes`` and ``walkovers`` are in the order of
+    ``ranking``.
+    """
 
     ranking: tuple[int, ...]
     """Indices of the players to be paired, sorted by points and then by seed."""
@@ -180,7 +185,10 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Symmetric matrix: the cost of pairing two places of the ranking, or ``None`` if illegal; the bye comes last."""
+    """Cost of pairing the players at two places of the ranking, as a symmetric matrix; ``None`` if the pair is illegal.
+
+    With an odd number of players, the last row and column stand for the bye.
+    """
     players = len(state.ranking)
     costs: list[list[int | None]] = [[None] * (players + players % 2) for _ in range(players + players % 2)]
     group = [state.points.index(points) for points in state.points]

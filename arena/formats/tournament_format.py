@@ -30,7 +30,8 @@ class Format(ABC):
     decides_on_the_way: bool = False
     """Whether later batches depend on results.
 
-    Then players cannot join later, and one that fails to start loses its games for good.
+    Such a tournament cannot wait for a player that fails to start: its opponents win without playing, for good. Players
+    cannot join later.
     """
     has_fixed_length: bool = True
     """Whether all planned games are played if no player drops out; otherwise the tournament may end earlier."""

@@ -13,7 +13,11 @@ class MatchFormat(RoundRobin):
 
 
 class SequentialMatch(MatchFormat):
-    """A match of two players whose schedule holds every possible pair, and which a sequential test ends."""
+    """A match of two players that ends when a sequential test accepts a hypothesis.
+
+    The schedule holds every possible pair; ``arena.schedule.games_that_count`` finds the game at which the test ends
+    it.
+    """
 
     is_sequential = True
     may_take_all_openings = True

@@ -42,8 +42,10 @@ CANDIDATES_PER_OPENING = 400
 """Number of candidates for each requested opening after which the generator gives up."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
-"""Reasons for dropping a candidate: its game is over; its line is illegal; it repeats or mirrors an earlier opening;
-its score is outside the band.
+"""Reasons for dropping a candidate, in this order.
+
+Its game is over. Its line of the suite is illegal, or the game is over there. It is equal to an earlier opening. It is
+a mirror image of an earlier one. Its score is outside the band.
 """
 
 
@@ -83,7 +85,9 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score that the player reports. Raises ``OpeningError`` if it fails twice or reports none."""
+        """Score in points from the view of the side to move. Raises ``OpeningError`` if the player fails twice or
+        reports no score.
+        """
         try:
             score = self._ask(position)
         except GameStopped:
@@ -188,7 +192,8 @@ class Selection:
 
 
 Proposer = Callable[[int, int], Sequence[Candidate | None]]
-"""Function of a first number and a count that returns these candidates; ``None`` for one whose game is over.
+"""Function ``propose(first, count)``, which returns the candidates with the numbers ``first`` to ``first + count - 1``.
+``None`` stands for a candidate whose game is over.
 
 A candidate must depend on its number alone, because several threads call the function.
 """
@@ -247,7 +252,8 @@ def generate(
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``progress`` receives the selection so far. Raises ``OpeningError`` if too few candidates are within the band.
+    ``progress`` receives the selection so far after each candidate. Raises ``OpeningError`` if too few candidates are
+    within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -345,7 +351,10 @@ def _repetition(position: str, seen: dict[str, str]) -> str:
 
 @contextmanager
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
-    """Context manager with an iterator over candidates 0, 1, ... below ``limit``; several threads look ahead."""
+    """Context manager with an iterator over candidates 0, 1, ... below ``limit``, in order.
+
+    Several threads compute a bounded number of candidates ahead.
+    """
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 
     def batch(start: int) -> Any:

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 TRAINING = ("plain", "jsonl")
 """Formats that hold training data alone; EPD does on request."""
 TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
-"""Formats that a conversion can write: PGN in each notation or the input's, positions, GGF, and training data."""
+"""Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
+the input, GGF, and training data.
+"""
 
 
 def check_target(target: str, game: Game) -> None:
@@ -49,7 +51,8 @@ def check_target(target: str, game: Game) -> None:
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
-    ``plies`` shortens each game. An error takes the place of a game or file that cannot be read.
+    ``plies`` shortens each game to its first moves. An error takes the place of a game, or of a whole file, that cannot
+    be read.
     """
     nothing = True
     for source in sources(path):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-"""Matches a formula-like text, also after apostrophes, so that ``unquoted`` restores every text."""
+"""Matches a formula-like text, also one that already begins with apostrophes, so that ``unquoted`` restores every text.
+"""
 
 
 def quoted(cell: Any) -> Any:
@@ -32,7 +33,9 @@ def unquoted(text: str) -> str:
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """Make a function that writes a row into an open text file, with empty cells for ``None`` and NaN."""
+    """Make a function that writes a row into an open text file: numbers in full precision, ``None`` and NaN as empty
+    cells.
+    """
     table = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Iterable[Any]) -> None:

@@ -42,7 +42,9 @@ def read_moves(
 
 
 def _played(position: Position, number: int, word: str) -> str:
-    """Play a move, with the index ``number``, of a game that has only one notation; returns it in that notation."""
+    """Play a move of a game that has only one notation; returns it in that notation. ``number`` is its index, for
+    errors.
+    """
     try:
         (move,) = position.game.read_moves(position, [word], "0")
         position.push(move)

@@ -132,9 +132,10 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text, in a form that is equal for symmetrical positions.
+    """Board and side to move of a position's text, in a form that is equal for positions that differ by symmetry alone.
 
-    Boards with ranks separated by ``/`` have a mirror image; a square of characters has eight images.
+    Boards with ranks separated by ``/`` have a mirror image; a board written as one square of characters has eight
+    images.
     """
     fields = position.split()
     board = fields[0]
@@ -160,7 +161,10 @@ def identity_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight images of a square board; byte ``i`` is the index of the square that moves to place ``i``."""
+    """The eight rotations and reflections of a square board.
+
+    Byte ``i`` of an image is the index of the square that moves to place ``i``.
+    """
     places = np.arange(size * size, dtype=np.uint8).reshape(size, size)
     turned = [np.rot90(places, quarters) for quarters in range(4)]
     return [image.tobytes() for place in turned for image in (place, place[::-1])]
@@ -199,7 +203,10 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Find a suite's file or folder by name or path. Raises ``ConfigurationError`` if there is none."""
+    """Find the file of a suite by name or path, or else the folder with its files.
+
+    Raises ``ConfigurationError`` if there is none.
+    """
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -393,7 +400,10 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """Error message for a line of EPD with moves after the position, as in protocols; empty if there are none."""
+    """Error message for an EPD line whose position is followed by moves, as in a protocol's position command.
+
+    Empty if no moves follow.
+    """
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"

@@ -89,7 +89,8 @@ class PortableMove(NamedTuple):
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN keeps only part of the score of a mate or a repetition; it is read as a score that prints as the same text.
+        PGN keeps only part of the score of a mate or a repetition. Such a score is read as a value that prints as the
+        same text.
         """
         return parse_figures(self.move, self.comment, self.side)
 
@@ -150,7 +151,8 @@ class GameWriter:
         players: Mapping[str, PlayedAs] = _UNKNOWN,
         detail: str = DETAILS[0],
     ) -> None:
-        """Games numbered ``counted`` or above get the tag that excludes them from the results.
+        """Games numbered ``counted`` or above get a tag that excludes them from the results; ``event`` is the tag
+        ``Event``.
 
         ``players`` are the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
         """
@@ -174,7 +176,11 @@ def game_text(
     players: Mapping[str, PlayedAs] = _UNKNOWN,
     detail: str = DETAILS[0],
 ) -> str:
-    """One game of a run as PGN: tags, an empty line, moves; the arguments are those of ``GameWriter``."""
+    """One game of a run as PGN: tags, an empty line, moves.
+
+    ``event`` is the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results. ``players``
+    and ``detail`` are as for ``GameWriter``.
+    """
     portable = portable_game(record, event, game, players, detail)
     if not counts:
         portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
@@ -188,7 +194,9 @@ def portable_game(
     players: Mapping[str, PlayedAs] = _UNKNOWN,
     detail: str = DETAILS[0],
 ) -> PortableGame:
-    """A stored game with the tags and comments that describe it; the arguments are those of ``GameWriter``."""
+    """A stored game with the tags and comments that describe it; ``players`` and ``detail`` are as for
+    ``GameWriter``.
+    """
     opening = [PortableMove(move) for move in record.opening.moves]
     is_minimal = detail == "min"
     if is_minimal:
@@ -233,7 +241,10 @@ def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs])
 
 
 def _closing_comment(record: GameRecord, game: Game) -> str:
-    """Comment on how the game ended: a fault's text, a solved game's exact margin, or the winner and the reason."""
+    """Comment on how the game ended: the winner and the reason.
+
+    After a fault it is the fault's text, after a game that the engine solved the exact margin.
+    """
     if (fault := record.detail.get("fault")) is not None:
         return str(fault["text"])
     if record.exact_score:
@@ -288,7 +299,10 @@ def round_of(record: GameRecord) -> str:
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "") -> str:
-    """Format a game as PGN, by default in its usual notation. Raises ``UserError`` if that lacks an illegal move."""
+    """Format a game as PGN in the given notation, by default the game's usual one.
+
+    Raises ``UserError`` if the notation cannot express an illegal move.
+    """
     notation = notation or next(iter(game.move_notations), "")
     tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
     return f"{tags}\n{_wrapped(_movetext(portable, game, notation))}\n"
@@ -383,10 +397,11 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 
 
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
-    """Read score, depth, time, nodes, variation and latency from a move's comment; ``None`` if there are none.
+    """Read score, depth, time and nodes at the beginning of a move's comment, and variation and latency after them;
+    ``None`` if there are no figures.
 
-    The commands ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` count too. The score of ``[%eval]`` is the first mover's;
-    ``side`` is that of the move.
+    The commands ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` count as figures too. The score of ``[%eval]`` is the first
+    mover's; ``side`` is that of the move.
     """
     match = _FIGURES.match(comment)
     if match is None:
@@ -552,7 +567,10 @@ def try_games(
 
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
-    """Number of the first rank in the file's first SAN game that is legal with only ``0`` or ``1``; else empty."""
+    """Number of the first rank, ``0`` or ``1``, in the file's first SAN game that is legal with only one of them.
+
+    Empty if there is no such game.
+    """
     from elolab.engine.games.xiangqi.move_names import is_algebraic_game, ranks_told_by
 
     for draft in _GameSplitter(text, where, game).drafts():

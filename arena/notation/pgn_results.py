@@ -42,9 +42,10 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """Count the results of a file's games from the view of ``player``, by default the first mover of its first game.
+    """Count the results of a file's games from the view of ``player``; the file may be compressed.
 
-    Raises ``UserError`` if the two players cannot be determined.
+    A file of two players needs no names: ``player`` is then the first mover of its first game. Raises ``UserError`` if
+    the players cannot be determined.
     """
     from elolab.arena.notation.archives.archive_files import unpacked
     from elolab.arena.notation.pgn import decode_text, read_results

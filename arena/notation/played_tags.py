@@ -22,7 +22,8 @@ TERMINATIONS = {
     "illegal_move": "illegal move", "crash": "abandoned", "no_answer": "abandoned", "no_move": "abandoned",
     "startup_failure": "unterminated", "stopped": "unterminated", "unfinished": "unterminated",
 }  # fmt: skip
-"""Value of the tag ``Termination``, as cutechess and fastchess write it, by reason, except ``NORMAL``."""
+"""Value of the tag ``Termination``, as cutechess and fastchess write it, for each reason of ``engine.rules.REASONS``
+except those for which it is ``NORMAL``."""
 NORMAL = "normal"
 """Value of the tag ``Termination`` for a game that ended by the rules, by resignation or by agreement."""
 
@@ -59,9 +60,10 @@ def _played(limits: Limits, **tags: str) -> PlayedAs:
 
 
 def sides_of(record: GameRecord, players: Mapping[str, PlayedAs]) -> tuple[PlayedAs, PlayedAs]:
-    """The conditions of both players of a game, the first mover's first; limits are scaled as they were in the game.
+    """The conditions of both players of a game, the first mover's first.
 
-    A player that is not among ``players`` has the limits that are stored with the game, if any.
+    Limits are as played, that is, scaled to the speed of the game's machine if the run scales them. Of a player that is
+    not among ``players``, they are the limits that are stored with the game, if any.
     """
     stored = record.detail.get("limit")
     other = PlayedAs(Limits(), {}) if stored is None else _played(Limits.parse(stored))
@@ -76,7 +78,10 @@ def _scaled(played: PlayedAs, scale: float) -> PlayedAs:
 
 
 def options_text(player: PlayerSpec, game: str) -> str:
-    """Options with which a player differs from its defaults, or that a program gets: ``Hash = 16, Ponder = false``."""
+    """The options with which a player differs from its defaults: ``Hash = 16, Ponder = false``; empty without any.
+
+    Of a built-in player these are its parameters with other values, of a program the options that it is sent.
+    """
     from elolab.engine.settings.parameters import format_value, resolve
 
     if player.is_builtin:
@@ -88,7 +93,9 @@ def options_text(player: PlayerSpec, game: str) -> str:
 
 
 def time_control(limits: Limits) -> str:
-    """The tag ``TimeControl`` in seconds: ``10+0.1``, ``40/60``, ``0.1/move``, ``-`` (none), ``?`` (its own level)."""
+    """Limits as the tag ``TimeControl``: ``10+0.1``, ``40/60``, ``0.1/move``, ``-`` without a time limit, ``?`` if
+    the player uses its own level. Times are in seconds.
+    """
     if limits.clock_ms is not None:
         control = f"{limits.moves_per_control}/" if limits.moves_per_control else ""
         increment = f"+{limits.increment_ms / 1000:g}" if limits.increment_ms else ""

@@ -76,7 +76,10 @@ def training_data(
     skipped: Skipped = Skipped(),
     unfinished: Callable[[], None] = lambda: None,
 ) -> Iterator[str]:
-    """Yield the text of every ply in the format ``target``; ``unfinished`` is called for each game without a result."""
+    """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
+
+    ``unfinished`` is called for each game without a result, which is left out.
+    """
     write = _WRITERS[target]
     for number, portable in enumerate(games):
         points = points_of(portable.result)

@@ -1,4 +1,7 @@
-"""Checks of what players say beside their moves: variations, mates, scores, depths. The findings cost no points."""
+"""Checks of what players say beside their moves: principal variations, mates, scores and depths.
+
+The findings are counts for reports. They cost no player anything, because a program may play well and report badly.
+"""
 
 from __future__ import annotations
 

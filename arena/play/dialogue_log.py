@@ -50,7 +50,8 @@ class DialogueLog:
     """A folder of dialogues with engines. A write error is reported once; games then continue without the log."""
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        """Make the folder; raises ``FileError``. ``warn`` may be called on any thread."""
+        """Make the folder; raises ``FileError`` if files cannot be created in it. ``warn`` may be called on any
+        thread."""
         self.folder = folder
         self._warn = warn
         self._lock = threading.Lock()
@@ -75,7 +76,9 @@ class DialogueLog:
         return file
 
     def _taken(self, stem: str) -> tuple[Path, int]:
-        """Lock the first of a player's log files that nobody is writing; returns its path and file descriptor."""
+        """Lock the first of a player's log files that no process or thread is writing; returns its path and file
+        descriptor.
+        """
         number = 1
         while True:
             path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")

@@ -116,7 +116,9 @@ class RunProgress:
         self._publishing_seconds = 0.0
         self._requests = None if live_file is None else Requests(live_file.parent, clock)
         self._ended = self._draws = self._printed = 0
-        """Games that have ended in the stage, how many were drawn, and how many the last line counts."""
+        """Games of the stage that have ended in this process, how many of them were drawn, and how many the last
+        complete line counts.
+        """
         self._score_parts: list[Part] = []
         self._scored = -math.inf
         """Time at which ``_score_parts`` were computed."""
@@ -130,7 +132,9 @@ class RunProgress:
         """Texts given to ``remark`` that have not been printed yet."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan; with several stages, the status line shows the games of the stage and of all."""
+        """Print the plan. If it has several stages, the status line then shows the games of the current stage and of
+        all stages.
+        """
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
@@ -199,7 +203,9 @@ class RunProgress:
         return float(self.planned - self.done)
 
     def _seconds_left(self, games_per_second: float) -> float:
-        """Estimated seconds until the end of the last stage, scaled by the stages' durations of games."""
+        """Estimated seconds until the end of the last stage; later stages are scaled by the ratio of the stages' game
+        durations.
+        """
         self._keep_count()
         missing = self._missing()
         if self._stage is not None:
@@ -332,7 +338,9 @@ class RunProgress:
         return GAP.join(coloured(text, colour, self._stream) for text, colour in texts)
 
     def tick(self, running: Callable[[], Sequence[RunningGame]] = tuple) -> None:
-        """Update the display and ``live.json``, each if its interval has passed, with the ``running`` games."""
+        """Update the display and ``live.json``, each if its interval has passed; ``running`` returns the running games
+        in schedule order.
+        """
         now = self._clock()
         pause = min(max(LIVE_SECONDS, PUBLISHING_PAUSE * self._publishing_seconds), MAX_LIVE_SECONDS)
         if self._live_file is not None and now - self._published >= pause:

@@ -24,7 +24,9 @@ ASKED_NAME = "asked.json"
 ASKED_SECONDS = 6.0
 """Time for which a request holds; viewers repeat it every few seconds."""
 GAMES_WITH_MOVES = 16
-"""Number of running games that are published with their moves unasked, from then on to their ends."""
+"""Number of running games that are published with their moves unasked. A game once published keeps its moves to its
+end.
+"""
 DIALOGUE_LINES = 80
 """Maximum number of lines of a player's dialogue that are published."""
 

@@ -167,7 +167,9 @@ class MatchScore(Score):
             self.counts += Pentanomial.from_pairs([(before, points)])
 
     def estimate(self) -> Estimate | None:
-        """Elo estimate from complete pairs, or without any from single games; ``None`` before the first result."""
+        """Elo estimate from complete game pairs, or from single games while no pair is complete; ``None`` before the
+        first result.
+        """
         if self.counts.pairs:
             return self.counts.estimate()
         tally = self.tally
@@ -228,7 +230,9 @@ class Scoreboard(Score):
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """Names of a gauntlet's challengers, whose scores alone are comparable; empty in other formats."""
+    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
+    because they meet only challengers.
+    """
     tallies: list[Tally] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -39,7 +39,9 @@ class GameStage:
     seconds: float | None = None
     """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
-    """Names of external players of unknown speed, of whose games none is stored."""
+    """Names of external players whose speed determines the duration and is unknown, because none of their games is
+    stored.
+    """
     reach: tuple[Reach, ...] = ()
     """Power of each statistical test of the stage with the planned games."""
     test: SequentialSettings | None = None
@@ -98,7 +100,9 @@ class StagePlan:
 
     @functools.cached_property
     def pace(self) -> float:
-        """Duration of the folder's games, divided by the one that ``game_seconds`` predicts; 1 without games."""
+        """Duration of the folder's stored games, divided by the duration that ``game_seconds`` predicts for them; 1
+        without stored games.
+        """
         if self.paced_by is not None:
             return self.paced_by.pace
         expected = sum(stage.stored * stage.game_seconds for stage in self.stages)
@@ -122,7 +126,9 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """Sentences on the hypotheses and the power of each test in the unfinished stages, with warnings."""
+        """Sentences on the hypotheses and the power of each test in the unfinished stages, with a warning if the power
+        is low.
+        """
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):

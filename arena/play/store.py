@@ -70,11 +70,14 @@ COMMIT;
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""Attempts to take a lock before the folder counts as in use, and the seconds between two of them."""
+"""Number of repeated attempts to take a lock before the folder counts as in use, and the seconds between two attempts.
+"""
 OPENING_SECONDS = 30.0
 """Maximum seconds that a writer waits, when it opens the store, for another process that reads it, such as a report."""
 CLOSING_MS = 1000
-"""Maximum milliseconds that a closing writer waits for readers; if one remains, SQLite's log file stays."""
+"""Maximum milliseconds that a writer waits for readers when it closes the store; if a reader remains, SQLite's log file
+stays.
+"""
 
 COLUMNS = (
     "key", "series", "number", "round", "pair", "first_index", "second_index", "opening_index", "first", "second",
@@ -89,7 +92,9 @@ _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Context without garbage collection, which would double the time of reading many tuples."""
+    """Context without garbage collection, which would double the time of reads that create hundreds of thousands of
+    tuples.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -150,7 +155,9 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and release the lock. A writer first merges SQLite's log into the file."""
+        """Close the file and release the lock. A writer first merges SQLite's log into the file, so that no other file
+        remains.
+        """
         with suppress(sqlite3.Error):  # a full disk may prevent folding in the log; the next opening does that
             if self._lock is not None:
                 # If a file declares a log, every reader creates one.
@@ -260,7 +267,9 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """Points of the player who moves first in every game, by the game's key; ``None`` without a result."""
+        """Points of the player with the first move's colour in every game, by the game's key; ``None`` for a game
+        without a result.
+        """
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
 
@@ -277,7 +286,9 @@ class Store:
             ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
-        """Yield the pairing and value of every entry of ``detail`` with that name, in schedule order."""
+        """Yield pairs of pairing and value for every game whose ``detail`` has an entry of that name, in schedule
+        order.
+        """
         query = (
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
             "WHERE instr(detail, ?) > 0 ORDER BY series, number"
@@ -289,7 +300,9 @@ class Store:
                     yield Pairing(*place), detail
 
     def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
-        """Schedule numbers of the games that a player lost for one of these reasons, in schedule order."""
+        """Schedule numbers of the games that a player lost for one of these reasons (values of ``GameRecord.reason``),
+        in schedule order.
+        """
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
@@ -315,7 +328,9 @@ class Store:
         return {number: (first, second, points_of(result)) for number, first, second, result in rows}
 
     def digest(self, games: int | None = None) -> str:
-        """``arena.records.games_digest`` of all games, or of the games whose number is less than ``games``."""
+        """``arena.records.games_digest`` of all games, or of the games whose number in the schedule is less than
+        ``games``.
+        """
         last = -1 if games is None else games
         rows = self._rows(
             "SELECT key, digest FROM games WHERE ? < 0 OR number < ? ORDER BY series, number", (last, last)

@@ -1,4 +1,6 @@
-"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays what is missing."""
+"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays the games that are not stored
+yet.
+"""
 
 from __future__ import annotations
 
@@ -79,7 +81,9 @@ class TournamentResult:
     stored: int
     """Number of stored games among those that count."""
     count: int
-    """Games with a lower number in the schedule count; those after a sequential test's decision do not."""
+    """Games whose number in the schedule is less than ``count`` count for the results; games after a sequential test's
+    decision do not.
+    """
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason why a player could not be started, keyed by its name."""
@@ -115,7 +119,9 @@ class TournamentResult:
 
 
 def prepare(spec: TournamentSpec) -> PreparedTournament:
-    """Read the openings and choose their order. Raises ``UserError`` if the suite or a player does not fit."""
+    """Read the tournament's openings and choose their order. Raises ``UserError`` if the suite is invalid, too small,
+    or unsuitable for some player.
+    """
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     if not spec.pairs:
@@ -229,7 +235,9 @@ def _play(plan: PreparedTournament, run: Run) -> None:
 
 
 def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
-    """Yield the games of the batch, except withdrawn players'; adds all their keys to ``keys``, by number."""
+    """Yield the games of the current batch, except those of withdrawn players. Adds the key of every game of the batch
+    to ``keys``, by number.
+    """
     for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
         keys[pairing.number] = job.key
@@ -238,7 +246,9 @@ def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]
 
 
 def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: dict[int, str]) -> bool:
-    """Withdraw the players that could not be started, if the format permits; returns whether to go on."""
+    """Withdraw the players that could not be started, if the format permits; returns whether the tournament can
+    continue.
+    """
     if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
     missing = [job for job in _wanted(plan, state, keys) if job.key not in run.scores]
@@ -275,7 +285,9 @@ def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, 
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
-    """The purpose of the run, which accepts a folder without games, with this tournament, or a shorter one."""
+    """The purpose of the run. Its check accepts a folder without games, with this tournament, or with a shorter version
+    of it.
+    """
 
     def check(store: Store, recorded: Any) -> None:
         if not len(store) and not withdrawals_of(store):
@@ -309,7 +321,9 @@ def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairi
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: PreparedTournament) -> None:
-    """Raise ``RunError`` for the first setting in which the two tournaments differ, apart from their length."""
+    """Raise ``RunError`` for the first setting in which the two tournaments differ, apart from their length.
+    ``old_openings`` is the digest of the old tournament's suite.
+    """
     new = plan.spec
 
     def refuse(what: str, remedy: str = OTHER_OR_REMOVE) -> None:
@@ -522,7 +536,9 @@ def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dic
 
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
-    """Reasons why the programs of external players cannot be started, by the player's name."""
+    """Reasons why the programs of external players cannot be started, keyed by the player's name; empty if all can be
+    found.
+    """
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
 

@@ -49,7 +49,9 @@ class AnnouncedOption:
         return value
 
     def is_told(self, value: str) -> bool:
-        """Whether the value must be sent to the engine, as all are but a button's "off"."""
+        """Whether the value must be sent to the engine. Only a button with the value "off" is not sent, because it is
+        not pressed.
+        """
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
@@ -81,7 +83,9 @@ def repetition_setting(
 
 
 def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:
-    """The fault of an option that the engine did not announce, with the most similar one."""
+    """The fault to raise for an option that the engine did not announce; it suggests the most similar announced option.
+    ``announced`` is keyed by name in lower case.
+    """
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)
     names = ", ".join(option.name for option in announced.values())
     hint = f"did you mean {announced[near[0]].name!r}?" if near else f"it has {names or 'no options'}"

@@ -44,7 +44,9 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """Position and clock of the ponder search after the opponent's move; ``None`` if there is none."""
+        """Position and clock of the ponder search to be made after the opponent's move, on the CPU or node clock;
+        ``None`` if there is none.
+        """
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
         """Numbers of the processors to search on; if empty, the system chooses."""
@@ -125,7 +127,9 @@ class BuiltinPlayer:
             self._count(search.abandon())
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Search events of the game, pondering included; ``None`` if the player does not count them."""
+        """Search events counted in all searches of the game, pondering included; ``None`` if the player does not count
+        them.
+        """
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
@@ -189,12 +193,16 @@ class BuiltinPlayer:
 
 
 class PonderSearch:
-    """A ponder search in its own thread, until the opponent moves, or after a hit until it has found a move."""
+    """A ponder search in its own thread. It runs until the opponent has moved, and after a hit until it has found a
+    move.
+    """
 
     def __init__(
         self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]
     ) -> None:
-        """Start ``search`` with a stop flag and a flag ``ponder``, set until a hit, on the processors of ``pinned``."""
+        """Start the search. ``search`` is called with a stop flag and with ``ponder``, a flag that is set until a hit;
+        ``pinned`` runs it on the player's processors.
+        """
         from elolab.engine.engine import StopFlag
 
         self._stop, self._ponder = StopFlag(), StopFlag()
@@ -202,7 +210,9 @@ class PonderSearch:
         self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """Continue after a ponder hit; returns the result, and the nanoseconds from this call to the end."""
+        """Continue the search after a ponder hit; returns its result, and the nanoseconds from this call to the end of
+        the search.
+        """
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
         while not wait([self._search], WAKE_SECONDS).done:

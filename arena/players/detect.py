@@ -53,7 +53,9 @@ class ProtocolFinder:
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
     """Function called after each detection with the program's command line and the protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Called once a program has answered no greeting so far, with its command line and the seconds to wait."""
+    """Function called once a program has answered none of the greetings so far, with its command line and the maximum
+    seconds to wait.
+    """
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
@@ -86,7 +88,9 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """Advice that names the protocol in which a player's program answers, if it is not the specified one."""
+    """Advice for an error message, naming the protocol in which a player's program answers; empty if it answers in
+    none, or in the specified one.
+    """
     found = spoken_instead((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
@@ -166,7 +170,9 @@ def greet(
 
 
 def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until a greeting is answered (True), none can be (False), or ``seconds``, if given, pass (``None``)."""
+    """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` if neither
+    happens within ``seconds``, if given.
+    """
     until = None if seconds is None else time.monotonic() + seconds
     while not any(attempt.is_understood for attempt in attempts):
         tasks = [attempt.task for attempt in attempts if not attempt.task.done()]
@@ -221,7 +227,9 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """The program's last output and, if it ended by itself, how; call it after ``close``."""
+        """Text with the program's last output and, if the process ended by itself, how it ended; call it after
+        ``close``.
+        """
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))
 

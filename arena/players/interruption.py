@@ -30,11 +30,15 @@ FIRST_SECONDS = 3.0
 SECOND_SECONDS = 0.5
 """Seconds that the process has to end by itself after a second request."""
 COMPILING_SECONDS = 6.0
-"""Seconds that a run may wait, after a request to end, for a thread that compiles or imports."""
+"""Seconds that a run may wait, after a first request to end, for a thread that compiles or imports; then the process
+ends.
+"""
 FLUSH_SECONDS = 0.2
 """Seconds allowed for flushing the output, whose reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests to end within this number of seconds count as one; ``timeout`` and wrappers repeat signals."""
+"""Requests to end within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's
+signal.
+"""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
 """Packages whose functions must not be interrupted by an exception."""
 
@@ -69,7 +73,9 @@ class _Requests:
 
 
 class _Listener:
-    """Thread that receives the signals of a command's process, and ends it if it does not end in time."""
+    """Thread that receives the signals of a command's process, and ends the process if it does not end by itself in
+    time.
+    """
 
     def __init__(self) -> None:
         self.requests = _Requests()
@@ -98,7 +104,9 @@ class _Listener:
             end_process(EXIT_INTERRUPTED, after=FIRST_SECONDS, word="interrupted")
 
     def _end_if_compiling(self) -> None:
-        """After ``COMPILING_SECONDS``, end the process if a run is active while some thread compiles or imports."""
+        """From ``COMPILING_SECONDS`` on, end the process if a run is still active while some thread compiles or
+        imports. Returns when no run is active.
+        """
         time.sleep(COMPILING_SECONDS)
         while self.runs:
             if any(map(_is_unsafe, sys._current_frames().values())):
@@ -163,7 +171,9 @@ def _is_unsafe(frame: FrameType | None) -> bool:
 
 
 def end_process(code: int, *, after: float, word: str = "") -> None:
-    """End the process with exit code ``code`` in ``after`` seconds unless it has ended, and then print ``word``."""
+    """End the process with exit code ``code`` in ``after`` seconds, unless it has ended before; then ``word`` is
+    printed to the error stream. Returns at once.
+    """
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
 

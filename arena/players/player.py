@@ -28,7 +28,9 @@ VARIATION_LENGTH = 20 * MAX_VARIATION
 
 
 def variation_of(moves: Iterable[str | None]) -> str:
-    """Join the moves of a principal variation, at most ``MAX_VARIATION``, up to a ``None`` (a word that is no move)."""
+    """Join the moves of a principal variation by spaces, at most ``MAX_VARIATION``. A ``None``, which stands for a word
+    that is no move, ends the variation.
+    """
     read = list(islice(moves, MAX_VARIATION))
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
@@ -121,7 +123,9 @@ def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
 
 
 def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) -> Fault:
-    """The fault of a player that moved later than its allowed time and the margin, in milliseconds."""
+    """The fault of a player that moved later than its allowed time and the margin permit; all times are in
+    milliseconds.
+    """
     times: dict[str, str | int | Fault] = {"elapsed": seconds_text(elapsed_ms), "left": seconds_text(allowed_ms)}
     if not margin_ms:
         return Fault("moved_late", **times)
@@ -150,7 +154,9 @@ class PlayerResigned(Exception):
 
 
 LEVEL_SCORE = 100
-"""Largest absolute score of a level position; beyond it, a player claims to win or to lose."""
+"""Largest absolute score of a level position, in centipawns or hundredths of a disc; beyond it a player claims to win
+or to lose.
+"""
 
 
 class NoMove(Exception):
@@ -169,7 +175,8 @@ class NoMove(Exception):
         """Description of the answer that the player gave in place of a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Score that the player reported with this answer, as ``Reply.score``; ``None`` if not reported."""
+        """Score that the player reported with this answer, in the units of ``Reply.score``; ``None`` if not reported.
+        """
 
 
 class PlayerClock(NamedTuple):
@@ -210,13 +217,19 @@ class Reply(NamedTuple):
     said: str = ""
     """The line of the player that contained the move, for messages; empty for built-in players."""
     expected: str | None = None
-    """The reply that the player expects, in the notation of ``move``, perhaps illegal; ``None`` if not reported."""
+    """The opponent's reply that the player expects, in the notation of ``move``, not yet known to be legal; ``None`` if
+    not reported.
+    """
     reading: Fault | None = None
-    """How the move was read, such as whether ranks were counted from 0 or 1; ``None`` if there is only one way."""
+    """Note on how the move was read, for messages: whether ranks were counted from 0 or 1; ``None`` if there is only
+    one way.
+    """
     offers_draw: bool = False
     """Whether the move offers a draw, or accepts the opponent's offer."""
     principal_variation: str = ""
-    """The expected line, usually from ``move`` on, perhaps illegal: up to ``MAX_VARIATION`` moves with spaces."""
+    """The expected line, usually from ``move`` on: at most ``MAX_VARIATION`` moves in the same notation, separated by
+    spaces; not yet known to be legal. Empty if not reported.
+    """
     late_ns: int = 0
     """Nanoseconds of ``elapsed_ns`` for which the answer may have lain there before the arena could read it."""
     reported_ms: float | None = None
@@ -256,7 +269,8 @@ class Player(Protocol):
         """Get ready to play, unless the player is ready. A failure is a ``startup_failure``."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Start the player if necessary and clear its memory of the last game. Failures are a ``startup_failure``."""
+        """Prepare for a new game: start the player if necessary and clear its memory of the last game. A failure is a
+        ``startup_failure``."""
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is not changed.
@@ -289,7 +303,9 @@ class Player(Protocol):
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Choose a move after the opponent's move: continue the ponder search after a hit, else search again."""
+        """Choose a move after the opponent's move: after a ponder hit, continue the ponder search; otherwise abandon it
+        and search the actual position.
+        """
 
     def stop_pondering(self) -> None:
         """Abandon the ponder search when the game is over; does nothing if there is none. No faults."""

@@ -140,7 +140,9 @@ class Dialogue:
         return lines[len(lines) - kept :]
 
     def last_received(self, since_ns: int = 0) -> str:
-        """The engine's last line, complete or not, since ``since_ns`` of ``time.monotonic_ns``; else empty."""
+        """The engine's last line, complete or not, if it arrived since the time ``since_ns`` of ``time.monotonic_ns``;
+        else empty.
+        """
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
@@ -148,7 +150,9 @@ class Dialogue:
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def complaint(self) -> str:
-        """The first of the last lines that all contain the word ``error``; empty if the last one does not."""
+        """The first of the engine's last lines that all contain the word ``error``, in any case; empty if its last line
+        does not.
+        """
         found = ""
         for _, _, text in reversed(self._received_lines()):
             if "error" not in text.lower():
@@ -208,7 +212,9 @@ class EngineProcess:
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """Number of the signal that killed the process, unless elolab sent it; ``None`` before ``end``."""
+        """Number of the signal that killed the process; ``None`` before ``end``, if no signal killed it, or if elolab
+        sent the signal.
+        """
         self._start(command[0], directory)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -386,7 +392,9 @@ class EngineProcess:
         return lines
 
     def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Send ``farewell``, or close the input if ``None``; returns whether the process ends within ``max_ms``."""
+        """Send the command ``farewell``, or close the input if it is ``None``; returns whether the process then ends by
+        itself within ``max_ms`` milliseconds.
+        """
         if farewell is not None:
             self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
         elif self._process.stdin is not None:
@@ -468,7 +476,9 @@ class EngineProcess:
     # The end.
 
     def end(self, farewell: str | None = None) -> None:
-        """End the process and its group, after giving it time for the command ``farewell``, if any."""
+        """End the process and its group. With a command ``farewell``, such as ``quit``, the process is first given time
+        to end by itself.
+        """
         if self._gone:
             return
         by_itself = self._wait_for_exit(20) if self._ended else False
@@ -507,7 +517,9 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """How the process ended, with the last line of its error stream or its own word ``error``; after ``end``."""
+        """A phrase on how the process ended, with the last line of its error stream, or else with the error that it
+        wrote among its answers; valid only after ``end``.
+        """
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
         said = errors[-1] if errors else self.dialogue.complaint()
@@ -536,7 +548,9 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait until the process dies, discarding its output; returns whether it died in time."""
+        """Wait until the process dies, discarding its output so that it cannot block on writing; returns whether it
+        died in time.
+        """
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
         while not self._has_exited():
@@ -560,7 +574,9 @@ def _descriptor_of(process_id: int) -> int:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Absolute path of a command's program. Raises ``PlayerFault`` (``startup_failure``) if it is missing."""
+    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which says what is
+    missing.
+    """
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]

@@ -86,7 +86,9 @@ class AffinityError(ValueError):
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
-    """Parse ``off``, ``auto``, or a list such as ``0-3,8`` as numbers. Raises ``AffinityError``."""
+    """Parse ``off`` or ``auto``, returned unchanged, or a list such as ``0-3,8``, returned as numbers; raises
+    ``AffinityError``.
+    """
     if text in (OFF, AUTO):
         return text
     processors: list[int] = []
@@ -297,7 +299,9 @@ def memory_text(load: MemoryLoad) -> str:
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning of an overload ``here`` or of a ``worker``, in the console's language; empty for ``None``."""
+    """A warning of an overload, in the console's language; empty for ``None``. ``where`` is ``here`` or ``worker``, the
+    machine that plays.
+    """
     if load is None:
         return ""
     say = console("elolab.arena")

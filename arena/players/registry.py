@@ -56,7 +56,8 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 
 Converse = Callable[[Sequence[str], Callable[[str], bool]], Sequence[str]]
-"""Sends lines to a program; returns its output up to a line that the argument accepts, or after a short wait."""
+"""Function that sends lines to a program and returns its output up to the first line that the second argument accepts,
+or up to the end of a short wait."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,13 @@ class Greeting:
     lines: tuple[str, ...]
     """Lines to send; they must not harm programs of other protocols."""
     is_answer: Callable[[str], bool]
-    """Whether a line of output, other than an echo, proves that the program speaks this protocol."""
+    """Function that returns whether a line of output proves that the program speaks this protocol; an echo of the
+    greeting does not.
+    """
     is_refusal: Callable[[str], bool] = lambda line: False
-    """Whether a line shows another protocol, in which a later line could look like the answer."""
+    """Function that returns whether a line shows that the program speaks another protocol, in which a later line could
+    look like the answer.
+    """
 
 
 @dataclass(frozen=True)
@@ -80,17 +85,25 @@ class Protocol:
     title: str
     """Name of the protocol in texts for people."""
     player: Callable[[PlayerSpec, str, SearchStatisticsSettings | None], Player]
-    """Makes a player, not started, from a specification, a game, and settings for counting search events."""
+    """Function that makes a player that has not been started. Its arguments are the specification, the game, and the
+    settings for counting search events or ``None``.
+    """
     games: tuple[str, ...] | None = None
     """Names of the games that the protocol supports; ``None`` for all."""
     is_external: bool = True
-    """Whether its players are external programs, which alone have a command, a process and only wall clocks."""
+    """Whether its players are external programs. Only they have a command, a process and a deadline for each move, and
+    they have only wall clocks.
+    """
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that only this protocol has."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Reads and checks ``keys``; returns fields of ``PlayerSpec``. Raises ``ConfigurationError``."""
+    """Function that reads and checks ``keys`` and returns fields of ``PlayerSpec`` by name; raises
+    ``ConfigurationError``.
+    """
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Returns an error message for a specification that the protocol cannot express; empty if it can."""
+    """Function that returns an error message, with the remedy, for a specification that the protocol cannot express;
+    empty if it can.
+    """
     remedy: str = ""
     """The setting to use instead of a key that the protocol lacks, for error messages."""
     can_ponder: bool = False

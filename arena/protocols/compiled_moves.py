@@ -87,7 +87,9 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """Each side's clock after ``play``, how many moves the arena read late, and the most nanoseconds."""
+        """Each side's clock after ``play``, with the number of its moves that the arena read late, and the largest
+        lateness in nanoseconds.
+        """
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
 """Words that Othello programs use for a pass, in lower case."""
 PASSES = ("send", "omit")
-"""Values of ``gtp_passes``: elolab sends passes and asks for the engine's own, or the engine passes by itself."""
+"""Values of ``gtp_passes``. With ``send``, elolab sends every pass and asks the engine for its own; with ``omit``, the
+engine passes by itself.
+"""
 NEW_GAME = ("boardsize 8", "clear_board")
 MAX_ANSWER = 1000
 """Maximum number of lines kept of one answer."""
@@ -123,7 +125,8 @@ class GtpClient(ProtocolClient):
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
-        """Whether a blank separates an answer's sign from its number; ``None`` before the first answer."""
+        """Whether the engine writes a blank between an answer's sign and its number; ``None`` before the first answer.
+        """
 
     @property
     def is_idle(self) -> bool:
@@ -168,7 +171,9 @@ class GtpClient(ProtocolClient):
         return ""
 
     def _number_after_blank(self, text: str) -> tuple[str, str]:
-        """Split an answer's text into its number, empty if the engine writes none after the blank, and the rest."""
+        """Split an answer's text into its number and the rest. The number is empty if the engine writes none after the
+        blank.
+        """
         found = _NUMBERED.fullmatch(text)
         if self._numbers_after_blank is None and self._asked:
             self._numbers_after_blank = found is not None and found[1] == self._asked[0][0] and found[2] is not None
@@ -183,7 +188,9 @@ def is_version(text: str) -> bool:
 
 
 def read_move(text: str) -> str | None:
-    """Read an answer to ``genmove``: a square such as ``d3``, ``pass``, ``resign``, or ``None`` for others."""
+    """Read an answer to ``genmove`` as a square such as ``d3``, as ``pass`` or as ``resign``; ``None`` if it is none of
+    them.
+    """
     word = text.strip().lower()
     if word in PASS_WORDS:
         return PASS
@@ -203,7 +210,9 @@ def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The line that announces the time control, a time per move as byo-yomi; ``None`` without one."""
+    """The line that announces the time control; ``None`` without a time control. A fixed time per move is sent as
+    byo-yomi.
+    """
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:
@@ -215,7 +224,9 @@ def time_settings_command(limits: Limits) -> str | None:
 
 
 def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
-    """The line with the time left of ``side`` in whole seconds; ``None`` without a clock or a time per move."""
+    """The line that sends the time left of ``side``, rounded down to seconds; ``None`` without a clock or a time per
+    move.
+    """
     if limits.move_time_ms is not None:
         return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"
     if clock is None:
@@ -288,7 +299,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """The lines that ask for a move: new moves, or after a restart all moves, the time left, and ``genmove``."""
+        """The lines that ask for a move: the moves since the last request, the time left, and ``genmove``. After a
+        restart, all moves of the game are sent.
+        """
         self._drain_unsolicited_lines()
         first, self._known = len(self._known), [*self._path, *moves]
         side = position.side_to_move

@@ -28,7 +28,9 @@ _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 @functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
-    """Convert a move of an engine that gives the first rank this number to ICCS; ``None`` if it is no move."""
+    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
+    that the engine gives the first rank.
+    """
     match = _MOVE.fullmatch(text)
     if match is None:
         return None
@@ -48,14 +50,18 @@ def write_move(move: str, first_rank: int) -> str:
 
 
 def read_variation(text: str, first_rank: int) -> str:
-    """Convert a variation of an engine that gives the first rank this number to the notation of ``Reply``."""
+    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
+    engine gives the first rank.
+    """
     if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
         return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """The number of the first rank, 0 or 1, with which alone ``text`` is one of the ``legal`` moves; else ``None``."""
+    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
+    ``None`` if neither or both.
+    """
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None
 

@@ -66,14 +66,20 @@ class NBoardClient(ProtocolClient):
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether a move is due; while ``pong`` is due as well, output belongs to an earlier search."""
+        """Whether a move has been requested and not yet received. While ``pong`` is due as well, output belongs to an
+        earlier search.
+        """
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
-        """The principal variation that the engine reported last, as written: moves without spaces between them."""
+        """The principal variation that the engine reported last, as written: its moves follow each other without
+        spaces.
+        """
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines ``before`` and ``ping``, which also ends a search without a move; ``pong`` becomes due."""
+        """The lines to send: ``before`` and ``ping``; the reply ``pong`` becomes due. ``ping`` also ends a search,
+        without a move.
+        """
         self._asks_for_move = False
         self._pings += 1
         self._due = {f"pong {self._pings}"}
@@ -84,7 +90,9 @@ class NBoardClient(ProtocolClient):
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """The lines ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become due."""
+        """The lines to send: ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become
+        due.
+        """
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._asks_for_move = True
@@ -116,7 +124,9 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if it answers no move."""
+        """The engine's reply: the move with the score, depth and nodes that it reported last. ``None`` if its answer is
+        no move.
+        """
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:

@@ -43,9 +43,12 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of ``time_unit``: how an engine counts time; ``auto`` derives it from the engine's options and name."""
+"""Values of ``time_unit``, the unit in which an engine counts time; ``auto`` derives it from the engine's options and
+name.
+"""
 STARTS = ("capture", "opening")
-"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening."""
+"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening's position.
+"""
 MILLISECONDS = "usemillisec"
 """The option by which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
@@ -53,7 +56,9 @@ COUNT_MILLISECONDS = ("fairy-stockfish",)
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
 """Buttons that make an engine forget the last game, by preference; the first one that the engine has is used."""
 READY_MS = 1_000
-"""Milliseconds to wait for the answer to the first ``isready``; without one, the engine lacks the command."""
+"""Milliseconds to wait for the answer to the first ``isready``; without an answer, the engine is taken to lack that
+command.
+"""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
@@ -265,7 +270,9 @@ class UcciClient(UciFamilyClient):
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """The lines ``stop`` and, if supported, ``isready``, after whose answer no late answer can follow."""
+        """The lines that end the search: ``stop`` and, if supported, ``isready``. The search's answer is still due, and
+        then ``readyok``, after which no late answer can follow.
+        """
         self._is_stopping = not self.knows_isready
         return super().stop()
 
@@ -285,7 +292,9 @@ class UcciClient(UciFamilyClient):
 
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """Name of the engine's button for a new game, by default the first of ``NEW_GAME_BUTTONS``."""
+    """Name of the engine's button that announces a new game; the first of ``NEW_GAME_BUTTONS`` if the engine has none
+    of them. ``options`` is keyed by name in lower case.
+    """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
 
@@ -330,7 +339,8 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Milliseconds of the engine's unit of time; ``counts_milliseconds`` means that it has announced them.
+        """Length of the engine's unit of time in milliseconds; ``counts_milliseconds`` means that it has announced
+        milliseconds.
 
         Raises ``PlayerFault`` if the player's limit is no whole number of units.
         """
@@ -378,7 +388,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text."""
+        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text. The
+        offer then counts as passed on.
+        """
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

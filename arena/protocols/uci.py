@@ -40,10 +40,14 @@ VARIANTS = {"xiangqi": "xiangqi", "chess": "chess"}
 """Names of the games in ``UCI_Variant``, keyed by elolab's names; other games cannot be played over UCI."""
 
 RANKS_OPTION = "ranks"
-"""An option of elolab itself: the number that the engine gives the first rank, 0, 1 or ``auto`` (the default)."""
+"""An option of elolab that is not sent to the engine: the number that the engine gives the first rank, 0, 1 or ``auto``
+(the default).
+"""
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Options, in lower case, that may be set to false even if the engine lacks them, and so the feature."""
+"""Options, in lower case, that may be set to false even if the engine lacks them, because it then lacks the feature
+too.
+"""
 
 CHESS960_OPTION = "UCI_Chess960"
 """Option of engines that play Chess960; while it is true, castling is the king's move to its own rook."""
@@ -113,7 +117,9 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for an invalid option among those that elolab itself reads; empty if there is none."""
+    """Error message for invalid options of a player; empty if there is none. Only options that elolab itself reads are
+    checked.
+    """
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
@@ -152,7 +158,9 @@ def _written(table: Table, name: str, value: object) -> str:
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
-    """The ``go`` line for the player's limits; side 0, which moves first in the game, is UCI's white."""
+    """The ``go`` line for the player's limits. ``side_to_move`` 0 is the side that moves first in the game, which is
+    UCI's white.
+    """
     words = ["go ponder" if ponder else "go"]
     if clock is not None:
         own = (max(1, clock.remaining_ms), clock.increment_ms)
@@ -187,7 +195,9 @@ def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, 
 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
-    """The ``position`` line for a FEN and ICCS moves, for an engine that gives the first rank this number."""
+    """The ``position`` line for a FEN and the ICCS moves played from it; ``first_rank`` is the number that the engine
+    gives the first rank.
+    """
     return GameLine(position, RankedMoves(first_rank)).command(moves)
 
 

@@ -73,7 +73,9 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The texts after each keyword, up to the next keyword, in order; a value of ``var`` may be ``default``."""
+    """The texts after each keyword, up to the next keyword, in the order of the line. A value of ``var`` may itself be
+    ``default``.
+    """
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
     for word in words:
@@ -89,13 +91,17 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Centipawns from the mover's view; ``MATE - n`` for a mate in n plies, ``n - MATE`` for being mated."""
+    """Score in centipawns from the mover's view; a mate in n plies is ``MATE - n``, being mated in n plies is ``n -
+    MATE``.
+    """
     depth: int | None = None
     nodes: int | None = None
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches an ``info`` line in its usual form, so that one search suffices; bounded, so that long lines are fast."""
+"""Matches an ``info`` line in its usual form, so that one search suffices instead of three. Its length is bounded, so
+that it stays fast on long lines.
+"""
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
@@ -187,7 +193,9 @@ class GameLine:
         return self._moves > self._first
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS) of the game, which begin with those of the last call."""
+        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
+        call.
+        """
         for word in self._words(moves, self._moves):
             self._written += (" moves " if self._moves == self._first else " ") + word
             self._moves += 1
@@ -264,7 +272,9 @@ class UciFamilyClient(ProtocolClient):
         return ""
 
     def _note(self, line: str) -> None:
-        """Keep the last ``info`` lines with nodes, and with an exact score of the first variation."""
+        """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes; both are
+        read after the search.
+        """
         if self.remarks in line:
             return
         if " nodes " in line:
@@ -281,7 +291,9 @@ class UciFamilyClient(ProtocolClient):
             self.options[option.name.lower()] = option
 
     def information(self) -> Information:
-        """Final score, depth and nodes of the last search, without bounds and secondary variations."""
+        """Final score, depth and nodes of the last search, without bounds and secondary variations; missing parts are
+        ``None``.
+        """
         scored = self.read_information(self._scored)
         if self._counted is self._scored:
             return scored
@@ -299,7 +311,9 @@ class UciFamilyClient(ProtocolClient):
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds of the last search by its last ``info`` line with nodes or a score; ``None`` if unknown."""
+        """Milliseconds since the last search began, by the engine's last ``info`` line with nodes or a score; ``None``
+        if it does not say.
+        """
         line = (self._counted or self._scored).partition(" string ")[0]
         time_ms = _TIME.search(line)
         return None if time_ms is None else float(number_of(time_ms[1]))
@@ -369,7 +383,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return self._client.think(*self._rule_lines(position), line, *self._go(position, clock, ponder=ponder))
 
     def _rule_lines(self, position: Position) -> list[str]:
-        """The line that sets the rule of repetition before the first search, unless the player sets it or cannot."""
+        """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
+        and the player does not set it.
+        """
         if self._ruled is self._line or "repetition" not in (position.game.state_dtype.names or ()):
             return []
         self._ruled = self._line

@@ -67,7 +67,9 @@ if TYPE_CHECKING:
 STYLES = {"normal": "standard", "fischerandom": "castling"}
 """Style in which moves are written (``Game.write_moves``), by variant."""
 FEATURES_MS = 2_000
-"""Milliseconds to wait for the features of an engine that sends no ``done``, as the protocol specifies."""
+"""Milliseconds to wait for the features of an engine that sends neither ``done=0`` nor ``done=1``, as the protocol
+specifies.
+"""
 MATE_SCORE = 100_000
 """Score of a mate in n moves, minus n; an engine that is being mated sends it with a negative sign."""
 
@@ -107,7 +109,8 @@ REFUSALS = ("Illegal move", "Invalid move")
 COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
 """Prefixes of lines by which engines reject input."""
 LOSSES = ("0-1", "1-0")
-"""The result by which an engine says that it has lost, by its side: 0 for the first mover, 1 for the second."""
+"""The result with which an engine says that it has lost, indexed by its side: 0 for the first mover, 1 for the second.
+"""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
 """Kinds of xboard's options that differ from other kinds only in their display, each with the kind that replaces it."""
 
@@ -139,7 +142,9 @@ def parse_option(text: str) -> AnnouncedOption | None:
 
 
 def parse_thinking(line: str) -> Information:
-    """Read a line of thinking output: depth, score, centiseconds, nodes; all parts are ``None`` for other lines."""
+    """Read a line of thinking output, which consists of depth, score, centiseconds and nodes; all parts are ``None``
+    for other lines.
+    """
     found = _THINKING.match(line)
     if found is None:
         return Information()
@@ -277,7 +282,9 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 
 
 def clock_commands(clock: PlayerClock | None) -> list[str]:
-    """The lines that send both clocks before a move; an opponent without a clock has the player's own time."""
+    """The lines that send both clocks in centiseconds before a move; for an opponent without a clock, the player's own
+    time is sent.
+    """
     if clock is None:
         return []
     other_ms = clock.remaining_ms if clock.opponent_remaining_ms is None else clock.opponent_remaining_ms
@@ -327,7 +334,9 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 
 
 class XboardClient(ProtocolClient):
-    """Matches replies to requests and keeps the engine's output; lines go in, and lines to send come out."""
+    """Matches replies to requests and keeps the engine's output. It does no input or output itself: lines go in, lines
+    to send come out.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -340,7 +349,9 @@ class XboardClient(ProtocolClient):
         """Lines by which the engine has rejected input since the last request."""
         self.offers_draw = False
         self.claim = ""
-        """The result or resignation that the engine sent unasked, after which some stop playing; usually empty."""
+        """The line with a result or resignation that the engine sent unasked, after which some engines stop playing;
+        empty if there is none.
+        """
         self._pings = 0
         self._thinking = ""
 
@@ -441,7 +452,9 @@ class XboardClient(ProtocolClient):
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds of the last search by the last line of thinking output, to the hundredth of a second."""
+        """Milliseconds of the last search, to the hundredth of a second, by the last line of thinking output; ``None``
+        if there was none.
+        """
         return parse_thinking_time(self._thinking)
 
     @property
@@ -451,7 +464,9 @@ class XboardClient(ProtocolClient):
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
-        """The announced options, and ``memory`` and ``cores`` if the engine has them, by name in lower case."""
+        """The announced options, and ``memory`` and ``cores`` if the engine has the features for them, by name in lower
+        case.
+        """
         return all_options(self.options, self.features)
 
     def move_style(self, variant: str) -> str:
@@ -541,7 +556,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._converse(client.synchronise(*client.acknowledgements(*more), *commands), deadline_ns)
 
     def _learn_features(self, deadline_ns: int) -> None:
-        """Wait for the engine's features, at most ``FEATURES_MS`` unless it has sent none or asks for more time."""
+        """Wait until the engine has sent its features: ``FEATURES_MS`` at most, or until the deadline if the engine
+        asks for more time or has sent none.
+        """
         client = self._client
         self._running().send(client.hello(), deadline_ns)
         while not client.is_idle:
@@ -591,7 +608,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
     def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
-        """Begin a game that the engine only watches; the lines ``opening`` set it up. See ``limit_commands``."""
+        """Begin a game that the engine watches without playing; the lines ``opening`` set up its opening.
+        ``moves_to_go`` is that of ``limit_commands``.
+        """
         limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
         commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
         self._converse(self._client.synchronise(*commands, *opening), deadline_ns, stop)
@@ -639,7 +658,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
-        """Note a draw offer, which is passed on before the next search unless the engine declines it (``draw=0``)."""
+        """Note the opponent's offer of a draw; it is passed on before the engine's next search, unless the engine
+        declines offers by ``draw=0``.
+        """
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
     def _question(
@@ -679,14 +700,18 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether the next request must send the position as the start of a new game; needs ``setboard``."""
+        """Whether the next request must send the position as the start of a new game; always False if the engine has no
+        ``setboard``.
+        """
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
     def _tell(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send the known moves from number ``first`` on to the watching engine, and wait; no clock runs."""
+        """Send the known moves from number ``first`` on to the watching engine, and wait until it has processed them;
+        no clock runs.
+        """
         asked = self._client.synchronise("force", *self._new_lines(first))
         told = " ".join(self._known[first:])
         self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), told)
@@ -740,7 +765,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop the overdue engine; returns ``NoMove`` if it has claimed a result, otherwise a fault."""
+        """Stop the overdue engine and return the exception to raise: ``NoMove`` if the engine has claimed a result,
+        otherwise a fault.
+        """
         if self._client.claim:
             self._halt()
             what = Fault("claimed", said=self._client.claim[:QUOTED])

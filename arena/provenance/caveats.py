@@ -34,5 +34,7 @@ NO_CAVEATS = Caveats()
 
 
 def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
-    """The warnings about a folder's run; ``faults`` are those of ``games`` games, by default of all in the store."""
+    """The warnings about a folder's run; ``faults`` were counted in ``games`` games, by default in all games of the
+    store.
+    """
     return Caveats(faults, len(store) if games is None else games, remarks_on(store))

@@ -24,11 +24,15 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key of the external programs that played: configured path, working directory and digest of each."""
+"""Metadata key of the external programs that played: a list of path as configured, working directory and digest for
+each build.
+"""
 OTHER_FILES = "files of players"
 """Metadata key of other files that players' arguments and options name, in the form of ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key of the driver identities under which external programs played, in order; see ``driver_identity``."""
+"""Metadata key of the list of driver identities under which external programs played, in order; see
+``driver_identity``.
+"""
 ACCEPTED = "accepted changes"
 """Metadata key of the digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
@@ -45,7 +49,9 @@ class GameFile(NamedTuple):
     is_program: bool = True
 
     def digest(self) -> str | None:
-        """Hexadecimal SHA-256 of the file's present content; ``None`` if it is missing or unreadable here."""
+        """SHA-256 of the file's present content in hexadecimal digits; ``None`` if it is missing or unreadable on this
+        machine.
+        """
         path = self.path()
         return None if path is None else digest_of_file(path)
 
@@ -84,7 +90,9 @@ def digest_of_file(path: str | os.PathLike[str]) -> str | None:
 
 @functools.lru_cache(256)
 def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
-    """SHA-256 of a file, cached by its time of change, size and inode number: workers ask before every chunk."""
+    """SHA-256 of a file, cached by its time of change, size and inode number, because workers ask for it before every
+    chunk of games.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -95,7 +103,9 @@ def files_of(player: PlayerSpec) -> dict[GameFile, str]:
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """Possible files of a player: its program, and arguments and options with a dot or a slash, except logs."""
+    """Possible files of a player: its program, and all arguments and values of options that contain a dot or a slash,
+    except logs.
+    """
     if player.is_builtin or not player.command:
         return []
     program, *arguments = player.command
@@ -140,7 +150,9 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Compute the digests of the players' files before their first game; later replacements do not count."""
+        """Compute the digests of the files of a job's players before their first game; if a file is replaced later, the
+        first digest stays.
+        """
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)
@@ -148,7 +160,9 @@ class Provenance:
                     self.files.setdefault(file, digest)
 
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
-        """Record new files of players that have played, new driver code, and newly refused workers with reasons."""
+        """Record the new files of players that have played, the driver code if it is new, and newly refused workers.
+        ``refused`` maps workers to reasons.
+        """
         new: dict[str, object] = {}
         external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
         for file, digest in [*self.files.items()] if external else ():
@@ -171,7 +185,10 @@ class Provenance:
 
 
 def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
-    """Files of players, each with the digests of its builds that played; ``metadata`` reads an entry of the store."""
+    """Files of players, each with the digests of all its builds that played, in order.
+
+    ``metadata`` returns the store's metadata of a key, and ``None`` for a missing key.
+    """
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
         for word, directory, digest in metadata(name) or ():
@@ -202,7 +219,9 @@ def drivers_in(store: Store) -> list[str]:
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """Shortened digests of the builds of each file that players used, separated by commas, by kind and path."""
+    """Shortened digests of the builds of each file that external players used, as a comma-separated text, keyed by kind
+    and path.
+    """
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in recorded_files(store.metadata).items()}
 
 

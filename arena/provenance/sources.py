@@ -43,7 +43,9 @@ def sources_digest() -> str:
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """A phrase that names a source that differs from the digests ``there`` of a worker; empty if all agree."""
+    """A phrase that names a source that differs between a worker, whose ``source_digests`` are ``there``, and this
+    process; empty if all agree.
+    """
     here = source_digests()
     names = [name for name in sorted({**here, **there}) if here.get(name) != there.get(name)]
     if not names:
@@ -54,7 +56,10 @@ def difference_in_sources(there: Mapping[str, str]) -> str:
 
 @functools.cache
 def driver_identity() -> str:
-    """Digest of the code that talks to programs and judges their answers, without comments: twelve digits."""
+    """Digest of the code that talks to programs and judges their answers: twelve hexadecimal digits.
+
+    Changes of comments and docstrings do not change it.
+    """
     files = [path for pattern in _DRIVER for path in sorted(_ARENA.glob(pattern)) if path.name not in _NOT_DRIVER]
     return _digest_of(source_without_comments(path.read_text("utf-8")) for path in files)
 

@@ -91,7 +91,9 @@ def number_text(count: int) -> str:
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean as text, with ``digits`` decimals, or none from 1000 on; a dash for ``None``."""
+    """A mean as text: with ``digits`` decimals if it is less than 1000, otherwise as a whole number; a dash for
+    ``None``.
+    """
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
@@ -130,7 +132,9 @@ def _leader_sentence(contents: Contents) -> str:
 
 
 def _match_sentence(tables: Tables, say: Catalogue) -> str:
-    """A sentence on the result of a match, with the Elo difference and its 95 % interval, which may be asymmetrical."""
+    """A sentence on the result of a match between two players, with the Elo difference and its 95 % interval, which may
+    be asymmetrical.
+    """
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]
@@ -257,7 +261,9 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
-    """A player's settings: non-default parameters if built-in, otherwise protocol, command and options."""
+    """The settings of a player as text: a built-in player's non-default parameters, or an external player's protocol,
+    command and options.
+    """
     options = options_text(player, game)
     if not player.is_builtin:
         key = "fact.program_options" if options else "fact.program"

@@ -132,7 +132,8 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """Build a table whose first column names the row, and whose columns ``numbers`` are aligned to the right.
+    """Build a table whose first column names the row; the columns with the indices ``numbers`` are aligned to the
+    right.
 
     ``kinds`` maps CSS classes to indices of other columns: ``sentence`` for wide texts, ``figures_cell`` for several
     figures in a cell, ``whole`` for cells without line breaks.
@@ -166,7 +167,11 @@ def write_document(
 
 
 def html_page(document: Document) -> str:
-    """Render a report as one HTML page, which loads too many games from ``GAMES_FOLDER`` and contains all else."""
+    """Render a report as one HTML page.
+
+    The page contains everything that it needs. Only if it has too many games, it loads them from the folder
+    ``GAMES_FOLDER`` next to it.
+    """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections
     sections = (replace(first, blocks=(*(Note(text, True) for text in document.warnings), *first.blocks)), *others)

@@ -51,13 +51,18 @@ def crosstable_section(
 
 
 def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
-    """``crosstable_section`` as HTML, for a page that watches a run; empty if there are too many players."""
+    """The section of ``crosstable_section`` as HTML, for a page that watches a run; empty if there are too many
+    players.
+    """
     too_many = len(names) > MAX_TABLED_PLAYERS
     return "" if too_many else html_sections([crosstable_section(names, results, language)], language)
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """Table of the likelihood, in percent, that the row's player is stronger than the column's, best players first."""
+    """Table of the likelihood, in percent, that the row's player is stronger than the column's.
+
+    Rows and columns are in the order of the standings.
+    """
     found = contents.tables
     names = [row.player for row in found.standings]
     rows = [
@@ -88,7 +93,9 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """For each round of a knockout, its title and its encounters from top to bottom; the third place comes last."""
+    """Pairs of a round's title and its encounters from top to bottom, for each round of a knockout; the match for third
+    place comes last.
+    """
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)
     rounds = [
@@ -118,7 +125,9 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 
 
 def _superiority_cell(contents: Contents, row: int, column: int, share: float) -> dict[str, Any]:
-    """A cell of the superiority grid; ``share`` is the likelihood that the player at index ``row`` is stronger."""
+    """A cell of the superiority grid; ``row`` and ``column`` are indices in the standings. ``share`` is the likelihood,
+    from 0 to 1, that the row's player is stronger.
+    """
     elo, error = contents.tables.difference(row, column)
     return {
         "direction": "up" if share >= 0.5 else "down",

@@ -56,7 +56,9 @@ class Joint:
     """Several runs joined to one list of games."""
 
     spec: TournamentSpec
-    """Specification of the joint report; rules and openings are in those of the runs."""
+    """Specification of the joint report. Only its name, game, players and anchors apply to all runs; rules and openings
+    are in the specifications of the runs.
+    """
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
     notes: tuple[JoinNote, ...]
@@ -69,7 +71,9 @@ class Joint:
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
-    """Read the runs in ``folders`` and merge their games; ``anchors`` are pairs of a player's name and its Elo."""
+    """Read the runs in ``folders`` and merge their games; ``anchors`` are pairs of a player's name and its fixed Elo.
+    Raises ``UserError`` if the runs play different games.
+    """
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
     for run in runs[1:]:
@@ -97,7 +101,9 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of the player ``name`` of some run. Raises ``JointError`` if it could be several players."""
+    """The joint name of an anchored player, whose ``name`` is its joint name or its name in a run. Raises
+    ``JointError`` if several players have that name. ``names`` maps each run's names to joint names.
+    """
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
         raise JointError(
@@ -131,9 +137,10 @@ Appearance = tuple[JoinedRun, PlayerSpec]
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """Return each run's mapping from names to joint names, the joint players, and notes on changed names.
+    """Return each run's mapping from its players' names to joint names, the joint players, and notes on changed names.
 
-    Players with equal settings become one, except players of the same run, which may have met.
+    Players with the same settings become one player with all their names. Two players of one run stay separate, because
+    a player cannot play itself.
     """
     appearances = [(run, player) for run in runs for player in run.spec.players]
     counts = [Counter(map(_settings, run.spec.players)) for run in runs]
@@ -189,7 +196,9 @@ def _settings(player: PlayerSpec) -> str:
 def _put_together(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
-    """Return the games of all runs, renumbered and under the joint names, and the number of duplicates left out."""
+    """Return the games of all runs, renumbered and under the joint names, and the number of duplicates left out.
+    ``names`` maps each run's names to joint names.
+    """
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
     seen: set[tuple[Any, ...]] = set()
@@ -216,7 +225,10 @@ def _put_together(
 def _common_anchors(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], given: Mapping[str, float]
 ) -> tuple[tuple[str, float], ...]:
-    """Joint name and Elo of the anchors of all runs, except players in ``given``. Raises ``JointError``."""
+    """The anchors of all runs, as pairs of joint name and Elo, except those of players in ``given``.
+
+    Raises ``JointError`` if two runs give a player different ratings.
+    """
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):
         for name, elo in run.spec.anchors:
@@ -232,7 +244,11 @@ def _common_anchors(
 
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE, pgn_detail: str = DETAILS[0]) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report into a folder, which must not contain a run."""
+    """Write games.pgn, games.csv, the tables and the report of the joined runs into a folder, which must not contain a
+    run.
+
+    ``pgn_detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``.
+    """
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]
     return export_joint(directory, joint.spec, joint.records, runs, joint.notes_in(language), language, pgn_detail)

@@ -47,7 +47,9 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is closed: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum number of characters of all chunks inside a page, about 2000 games; if larger, all are files."""
+"""Maximum number of characters of all chunks inside a page, about 2000 games. If they are larger, all chunks become
+files.
+"""
 GAMES_FOLDER = "report-games"
 """Name of the folder for chunks outside the page."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
@@ -94,7 +96,9 @@ class GamesOnPage:
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Number of the first game after the decision of a sequential test, which does not count; ``None`` if all count."""
+    """Number of the first game that does not count, because a sequential test was decided before it; ``None`` if all
+    count.
+    """
     language: str = DEFAULT_LANGUAGE
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """Conditions of players by name, for copies of games; players without known conditions are missing."""
@@ -131,7 +135,9 @@ class GamesOnPage:
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """Everything that report.js needs except the games; ``reasons`` are the reasons for which games can end."""
+        """Everything that report.js needs except the games, as plain data; ``reasons`` are the reasons for which games
+        can end.
+        """
         reasons = tuple(reasons)
         contract, words, endings = self.contract, self.words, Catalogue("elolab.engine", self.language)
         messages = messages_of(REPORTS, self.language)
@@ -169,7 +175,9 @@ class GamePacker:
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """Start without games; ``folder`` is created only if the page cannot contain all games."""
+        """Start without games. ``players`` is the order of the players in the index; ``folder`` is created only if the
+        page cannot contain all games.
+        """
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
@@ -372,7 +380,9 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """A sentence on each of a game's late moves, pondering, exact score, limit and its factor that applies."""
+    """Text with a game's late moves within the margin, its pondering, exact score, limit and the factor of its limits,
+    one sentence each; empty if none apply.
+    """
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
 
@@ -411,7 +421,10 @@ def _known(values: Sequence[int | None], least: int, most: int, unknown: int) ->
 
 
 def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round times to three digits and pack each as ``(v % 1024) * 10 ** (v // 1024)`` microseconds."""
+    """Round times to three significant digits and pack each into 16 bits.
+
+    A value stands for ``(value % 1024) * 10 ** (value // 1024)`` microseconds.
+    """
     microseconds = np.rint(times_ms * 1000).clip(0)
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
     mantissas = np.rint(microseconds / 10.0**exponents).astype(np.int64)

@@ -42,7 +42,11 @@ class Plot:
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of a tournament's report; ``tables`` and ``run``, its sequential test if any, count ``records``."""
+    """The figures of a tournament's report.
+
+    ``records`` are the games that ``tables`` count. ``run`` is the sequential test, ``None`` for a tournament without
+    one. ``game`` is the game's name.
+    """
     from elolab.arena.reports import tournament_charts as charts
 
     say = Catalogue(REPORTS, language)

@@ -37,7 +37,10 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """A function that returns a message of a package, by its key, as markup; it escapes all but markup."""
+    """A function that returns a message of a package, by its key, as markup.
+
+    It escapes the message and its fields, except fields that are already markup.
+    """
 
     def message(key: str, /, **values: Any) -> Markup:
         text = escape(in_number(messages_of(package, language)[key], values))
@@ -58,7 +61,10 @@ def board_script(game: str) -> Markup:
 
 
 def picture(figure: Any, name: str, description: Markup) -> Markup:
-    """A figure as an SVG element, with ids that begin with ``name`` and a description for screen readers."""
+    """A figure as an SVG element in the page's colours.
+
+    ``name`` is the prefix of the ids in the element; ``description`` is for screen readers.
+    """
     from elolab.arena.reports.drawing.style import svg_text
 
     return Markup(svg_text(figure, name, description.unescape()))

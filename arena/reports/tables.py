@@ -34,7 +34,8 @@ TEXT_COLUMNS = {
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
     """Build a table; its column ``player``, or else its first column, names the rows.
 
-    A column is ``title`` or ``title unit``: keys of the messages ``column`` and ``unit``, or words shown unchanged.
+    A column is ``title`` or ``title unit``. Titles are keys of the messages ``column``, units of the messages ``unit``;
+    other words are shown unchanged. ``say`` is the message catalogue of ``arena.reports``.
     """
     parts = [column.partition(" ") for column in columns]
     heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, _, unit in parts)

@@ -1,4 +1,7 @@
-"""The figures of a tournament's report, each drawn from its data in a language. Imports matplotlib when called."""
+"""The figures of a tournament's report.
+
+Every chart function takes its data and a language and returns a figure. matplotlib is imported on the first call.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +75,10 @@ def _say(language: str) -> Catalogue:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """Forest plot: every player's rating with its 95 % interval, best on top; empty without games."""
+    """Forest plot: every player's rating with its 95 % interval, best on top.
+
+    The row of a player without games is empty.
+    """
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
     rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
@@ -137,13 +143,19 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""Course of values: up to ``CONVERGENCE_POINTS`` numbers of complete pairs, and the values after each."""
+"""The course of values during a run: a list of numbers of complete pairs, and a list of lists of values.
+
+Both lists have the same length, at most ``CONVERGENCE_POINTS``.
+"""
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Values of ``figures`` for the results of the first games of the schedule, for growing numbers of games."""
+    """Values of ``figures`` for the results of the first games of the schedule, for growing numbers of games.
+
+    ``figures`` computes a list of values from the games counted so far.
+    """
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
     counter = PairCounter(players)
@@ -168,7 +180,10 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Course of the first player's Elo relative to the second, and of the bounds of its 95 % interval."""
+    """Course of the first player's Elo relative to the second player.
+
+    The three values are the Elo and the lower and upper bounds of its 95 % interval, which may be infinite.
+    """
 
     def elo(counter: PairCounter) -> list[float]:
         seen = counter.between(0, 1).pentanomial().estimate()
@@ -237,14 +252,20 @@ def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
 def _draw_lines(
     axes: Axes, names: Sequence[str], curves: Sequence[tuple[Sequence[float], Sequence[float]]], **style: Any
 ) -> None:
-    """Draw a line for each player, in its own colour and style, from the x and the y coordinates of its points."""
+    """Draw a line for each player, in its own colour and style; ``style`` has further arguments for ``Axes.plot``.
+
+    Each curve is a pair of sequences: the x and the y coordinates of its points.
+    """
     for place, (name, curve) in enumerate(zip(shorten_unique(names, LEGEND_COLUMNS), curves, strict=True)):
         axes.plot(*curve, LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)],
                   linewidth=1.8, label=name, **style)  # fmt: skip
 
 
 def _name_lines(figure: Figure, axes: Axes) -> None:
-    """Add a legend to the right, and widen lines that coincide; neither for more than ``MAX_LEGEND`` lines."""
+    """Add a legend to the right, and widen lines that coincide so that all are visible.
+
+    Does neither for more than ``MAX_LEGEND`` lines.
+    """
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if len(lines) <= MAX_LEGEND:
         widen_coinciding(lines)
@@ -399,7 +420,10 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
 
 def wilson_interval(found: int, cases: int) -> tuple[float, float]:
-    """Bounds of Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1."""
+    """Bounds of Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1.
+
+    ``cases`` is at least 1.
+    """
     square = INTERVAL_DEVIATIONS**2
     share = found / cases
     middle = (share + square / (2 * cases)) / (1 + square / cases)

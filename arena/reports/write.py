@@ -59,7 +59,10 @@ class Exports:
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """Create a report's folder if it is missing. Raises ``UserError`` if it contains a run or cannot be created."""
+    """Create the folder of a report if it is missing; returns its path.
+
+    Raises ``UserError`` if it contains a run or cannot be created.
+    """
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: already holds a run", OTHER_FOLDER)
     return made_folder(directory)
@@ -110,9 +113,10 @@ def export_joint(
     language: str,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write all files of a joint report; ``records`` are the games of all runs under their joint numbers.
+    """Write all files of a joint report into a folder.
 
-    ``runs`` has the folder and the specification of each run; ``notes`` are for the reader.
+    ``records`` are the games of all runs under their joint numbers. ``runs`` has the folder and the specification of
+    each run; ``notes`` are explanations and warnings for the reader.
     """
     count = len(records)
     players = played_as(spec.players, spec.game)

@@ -19,7 +19,10 @@ NODES = 120
 NEGLIGIBLE_EXPONENT = 30.0
 """Natural logarithm, negated, of a probability that does not change a mean duration."""
 MAX_DIRECT = 25.0
-"""Standard deviations below the mean from which ``log_normal_cdf`` uses an asymptotic series, not ``math.erfc``."""
+"""Number of standard deviations below the mean down to which ``log_normal_cdf`` uses ``math.erfc``.
+
+Farther below, it uses an asymptotic series.
+"""
 
 
 def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:

@@ -25,7 +25,10 @@ NORMALIZED_UNIT = 800 / math.log(10)
 EMPTY_COUNT = 1e-3
 """Replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Newton's method in ``_tilted`` ends at a step shorter than this share of the distance to the nearer pole."""
+"""Precision of Newton's method in ``_tilted``.
+
+It ends when a step is shorter than this share of the distance to the nearer pole.
+"""
 LEAST_NOISE = 0.2
 """Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
@@ -59,7 +62,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Pentanomial:
-    """Counts of pairs by outcome, worst first: LL, LD, WL or DD, WD, WW, with L a lost, D a drawn and W a won game."""
+    """Counts of the outcomes of pairs, from one player's view, worst first: LL, LD, WL or DD, WD, WW.
+
+    L is a lost, D a drawn and W a won game.
+    """
 
     counts: tuple[int, int, int, int, int]
 

@@ -56,7 +56,10 @@ class FaultCount:
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The name of the player whose fault ended a game, and the fault, if known; ``None`` if no fault ended it."""
+    """The name of the player whose fault ended a game, and the fault; ``None`` if no fault ended the game.
+
+    The fault itself is ``None`` if only the reason is known.
+    """
     if record.reason not in FORFEITS:
         return None
     found = stored_fault(record.detail)
@@ -124,7 +127,10 @@ class FaultStreaks:
 
 
 def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:
-    """A sentence on each of the first ``FAULTS_SHOWN`` faults, which are sorted by frequency, and one on the others."""
+    """Describe each of the first ``FAULTS_SHOWN`` faults in a sentence; a last sentence gives the number of others.
+
+    ``faults`` are sorted by frequency; ``say`` is the message catalogue of ``arena``.
+    """
     found = [fault_text(fault, say, language) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
         found.append(say("fault.more", count=len(faults) - FAULTS_SHOWN))
@@ -142,7 +148,10 @@ def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
 
 
 def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:
-    """At most one warning: that more than ``TIME_LOSSES_PERCENT`` of the ``games`` games were lost on time."""
+    """A list with one warning if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, else an empty list.
+
+    ``faults`` are the faults in all games, whose number is ``games``; ``say`` is the message catalogue of ``arena``.
+    """
     lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
     if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:
         return []

@@ -74,7 +74,10 @@ def deviations_from(counts: tuple[int, ...], score: float) -> float:
 
 
 def tolerance(items: int) -> float:
-    """Factor by which a bound's error probability may exceed its nominal value; rises linearly with ``items``."""
+    """Factor by which a bound's error probability may exceed its nominal value; ``items`` is the number of outcomes.
+
+    It rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
+    """
     share = min(max((items - FEW) / (MANY - FEW), 0.0), 1.0)
     return TOLERANCE_OF_FEW + share * (TOLERANCE_OF_MANY - TOLERANCE_OF_FEW)
 

@@ -21,7 +21,10 @@ LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the counted player's view; ``settings`` adds a sequential test."""
+    """All statistics of a match as plain data, from the view of the player whose results ``counts`` has.
+
+    With ``settings``, also the statistics of a sequential test.
+    """
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
     figures: dict[str, Any] = {
@@ -123,7 +126,10 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the first player's view; ``run`` adds the verdict of a test."""
+    """All statistics of a match as plain data (see ``figures_of``), from the first player's view.
+
+    ``run`` adds the verdict of a sequential test; it is ``None`` for a match without a test.
+    """
     counts = tables.counter.between(0, 1)
     if run is None:
         pairs = counts.pentanomial()
@@ -138,7 +144,10 @@ def match_lines(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> list[str]:
-    """All statistics of a match as lines of text; the verdict of the sequential test ``run``, if any, comes last."""
+    """All statistics of a match as lines of text of ``columns`` columns, the verdict of a sequential test last.
+
+    ``run`` is the sequential test; ``None`` for a match without a test.
+    """
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
@@ -149,7 +158,10 @@ def match_lines(
 
 
 def verdict_sentence(run: SequentialRun, one: str, other: str, say: Callable[..., str]) -> str:
-    """A sentence on the state of a sequential test between the players named ``one`` and ``other``."""
+    """A sentence on the state of a sequential test between the players named ``one`` and ``other``.
+
+    ``say`` is the message catalogue of ``arena``.
+    """
     settings = run.settings
     sentence = say(
         f"verdict.{VERDICT_KEYS.get(run.verdict, 'undecided')}", pairs=run.games_seen // 2, most=run.pairs, one=one,

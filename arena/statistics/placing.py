@@ -46,7 +46,10 @@ class EncounterRow:
     winner: str
     """Name of the winner; empty if tied or unplayed."""
     reason: str
-    """Reason for the result: ``points``, ``walkover``, ``bye``, ``tied``, ``sudden_death``, ``seed`` or ``coin``."""
+    """Reason for the result: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
+
+    A tied encounter of a knockout is decided by ``sudden_death`` (extra pairs), ``seed`` or ``coin``.
+    """
     for_third_place: bool = False
 
 
@@ -69,7 +72,10 @@ class SwissRow:
     In a round without games, the player's own points replace the opponent's.
     """
     direct_encounter: float | None
-    """Tie-break: points against the players still tied with this one; ``None`` unless all of them have met."""
+    """Tie-break: points in encounters with the players that are still tied with this player.
+
+    ``None`` if there are none, or if not all of them have met.
+    """
     game_points: float
     """Total points in all games of the player."""
     rounds: tuple[str, ...]
@@ -89,7 +95,10 @@ class KnockoutRow:
     seed: int
     """The player's seed, from 1."""
     reached: str
-    """Last round reached: ``winner``, ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on."""
+    """Last round that the player reached: ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on.
+
+    ``winner`` for the winner of the knockout.
+    """
     encounters_won: int
     """Number of encounters won by games, without byes and walkovers."""
     game_points: float
@@ -117,7 +126,10 @@ class Placing:
     """Number of game pairs per encounter."""
 
     def frame(self) -> DataFrame:
-        """The rows as a pandas table; ``round_1`` and so on replace the field ``rounds`` of a Swiss tournament."""
+        """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
+
+        A Swiss tournament has a column for every round, ``round_1`` and so on, in place of ``rounds``.
+        """
         if self.bracket is not None:
             return rows_frame(self.rows, KnockoutRow)
         frame = rows_frame(self.rows, SwissRow)
@@ -219,7 +231,11 @@ def _opponent(encounter: Encounter, player: int) -> int:
 
 
 def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
-    """Points of a player in encounters with ``tied``, which includes it; ``None`` if alone or if not all have met."""
+    """Points of a player in encounters with the players tied with it (``tied`` includes the player).
+
+    ``own`` has the encounters of each player. ``None`` if nobody is tied with the player, or if not all of them have
+    met.
+    """
     if len(tied) < 2:
         return None
     for one in tied:
@@ -265,7 +281,10 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """Rows of eliminated players and the winner; those of the semi-finals' losers follow the match for third place."""
+    """Rows of eliminated players and the winner.
+
+    If there is an encounter for third place, the losers of the semi-finals get their rows after it.
+    """
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
     for tie in decided:
@@ -373,7 +392,10 @@ def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
 
 
 def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: int = TEXT_WIDTH) -> list[str]:
-    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns."""
+    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns.
+
+    A narrow table of a Swiss tournament shows fewer rounds, and a narrow knockout shorter names.
+    """
     say = Catalogue(MESSAGES, language)
     lines = (
         _bracket_lines(placing, say, columns) if placing.bracket is not None else _swiss_lines(placing, say, columns)

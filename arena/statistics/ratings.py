@@ -29,14 +29,23 @@ PLAIN_SCALES, MAX_SCALES = 20, 200
 NEWTON_PRECISION = 1e-12
 """Newton's method ends when twice the expected increase of the log posterior is below this value."""
 DISPERSION_PRIOR_PAIRS = 20.0
-"""Weight, in pairs, of the prior that games of a pair are independent and all pairings have the same dispersion."""
+"""Weight of the prior of the dispersions, in pairs.
+
+The prior is that the games of a pair are independent and that all pairings have the same dispersion.
+"""
 LEAST_SQUARES = 2.0
-"""Minimum sum of squared deviations of pair scores if all games are drawn: that of WW and LL between equal players."""
+"""Minimum sum of squared deviations of pair scores (0 to 2) from their expectation, if all games are drawn.
+
+It is the sum for two pairs between equal players, one with two wins and one with two losses.
+"""
 
 
 @dataclass(frozen=True)
 class PairingCounts:
-    """All results between two players by outcome, which is twice the score of the player with index ``first``."""
+    """All results between two players, from the view of the player with index ``first``.
+
+    An outcome is twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
+    """
 
     first: int
     second: int
@@ -130,7 +139,10 @@ class Ratings:
     """Given ratings in Elo, by the player's index."""
 
     def error(self, player: int) -> float:
-        """Half the width of the 95 % interval of a player's rating, in Elo; 0 for an anchor, infinite without games."""
+        """Half the width of the 95 % interval of a player's rating, in Elo; 0 for an anchor, infinite without games.
+
+        The interval is relative to the anchors of the player's group, or without anchors to the group's mean.
+        """
         if player not in self.anchors and (player,) in self.groups:
             return math.inf
         return INTERVAL_DEVIATIONS * math.sqrt(max(self.covariance[player, player], 0.0))
@@ -269,7 +281,10 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
 
 
 class _RatingFit:
-    """The log posterior of strengths, first-move advantage and ln nu, which is strictly concave, for counts by row."""
+    """The log posterior of a vector of strengths, first-move advantage and ln nu; it is strictly concave.
+
+    The games are counts by row, as ``PairingTable.games_by_first_mover`` returns them.
+    """
 
     def __init__(
         self, player_count: int, firsts: NDArray[np.int64], seconds: NDArray[np.int64], outcomes: Array
@@ -314,7 +329,10 @@ class _RatingFit:
         return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
     def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
-        """Gradient and Fisher information of the log posterior at ``point``; the rows of ``outcomes`` are counts."""
+        """Gradient and Fisher information of the log posterior at ``point``.
+
+        ``outcomes`` has a row per pairing: the first player's numbers of losses, draws and wins.
+        """
         chances = self._chances(point)
         totals = outcomes.sum(axis=1)
         expected = chances[:, 1] / 2 + chances[:, 2]
@@ -351,7 +369,10 @@ def _draw_parameter(point: Array) -> float:
 
 
 def _elo_per_natural_unit(solution: Array) -> float:
-    """Elo per unit of strength for equal players, so that small differences equal logistic Elo whatever the draws."""
+    """Logistic Elo per natural unit of strength, for equal players who each move first once.
+
+    More draws reduce a unit's effect on the score; this factor makes small differences equal logistic Elo.
+    """
     _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
     slope = draw / 4 + win - (draw / 2 + win) ** 2
     return float(4 * slope * NATURAL_TO_ELO)
@@ -419,7 +440,10 @@ def _row_weights(table: PairingTable, dispersions: Array) -> Array:
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Groups of players (indices) connected by ``edges``, pairs of players who met; largest first."""
+    """Groups of players (indices) connected by games, largest first, then by lowest index.
+
+    ``edges`` has the pairs of players who met.
+    """
     parent = list(range(player_count))
 
     def root(player: int) -> int:

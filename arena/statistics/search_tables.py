@@ -155,7 +155,10 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 
 
 def branching_factor(total: Mapping[str, Any]) -> float | None:
-    """Total nodes of iterations by those of the iterations before; ``None`` if no search completed two iterations."""
+    """Mean effective branching factor; ``None`` if no search completed two iterations.
+
+    It is the total nodes of iterations divided by the total nodes of the iterations before them.
+    """
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
     return share(sum(row["nodes"] for row in later), sum(row["nodes_before"] for row in later))

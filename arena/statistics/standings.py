@@ -31,7 +31,10 @@ if TYPE_CHECKING:
 MESSAGES = "elolab.arena"
 """The package with this module's message catalogue."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
-"""Columns that count pairs by outcome: LL, LD, WL or DD, WD, WW."""
+"""Columns that count pairs by outcome.
+
+In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
+"""
 TEXT_WIDTH = 80
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
@@ -122,7 +125,10 @@ class PairCounter:
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings, or of two players the estimate of their match; ``anchors`` are Elo by index."""
+        """The joint fit of all ratings, or for two players the estimate of their match.
+
+        ``anchors`` are given ratings in Elo, by the player's index.
+        """
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
 
@@ -154,9 +160,13 @@ class Standing:
     rank: int
     player: str
     rating: float
-    """Elo from a joint fit of all games, relative to the anchors of the player's group, or without any to its mean."""
+    """Rating in Elo from a joint fit of all games.
+
+    It is relative to the anchors or, if the player's group has none, to the group's mean.
+    """
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, infinite without games."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, and infinite for a player without
+    games."""
     points: float
     games: int
     wins: int
@@ -201,7 +211,10 @@ class HeadToHead:
     score: float
     """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo relative to ``opponent``; this and the fields to ``los`` come from complete pairs, or single games."""
+    """Elo of ``player`` relative to ``opponent``, from complete pairs, or without them from single games.
+
+    The interval and ``los`` come from the same games.
+    """
     elo_error: float
     elo_low: float
     elo_high: float
@@ -262,7 +275,11 @@ class Tables:
 
     @property
     def reference(self) -> str:
-        """Reference point of the ratings: each group's ``mean``, Elo ``given`` by anchors, or ``partly`` both."""
+        """Reference point of the ratings: ``mean``, ``given`` or ``partly``.
+
+        ``mean`` is the mean of each group, ``given`` the ratings of anchors; ``partly`` means that only some groups
+        have anchors.
+        """
         if not self.referred_anchors:
             return "mean"
         return "given" if all(self.is_anchored(row) for row in self.standings if row.is_rated) else "partly"
@@ -286,7 +303,10 @@ class Tables:
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Elo of the player at index ``place`` of the standings minus that at ``other``, and half its 95 % interval."""
+        """Rating of the player at index ``place`` of the standings minus that of the player at index ``other``, in Elo.
+
+        The second value is half the width of its 95 % interval.
+        """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
 
@@ -478,7 +498,11 @@ def tables_text(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> str:
-    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers."""
+    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers.
+
+    Narrow standings have no results of pairs; narrow tables of pairings and superiority have shorter names and fewer
+    opponents.
+    """
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
     parts = [
@@ -521,7 +545,10 @@ def _standings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
-    """Text on what ratings are relative to: the mean, or the given ratings, which it lists."""
+    """Text on what ratings are relative to: the mean or the given ratings, which it lists.
+
+    ``say`` is the message catalogue of ``arena``.
+    """
 
     def given(anchors: Mapping[str, float]) -> str:
         texts = [say("rating.player_given", name=name, elo=given_text(elo)) for name, elo in anchors.items()]

@@ -13,7 +13,10 @@ LEAST_NAME = 8
 """Minimum width of a column of names, in characters."""
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Share of a shortened name's width that shows its beginning; the rest shows its end or what differs."""
+"""Share of a shortened name's width that shows the beginning of the name.
+
+The rest shows its end or the part that differs from similar names.
+"""
 BEFORE_DIFFERENCE = 3
 """Number of characters shown before the first character that differs from similar names."""
 
@@ -61,7 +64,10 @@ def fitting(columns: Sequence[Column], width: int | None) -> list[Column]:
 
 
 def table_lines(columns: Sequence[Column], width: int | None) -> list[str]:
-    """The head and the rows of the columns that fit into ``width`` characters, one or two spaces apart."""
+    """The head and the rows of the columns that fit into ``width`` characters; of any width if it is ``None``.
+
+    Two spaces separate the columns, or one space if the table would be too wide.
+    """
     shown = fitting(columns, width)
     gap = "  "
     if width is not None and sum(column.width for column in shown) + len(gap) * (len(shown) - 1) > width:
@@ -120,13 +126,19 @@ def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
 
 
 Shorten = Callable[[str, int, int], str]
-"""Shortens a name, given the index of the first character that differs from similar names, and the columns."""
+"""A function that shortens a name.
+
+Its arguments are the name, the index of the first character that differs from similar names, and the available columns.
+"""
 
 
 def _take_unique(
     names: Sequence[str], shorten: Shorten, columns: int, shown: dict[str, str], taken: set[str]
 ) -> list[str]:
-    """Shorten names, add each unique form to ``shown`` and ``taken``, and return the names that have none."""
+    """Shorten names and return the names whose shortened form is not unique.
+
+    Adds each unique form to ``shown``, by the full name, and to ``taken``.
+    """
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:
         groups[cut(name, columns // 2)].append(name)

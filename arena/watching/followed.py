@@ -56,7 +56,8 @@ class FollowedRun:
         self._dialogues: dict[str, float] = {}
         """Time (``time.monotonic``) of the last request for a game's dialogue, by the game's name."""
         self._asked: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
-        """The last request to the run: its time (``time.monotonic``), the dialogues, and whether for all moves."""
+        """The last request to the run: its time (``time.monotonic``), the dialogues, and whether it was for all moves.
+        """
 
     async def state(self) -> State:
         """Read the run's folder and return its state, described in ``arena.watching.snapshot``."""

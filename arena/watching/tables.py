@@ -158,7 +158,9 @@ def _test_of_result(text: str, named: Sequence[str], engines: set[str]) -> Calla
 
 
 def opening_rows(games: Iterable[FinishedGame]) -> list[Row]:
-    """A row per opening, the most played first, with results of the side that moves first in the game."""
+    """A row per opening, the most played first: wins, draws and losses of the side that moves first in the game, and
+    its share of the points.
+    """
     found: dict[str, list[float]] = {}
     for game in games:
         points = points_of(game.result)

@@ -142,7 +142,9 @@ class Dialect(ABC, Generic[ClientKind]):
         return list(lines), True
 
     def leave(self, farewell: str | None) -> bool:
-        """Send the farewell, or close the input; returns whether the program ends within ``ending_ms``."""
+        """Send the farewell, or close the input if it is ``None``; returns whether the program ends within
+        ``ending_ms``.
+        """
         try:
             return self.process.leave(farewell, self.settings.ending_ms)
         except (DeadlinePassed, ProcessEnded):

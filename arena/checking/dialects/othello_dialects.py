@@ -70,7 +70,9 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
 
     def configure(self) -> None:
-        """Check that the options set only ``gtp_passes``, validly; raises ``PlayerFault``."""
+        """Check that the options set only ``gtp_passes``; raises ``PlayerFault`` for any other option or an invalid
+        value.
+        """
         for name, value in self.settings.options:
             if name != PASSES_OPTION or value not in gtp.PASSES:
                 choices = " or ".join(gtp.PASSES)

@@ -39,7 +39,9 @@ class ArchiveFile:
     is_chosen: bool = True
     """Whether the user named the file; one found in a folder or zip file may not be an archive at all."""
     beside: Callable[[str], bytes | None] = _nothing_beside
-    """Returns the content of the file with the same stem and the given suffix (``.jou``), ``None`` without one."""
+    """Function that returns the content of the file with the same stem and the given suffix (``.jou``), ``None``
+    without one.
+    """
     first_line: int = 1
     """Number of the first line of ``data`` in the file; more than 1 for a later part of a large text."""
     first_game: int = 1
@@ -69,7 +71,10 @@ class ArchiveFormat:
     recognises: Callable[[bytes], bool]
     """Function that detects content in this format, even if damaged."""
     read: Callable[[ArchiveFile, Reading], Iterator[Entry]]
-    """Yields the games of a recognised file. Raises ``PortableGameError`` if it cannot find where games begin."""
+    """Function that yields the games of a recognised file.
+
+    Raises ``PortableGameError`` if it cannot find where games begin and end.
+    """
 
 
 class ArchivedMove(NamedTuple):
@@ -95,7 +100,8 @@ def replay(
 ) -> tuple[PortableMove, ...]:
     """Play moves (the first ``plies`` of them, if given) by the rules of the game; returns all moves played.
 
-    Inserts passes that the archive omits. Raises ``PortableGameError`` with the number of the first illegal move.
+    Passes that the game requires and the archive omits are inserted. Raises ``PortableGameError`` with the number of
+    the first illegal move.
     """
     played: list[PortableMove] = []
     for ply, entry in enumerate(moves, start=1):

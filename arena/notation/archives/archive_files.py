@@ -35,7 +35,8 @@ def _zstandard() -> Any:
 
 
 MAX_BYTES = 1 << 28
-"""Maximum size of a decompressed file that cannot be read in parts, and must fit into memory."""
+"""Maximum size of a decompressed file that cannot be read in parts; larger ones are refused before they fill the
+memory."""
 PART_BYTES = 1 << 23
 """Approximate size of the parts in which a large text is read."""
 COMPRESSED = ("", ".gz", ".bz2", ".zst")
@@ -54,11 +55,17 @@ _COMPRESSIONS: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
 )
 """The first bytes of a compressed file, and the function that decompresses a stream."""
 _DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
-"""Exceptions of a damaged zip file; ``RuntimeError`` means encryption or an unknown compression."""
+"""Exceptions that opening a damaged zip file raises.
+
+``RuntimeError`` means an encrypted zip file or an unknown compression method.
+"""
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield the files at a path, sorted by name; an unreadable file or folder yields an error instead."""
+    """Yield the files at a path, sorted by name; an unreadable file yields an error instead.
+
+    The errors of unreadable folders come first.
+    """
     if path.is_dir():
         unreadable: list[OSError] = []
         files = sorted(_files_below(path, unreadable.append))
@@ -70,7 +77,10 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress content, and convert UTF-16 with a byte-order mark to UTF-8. Raises ``PortableGameError``."""
+    """Decompress gzip, bzip2 or Zstandard content, and convert UTF-16 with a byte-order mark to UTF-8.
+
+    Raises ``PortableGameError``.
+    """
     for begins, decompress in _COMPRESSIONS:
         if data.startswith(begins):
             return _limited(lambda decompress=decompress: decompress(BytesIO(data)), where)  # type: ignore[misc]
@@ -78,7 +88,10 @@ def unpacked(data: bytes, where: str) -> bytes:
 
 
 def packed(data: bytes, name: str) -> bytes | None:
-    """Compress content as the name's ending says, equal content to equal bytes; ``None`` without such an ending."""
+    """Compress a file's content as the ending of its name says; ``None`` if the name has no such ending.
+
+    Equal content gives equal bytes.
+    """
     if name.endswith(".gz"):
         return gzip.compress(data, mtime=0)
     if name.endswith(".bz2"):

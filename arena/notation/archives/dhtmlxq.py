@@ -102,7 +102,10 @@ def _game(
 
 
 def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
-    """The moves of the game (``route`` 0) or of a variation from the start, each as four digits and its comment."""
+    """The moves of a line from the start of the game, each as four digits and its comment.
+
+    ``route`` is the number of the line: 0 for the game, otherwise the variation.
+    """
     legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
     while route:
         if route not in variations or route in dict(legs):

@@ -46,7 +46,9 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether a file contains games, by its content or name, even in a known format that elolab cannot read."""
+    """Whether a file contains games, by its content or name; also true for known archive formats that elolab cannot
+    read.
+    """
     return source.where.lower().endswith(_PGN_ENDINGS) or is_archive(source)
 
 
@@ -62,7 +64,10 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file found in a folder, not named by the user, is an archive of another game or cannot be read."""
+    """Whether a file is an archive of another game, or an archive that cannot be read.
+
+    Always false for a file that the user named; only files found in folders can be foreign.
+    """
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False
@@ -70,7 +75,10 @@ def is_foreign(source: ArchiveFile, game: str) -> bool:
 
 
 def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield the games of a file in any format, or its bare moves; what cannot be read yields an error instead."""
+    """Yield the games of a file in any format, or its bare moves.
+
+    A game that cannot be read, or the whole file, yields an error instead.
+    """
     archive = format_of(source.data)
     game = reading.game
     try:

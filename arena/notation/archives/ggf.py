@@ -221,9 +221,10 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """Value of the property ``RE``: Black's lead in discs, with how the game ended after a colon; ``?`` if unknown.
+    """Value of the property ``RE``: Black's lead in discs and, after a colon, how the game ended; ``?`` if unknown.
 
-    A game that ``goes_on`` on the board counts, without a known lead, as 64 discs for the winner.
+    ``goes_on`` says that the game was not played to the end on the board; without a known lead it then counts as 64
+    discs for the winner.
     """
     if portable.result == "*":
         return "?"

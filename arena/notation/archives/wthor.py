@@ -25,7 +25,10 @@ HEADER = np.dtype(
         ("depth", "u1"), ("reserved", "u1"),
     ]
 )  # fmt: skip
-"""Layout of the header: the games' ``year``, and the empty squares from which theoretical scores are computed."""
+"""Layout of the header.
+
+``year`` is the year of the games, ``depth`` the number of empty squares from which theoretical scores are computed.
+"""
 GAME = np.dtype(
     [
         ("tournament", "<u2"), ("black", "<u2"), ("white", "<u2"), ("discs", "u1"), ("theoretical", "u1"),
@@ -39,7 +42,10 @@ _SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in 
 
 
 def recognises(data: bytes) -> bool:
-    """Whether the content begins with the header of a file of games: a date, their number, and no names."""
+    """Whether the content begins with the header of a file of games.
+
+    It has a date, the number of games, and 0 as the number of names.
+    """
     header = _header(data)
     if header is None or header["names"]:
         return False
@@ -115,7 +121,10 @@ def _name(names: Sequence[str], number: int, kind: str) -> str:
 
 
 def _score_tags(record: Any, depth: int) -> tuple[tuple[str, str], ...]:
-    """Tags with Black's lead in discs at the end and after best play from ``depth`` empty squares on, unless 0."""
+    """Tags with Black's lead in discs at the end and after best play, and with ``depth`` unless it is 0.
+
+    Empty squares count for the winner. ``depth`` is the number of empty squares from which best play was computed.
+    """
     tags = [("DiscDifference", int(record["discs"])), ("TheoreticalDiscDifference", int(record["theoretical"]))]
     leads = [(name, f"{2 * discs - SQUARES:+}") for name, discs in tags if discs <= SQUARES]
     return (*leads, *((("TheoreticalEmpties", str(depth)),) if depth else ()))

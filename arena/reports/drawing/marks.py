@@ -1,4 +1,6 @@
-"""Chart elements against misreading: arrowheads of cut intervals, rims of coinciding lines, legible labels."""
+"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims around coinciding lines, and labels
+that do not overlap.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ MAX_STAGGER = 3
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of much wider ones.
+    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of intervals that are much wider than
+    most.
 
     The finite ends of the intervals ``whole`` are always within the bounds.
     """
@@ -80,7 +83,10 @@ def draw_interval(
     axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
     upright: bool = False, linewidth: float = 2.2,
 ) -> None:  # fmt: skip
-    """Draw an interval at ``place`` of the other axis, cut at ``bounds`` with arrowheads; vertical if ``upright``."""
+    """Draw an interval as a line, truncated at ``bounds``, with an arrowhead at each truncated end.
+
+    ``place`` is its coordinate on the other axis; an ``upright`` line is vertical.
+    """
     (low, high), (least, most) = interval, bounds
     ends = [max(low, least), min(high, most)]
     if ends[0] <= ends[1]:
@@ -97,7 +103,8 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """Draw a point at ``value``, and at ``place`` on the other axis; if ``upright``, values are on the vertical axis.
+    """Draw a point at ``value``, and at ``place`` on the other axis; ``upright`` means that the values are on the
+    vertical axis.
 
     A point outside ``bounds`` is drawn at the edge, with an arrowhead and the text ``said``. If ``said`` is empty, the
     text is the value; if ``None``, there is no text. ``is_open`` draws a hollow marker.
@@ -147,7 +154,10 @@ def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
 
 
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
-    """Make an axis logarithmic, with ticks for ratios, such as ``0.5×``, and one at 1."""
+    """Make an axis logarithmic, with ticks for ratios, such as ``0.5×``.
+
+    1 always has a tick. Near 1, all ticks have the same number of decimals.
+    """
     low, high = bounds
     room = max(1.02, (high / low) ** 0.06)
     ends = low / room, high * room
@@ -180,7 +190,10 @@ def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
 def explain_marks(
     figure: Figure, marks: Mapping[str, tuple[str, str, bool]], others: Sequence[Any] = (), most: int = 6
 ) -> None:
-    """Add a legend above the figure: texts with colour, marker and whether it is hollow; at most ``most`` in a line."""
+    """Add a legend above the figure; ``marks`` maps each text to a colour, a marker, and whether the marker is hollow.
+
+    ``others`` are further legend entries. A line has at most ``most`` entries.
+    """
     from matplotlib.lines import Line2D
 
     handles = [
@@ -238,9 +251,10 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Reduce the columns, then the line lengths, of legends wider than the figure; returns whether any changed.
+    """Reduce the columns and then the line lengths of legends that are wider than the figure; returns whether any
+    changed.
 
-    The figure grows as much as its legends.
+    The height of the figure grows as much as that of the legends.
     """
     changed = False
     for legend in figure.legends:

@@ -1,4 +1,7 @@
-"""The style of figures, and their output as files and as elements of a page. Imports matplotlib in functions only."""
+"""The style of figures, and their output: PNG, SVG and PDF files, and SVG in a page's colours.
+
+matplotlib is imported inside functions only.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,9 @@ INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
 BLACK, WHITE = "#15181c", "#f6f3ea"
-"""Dark and light colours of every theme: for pieces, and for text on backgrounds that no theme changes."""
+"""Dark and light colour that are the same in every theme: for pieces, and for text on backgrounds that no theme
+changes.
+"""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
@@ -133,7 +138,10 @@ def svg_of(figure: Figure) -> str:
 
 
 def figure_file(figure: Figure, ending: str) -> bytes:
-    """A figure's file: ``png`` (300 dpi), ``svg`` or ``pdf``, both with real text. Equal figures give equal bytes."""
+    """The content of a figure's file: ``png`` (300 dpi), ``svg`` or ``pdf``. Equal figures give equal bytes.
+
+    SVG and PDF store text as text, not as outlines.
+    """
     _lay_out(figure)
     if ending == "svg":
         return svg_of(figure).encode()
@@ -146,7 +154,10 @@ def figure_file(figure: Figure, ending: str) -> bytes:
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:
-    """The figure as an SVG element with the page's colours, ids that begin with ``name``, and a ``description``."""
+    """The figure as an SVG element for a page; ``description`` is for screen readers.
+
+    Colours become CSS variables of the page, and ids get the prefix ``name``.
+    """
     text = svg_of(figure)
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
