@@ -12,6 +12,8 @@ import numpy as np
 
 LEAST_METHODS = 3
 """Methods that a landscape needs for a panel of the figure."""
+VALIDATING = ("halves", "whole-budget")
+"""Methods that search with a part of the budget only; the figure leaves them out."""
 REGRET = 0.5
 """Regret in Elo within which the runs of ``Cell.within`` end."""
 
@@ -122,6 +124,8 @@ def draw(results: Results, path: Path) -> None:
 
     lines: dict[str, dict[str, dict[int, Cell]]] = {}
     for one in results.cells.values():
+        if one.method in VALIDATING:
+            continue
         known = lines.setdefault(one.landscape, {}).setdefault(one.method, {})
         if one.games not in known or known[one.games].runs < one.runs:
             known[one.games] = one
@@ -143,6 +147,9 @@ def draw(results: Results, path: Path) -> None:
                 color=f"C{place % 10}", linewidth=2.2 if method == "duel" else 1.0, markersize=4, capsize=2,
             )  # fmt: skip
         axis.set(title=name, xscale="log", yscale="log", xlabel="games", ylabel="regret, Elo")
+        budgets = sorted({games for cells in found.values() for games in cells})
+        axis.set_xticks(budgets, [str(games) for games in budgets])
+        axis.minorticks_off()
         axis.grid(visible=True, alpha=0.3)
     handles, labels = axes[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False)

@@ -134,7 +134,9 @@ class RoundTrials:
             else:
                 frozen = trials[number]
                 if frozen.state.is_finished():
-                    return number, self._values_of(frozen), frozen.user_attrs.get(START_ATTRIBUTE, [])
+                    played = [sets for _, *sets, _ in frozen.user_attrs.get(RESULTS_ATTRIBUTE, [])]
+                    start = {"played": played} if played else frozen.user_attrs.get(START_ATTRIBUTE, [])
+                    return number, self._values_of(frozen), start
                 trial = optuna.Trial(self._study, frozen._trial_id)
             if WORKER_ATTRIBUTE not in trial.user_attrs:
                 trial.set_user_attr(WORKER_ATTRIBUTE, self._worker)

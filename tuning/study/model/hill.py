@@ -6,12 +6,13 @@ Far below its summit a hill levels off: settings that lose nearly every game can
 results from far down would make all slopes too gentle, because each of their small scores weighs heavily.
 
 With two hills, Elo at every point is that of the higher one, so that there are two summits and a valley. The hills
-share skews and interactions. Each hill has its own maximum, curvatures and height.
+share interactions. Each hill has its own maximum, curvatures and height.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +21,15 @@ from elolab.tuning.study.space import Space
 
 Array = NDArray[np.float64]
 
-PLACE_MEAN, PLACE_DEVIATION, CLOSE_DEVIATION = 0.5, 0.5, 0.2
-"""Prior mean and standard deviations of a maximum's coordinate, as fractions of the range.
-
-The smaller deviation applies to ranges chosen around their maxima.
-"""
+PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
+"""Prior mean and standard deviation of a maximum's coordinate, as fractions of the range."""
 NEAR_BASE_DEVIATION = 0.05
 """Prior standard deviation of a maximum's coordinate around the base's coordinate.
 
 It applies in the model with a maximum near the base.
 """
 MAX_INTERACTING = 16
-"""Maximum number of ranges for which the model has interactions; with more ranges, games determine them poorly."""
+"""Maximum number of ranges that interact, the steepest ones: little Elo depends on the interactions of the others."""
 LOG_CURVATURE = math.log(400.0)
 """Prior mean of the logarithm of the curvatures, which are in Elo over range squared."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
@@ -39,12 +37,6 @@ COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
 """Prior standard deviation of an interaction: the mixed derivative over the geometric mean of both curvatures."""
-SKEW_DEVIATION = 0.15
-"""Prior standard deviation of a skew: the fraction by which large distances from the maximum are stretched on one side
-and shrunk on the other.
-"""
-SKEW_WIDTH = 0.3
-"""Distance from the maximum at which a skew takes effect, as a fraction of the range."""
 LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
 """Prior mean and standard deviation of the logarithm of the largest loss.
 
@@ -70,31 +62,35 @@ NO_SUMMIT = -1e6
 class Hill:
     """Elo as a function of a set of values, and the positions of the model's terms in one vector.
 
-    The terms are maxima, logarithms of curvatures, interactions, skews, the logarithm of the largest loss, and effects
-    of choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
+    The terms are maxima, logarithms of curvatures, interactions, the logarithm of the largest loss, and effects of
+    choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
     the second's; the second hill's height over the first. The logarithms of curvatures are then means of both hills.
     """
 
-    def __init__(self, space: Space, *, is_double: bool = False) -> None:
+    def __init__(self, space: Space, interacting: Sequence[int] | None = None, *, is_double: bool = False) -> None:
+        """``interacting`` are the indices of the ranges that interact, among all ranges; by default all do."""
         self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
         self.sizes = [len(space.dimensions[place].choices) for place in self.choices]
         self.count = len(self.ordered)
         self.base = np.array(space.coordinates(space.default_values), float)[self.ordered]
-        self.one, self.other = np.triu_indices(self.count if self.count <= MAX_INTERACTING else 0, 1)
+        self.interacting = tuple(range(self.count) if interacting is None else interacting)
+        places = np.array(self.interacting, int)
+        self.one, self.other = (places[which] for which in np.triu_indices(len(places), 1))
         count, crossed = self.count, len(self.one)
         self.maxima = slice(0, count)
         self.curvatures = slice(count, 2 * count)
         self.interactions = slice(2 * count, 2 * count + crossed)
-        self.skews = slice(2 * count + crossed, 3 * count + crossed)
-        self.largest_loss = 3 * count + crossed
+        self.largest_loss = 2 * count + crossed
         self.effects = slice(self.largest_loss + 1, self.largest_loss + 1 + sum(self.sizes))
         end = self.effects.stop
         self.second_maxima = slice(end, end + count)
         self.contrasts = slice(end + count, end + 2 * count)
         self.height = end + 2 * count
         self.terms = self.height + 1 if is_double else end
+        self.at_target: Hill = self
+        """The hill at the limit to tune for, whose terms are the first ones of this hill."""
 
     def effects_of(self, place: int) -> slice:
         """The slice, within the effects, of the choices of dimension ``place``."""
@@ -102,23 +98,21 @@ class Hill:
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
-    def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
+    def prior(self, *, is_near_base: bool = False) -> tuple[Array, Array]:
         """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
 
-        ``deviation_of_places`` is the standard deviation of the maxima's coordinates. ``is_near_base`` selects the
-        prior of a maximum near the base.
+        ``is_near_base`` selects the prior of a maximum near the base.
         """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
-        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, deviation_of_places
+        mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
         if is_near_base:
             mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
         deviation[self.interactions] = INTERACTION_DEVIATION
-        deviation[self.skews] = SKEW_DEVIATION
         mean[self.largest_loss], deviation[self.largest_loss] = LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION
         deviation[self.effects] = CHOICE_DEVIATION
         if self.is_double:
-            mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, deviation_of_places
+            mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, PLACE_DEVIATION
             deviation[self.contrasts], deviation[self.height] = CONTRAST_DEVIATION, HEIGHT_DEVIATION
         covariance = np.diag(deviation**2)
         covariance[self.curvatures, self.curvatures] += COMMON_DEVIATION**2
@@ -150,38 +144,34 @@ class Hill:
 
     def elo(self, terms: Array, points: Array) -> Array:
         """Elo of the points (rows of coordinates) by these terms, shape (points,)."""
-        _, _, _, lost, _ = self._below_summits(terms, points)
+        _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
         """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
-        skews, roots = terms[self.skews], np.exp(self._log_curvatures_of_both(terms) / 2)
-        apart, bend, bent, lost, pull = self._below_summits(terms, points)
+        roots = np.exp(self._log_curvatures_of_both(terms) / 2)
+        apart, lost, pull = self._below_summits(terms, points)
         indicators = self.indicators(points)
         levelled, by_loss, by_largest = levelled_off(lost, terms[self.largest_loss])
         elo = self._heights(terms) - levelled
         highest = _highest(elo)
         by_height = np.exp((elo - highest) / VALLEY_WIDTH) if self.is_double else np.ones_like(elo)
         weights = (by_height * by_loss)[:, :, None]
-        by_place = weights * pull * (1 + skews * (bend + apart * (1 - bend * bend) / SKEW_WIDTH))
-        by_curvature = weights * (-0.5 * bent * pull)
-        stretched = roots[:, None] * bent
+        by_place = weights * pull
+        by_curvature = weights * (-0.5 * apart * pull)
+        stretched = roots[:, None] * apart
         crossed = -stretched[:, :, self.one] * stretched[:, :, self.other]
-        shared = [by_curvature, weights * crossed, weights * (-pull * apart * bend)]
-        shared.append((-by_height * by_largest)[:, :, None])
+        shared = [by_curvature, weights * crossed, (-by_height * by_largest)[:, :, None]]
         slopes = [by_place[0], *(one.sum(axis=0) for one in shared), indicators]
         if self.is_double:
             slopes += [by_place[1], (by_curvature[0] - by_curvature[1]) / 2, by_height[1][:, None]]
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
-    def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array, Array, Array]:
-        """Position of the points relative to each summit, and the Elo lost there without levelling off.
+    def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
+        """The points' distances from each maximum, the Elo lost there without levelling off, and its derivatives.
 
-        Returns the distance from the maximum, the tanh that skews it, the skewed distance, the Elo lost, and the Elo's
-        derivatives by the skewed distance.
-
-        The Elo lost has the shape (hills, points). All others have the shape (hills, points, ranges). Choices are
+        The Elo lost has the shape (hills, points), the others have the shape (hills, points, ranges). Choices are
         ignored.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
@@ -189,10 +179,8 @@ class Hill:
             maxima = np.stack([maxima[0], terms[self.second_maxima]])
             hessians = np.stack([hessians[0], self.hessians(terms, second=True)])
         apart = points[:, self.ordered] - maxima[:, None]
-        bend = np.tanh(apart / SKEW_WIDTH)
-        bent = apart * (1 + terms[self.skews] * bend)
-        pull = bent @ hessians
-        return apart, bend, bent, 0.5 * (bent * pull).sum(axis=2), pull
+        pull = apart @ hessians
+        return apart, 0.5 * (apart * pull).sum(axis=2), pull
 
     def _heights(self, terms: Array) -> Array:
         """Elo of the summits, shape (hills, 1)."""
@@ -212,10 +200,6 @@ class Hill:
         found[..., self.contrasts], found[..., self.height] = -terms[..., self.contrasts], -terms[..., self.height]
         return found
 
-    def at_target(self, terms: Array) -> Array:
-        """The columns of the design matrix ``terms`` that apply at the limit to tune for: in this class all of them."""
-        return terms
-
 
 class HillOverLimits(Hill):
     """A hill for results at several limits: maxima move and Elo shrinks with the logarithm of the limit.
@@ -223,21 +207,23 @@ class HillOverLimits(Hill):
     The first terms are the terms of ``Hill`` at the target limit; the further terms have no effect there.
     """
 
-    def __init__(self, space: Space, log_limits: Array, *, is_double: bool = False) -> None:
+    def __init__(
+        self, space: Space, log_limits: Array, interacting: Sequence[int] | None = None, *, is_double: bool = False
+    ) -> None:
         """Make a hill for the points with these limits: ``elo_with_slopes`` expects exactly these points.
 
         ``log_limits`` contains the natural logarithm of each point's search limit over the target limit, shape
         (points,).
         """
-        super().__init__(space, is_double=is_double)
-        self._at_target = Hill(space, is_double=is_double)
+        super().__init__(space, interacting, is_double=is_double)
+        self.at_target = Hill(space, interacting, is_double=is_double)
         self._log_limits = log_limits[:, None]
         self._movements = slice(self.terms, self.terms + self.count)
         self.terms += self.count + 1
 
-    def prior(self, deviation_of_places: float = PLACE_DEVIATION, *, is_near_base: bool = False) -> tuple[Array, Array]:
+    def prior(self, *, is_near_base: bool = False) -> tuple[Array, Array]:
         """Mean vector and precision matrix of the prior of all terms."""
-        mean, precision = self._at_target.prior(deviation_of_places, is_near_base=is_near_base)
+        mean, precision = self.at_target.prior(is_near_base=is_near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
         extended[: len(mean), : len(mean)] = precision
@@ -256,10 +242,6 @@ class HillOverLimits(Hill):
         by_place = slopes[:, self.maxima] + (slopes[:, self.second_maxima] if self.is_double else 0.0)
         slopes = np.concatenate([slopes, self._log_limits * by_place, self._log_limits * elo[:, None]], 1)
         return scale[:, 0] * elo, scale * slopes
-
-    def at_target(self, terms: Array) -> Array:
-        """The terms of ``Hill`` at the target limit, without movements and shrinkage."""
-        return np.asarray(terms[..., : self._at_target.terms], float)
 
 
 def _highest(elo: Array) -> Array:

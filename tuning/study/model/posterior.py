@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.tuning.study.model.hill import (
-    CLOSE_DEVIATION,
     MAX_INTERACTING,
     NO_SUMMIT,
-    PLACE_DEVIATION,
     Hill,
     HillOverLimits,
     bounded,
 )
 from elolab.tuning.study.model.linear_algebra import one_thread
 from elolab.tuning.study.model.observations import Observations
-from elolab.tuning.study.model.response import ResponseModel, Summit, TwoHills
+from elolab.tuning.study.model.response import ResponseModel, TwoHills
 from elolab.tuning.study.space import Space
 
 Array = NDArray[np.float64]
@@ -32,6 +30,8 @@ SECOND_SUMMIT_ODDS = 1 / 2
 """Prior odds of two hills."""
 PAIRS_OF_TWO_HILLS = 600
 """Minimum number of game pairs for a model with two hills; fewer pairs are better spent near one hill's best set."""
+PAIRS_PER_RANGE = 100
+"""Minimum number of game pairs for each range for a model with two hills."""
 SCREENED = 200
 """Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
@@ -81,11 +81,11 @@ class ObservedResults:
         points = np.concatenate([half[::step] for half in np.split(self.points, 2)])
         return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
-    def hill(self, space: Space, *, is_double: bool = False) -> Hill:
+    def hill(self, space: Space, interacting: Sequence[int], *, is_double: bool = False) -> Hill:
         """The hill for these results: a ``HillOverLimits`` if they have several search limits."""
         if self.log_limits.any():
-            return HillOverLimits(space, np.tile(self.log_limits, 2), is_double=is_double)
-        return Hill(space, is_double=is_double)
+            return HillOverLimits(space, np.tile(self.log_limits, 2), interacting, is_double=is_double)
+        return Hill(space, interacting, is_double=is_double)
 
 
 @dataclass(frozen=True)
@@ -196,13 +196,13 @@ class Explanation:
     log_odds: float
     """Logarithm of the model's probability, up to a constant common to all candidates."""
 
-    def at_target(self, terms: Array, *, is_double: bool) -> Array:
-        """Terms for ``ResponseModel``, shape (..., terms).
+    def drawn(self, spread: float, *, is_double: bool) -> Array:
+        """Draws of the terms for ``ResponseModel``, shape (draws, terms).
 
         With ``is_double``, a single hill gets the terms of a second hill at the height ``NO_SUMMIT``.
         """
         hill = self.posterior.hill
-        terms = hill.at_target(terms)
+        terms = self.posterior.draws(self.mode, spread)[:, : hill.at_target.terms]
         if hill.is_double or not is_double:
             return terms
         second = np.zeros((len(terms), 2 * hill.count + 1))
@@ -215,10 +215,10 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     """Fit the model to all results; a study's last model also allows for a maximum near the base."""
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
-    single, deviation_of_places = _single_hill(observations.space, results)
+    single = _single_hill(observations.space, results)
     others = [_near_base(single)] if is_last else []
     best, two_hills = single, None
-    double = _two_hills(single, deviation_of_places)
+    double = _two_hills(single)
     if double is not None:
         two_hills = _described(double, double.log_odds - single.log_odds)
         best, other = (double, single) if double.log_odds > single.log_odds else (single, double)
@@ -226,32 +226,23 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     return _averaged(best, others, two_hills, LAST_SPREAD if is_last else 1.0)
 
 
-def _single_hill(space: Space, results: ObservedResults) -> tuple[Explanation, float]:
-    """The most probable single hill, and the prior standard deviation of its maximum's place.
-
-    The standard deviation is the wide or the close one, whichever makes the results more probable.
-    """
-    hill = results.hill(space)
-    wide = Posterior(results, hill, *hill.prior(), TYPICAL_DISPERSION)
-    first = wide.mode(wide.mean)
-    wide = replace(wide, dispersion=_dispersion(results, first.expected))
-    mode = wide.mode(first.terms)
-    found = Explanation(wide, mode, wide.log_evidence(mode))
-    close = _under_prior(found, *hill.prior(CLOSE_DEVIATION))
-    return (close, CLOSE_DEVIATION) if close.log_odds > found.log_odds else (found, PLACE_DEVIATION)
-
-
-def _under_prior(found: Explanation, mean: Array, precision: Array) -> Explanation:
-    """The candidate ``found``, refitted with another prior."""
-    posterior = replace(found.posterior, mean=mean, precision=precision)
-    mode = posterior.mode(found.mode.terms)
+def _single_hill(space: Space, results: ObservedResults) -> Explanation:
+    """The most probable single hill; a hill without interactions says which ranges may have some."""
+    plain = results.hill(space, ())
+    first = Posterior(results, plain, *plain.prior(), TYPICAL_DISPERSION).mode(plain.prior()[0])
+    steepest = np.argsort(-first.terms[plain.curvatures], kind="stable")[:MAX_INTERACTING]
+    hill = results.hill(space, sorted(steepest.tolist()))
+    posterior = Posterior(results, hill, *hill.prior(), _dispersion(results, first.expected))
+    mode = posterior.mode(np.insert(first.terms, [plain.interactions.start] * len(hill.one), 0.0))
     return Explanation(posterior, mode, posterior.log_evidence(mode))
 
 
 def _near_base(hill: Explanation) -> Explanation:
     """The candidate refitted with the prior of a maximum near the base."""
-    found = _under_prior(hill, *hill.posterior.hill.prior(is_near_base=True))
-    return replace(found, log_odds=math.log(NEAR_BASE_ODDS) + found.log_odds)
+    mean, precision = hill.posterior.hill.prior(is_near_base=True)
+    posterior = replace(hill.posterior, mean=mean, precision=precision)
+    mode = posterior.mode(hill.mode.terms)
+    return Explanation(posterior, mode, math.log(NEAR_BASE_ODDS) + posterior.log_evidence(mode))
 
 
 def _dispersion(results: ObservedResults, expected: Array) -> float:
@@ -259,18 +250,18 @@ def _dispersion(results: ObservedResults, expected: Array) -> float:
     return (DISPERSION_WEIGHT * TYPICAL_DISPERSION + observed) / (DISPERSION_WEIGHT + len(results.pairs))
 
 
-def _two_hills(single: Explanation, deviation_of_places: float) -> Explanation | None:
-    """The most probable model with two hills, the higher hill first; ``None`` for few results or many ranges.
+def _two_hills(single: Explanation) -> Explanation | None:
+    """The most probable model with two hills, the higher hill first; ``None`` for few results.
 
     The starting points have summits at sampled sets; the search continues from the most probable ones.
     """
     results, hill, space = single.posterior.results, single.posterior.hill, single.posterior.hill.space
-    if not 0 < hill.count <= MAX_INTERACTING or results.pairs.sum() < PAIRS_OF_TWO_HILLS:
+    if not hill.count or results.pairs.sum() < max(PAIRS_OF_TWO_HILLS, PAIRS_PER_RANGE * hill.count):
         return None
-    double = results.hill(space, is_double=True)
-    posterior = Posterior(results, double, *double.prior(deviation_of_places), single.posterior.dispersion)
+    double = results.hill(space, hill.interacting, is_double=True)
+    posterior = Posterior(results, double, *double.prior(), single.posterior.dispersion)
     few = results.every(math.ceil(len(results.pairs) / SEARCHED))
-    on_few = replace(posterior, results=few, hill=few.hill(space, is_double=True))
+    on_few = replace(posterior, results=few, hill=few.hill(space, hill.interacting, is_double=True))
     starts = on_few.best_starts(bounded(double, _starts_of_two_hills(single, posterior)))
     climbed = [posterior.mode(start, LAST_STEPS) for start in starts]
     best = max(climbed, key=lambda one: posterior.log_density(one.terms, one.expected))
@@ -300,13 +291,10 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 def _described(double: Explanation, log_odds: float) -> TwoHills:
     """Summits, probability and response model of two hills; ``log_odds`` are the log odds of two hills against one."""
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
-    at_target = hill.at_target(np.vstack([terms, posterior.draws(double.mode)]))
-    first, second = (
-        Summit(at_target[0, places], np.exp(hill.log_curvatures(terms, second=is_second)))
-        for places, is_second in ((hill.maxima, False), (hill.second_maxima, True))
-    )
-    mode = ResponseModel(hill.space, at_target[:1], posterior.dispersion, is_double=True)
-    model = ResponseModel(hill.space, at_target[1:], posterior.dispersion, mode, is_double=True)
+    at_target = np.vstack([terms, posterior.draws(double.mode)])[:, : hill.at_target.terms]
+    first, second = at_target[0, hill.maxima], at_target[0, hill.second_maxima]
+    mode = ResponseModel(hill.at_target, at_target[:1], posterior.dispersion)
+    model = ResponseModel(hill.at_target, at_target[1:], posterior.dispersion, mode)
     return TwoHills((first, second), model, 1 / (1 + math.exp(-min(max(log_odds, -MAX_LOGIT), MAX_LOGIT))))
 
 
@@ -317,15 +305,14 @@ def _averaged(
 
     ``spread`` multiplies the draws' distances from their modes.
     """
-    hill, dispersion = best.posterior.hill, best.posterior.dispersion
-    is_double = any(one.posterior.hill.is_double for one in (best, *others))
-    draws = best.at_target(best.posterior.draws(best.mode, spread), is_double=is_double)
+    hill, dispersion = best.posterior.hill.at_target, best.posterior.dispersion
+    widest = max((one.posterior.hill.at_target for one in (best, *others)), key=lambda one: one.terms)
+    draws = best.drawn(spread, is_double=widest.is_double)
     odds = [math.exp(min(max(one.log_odds - best.log_odds, -MAX_LOGIT), MAX_LOGIT)) for one in others]
     start = 0
     for one, share in zip(others, odds, strict=True):
         end = start + round(share / (1 + sum(odds)) * DRAWS)
-        drawn = one.posterior.draws(one.mode, spread)
-        draws[start:end] = one.at_target(drawn[start:end], is_double=is_double)
+        draws[start:end] = one.drawn(spread, is_double=widest.is_double)[start:end]
         start = end
-    mode = ResponseModel(hill.space, hill.at_target(best.mode.terms[None]), dispersion, is_double=hill.is_double)
-    return ResponseModel(hill.space, draws, dispersion, mode, is_double=is_double, two_hills=two_hills)
+    mode = ResponseModel(hill, best.mode.terms[None, : hill.terms], dispersion)
+    return ResponseModel(widest, draws, dispersion, mode, two_hills=two_hills)

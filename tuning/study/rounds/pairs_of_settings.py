@@ -6,9 +6,7 @@ point near the centre, in every dimension at once with a random sign. The more a
 Values are rounded to one of the two nearest whole numbers at random, the nearer one more often. Such a match measures
 the slope at its middle, whatever the curvature is; different middles measure the curvature.
 
-Such matches reveal neither other regions nor a valley between two summits. So some settings pairs compare the centre
-with a random set from the whole ranges. If the model may have two hills, sets near both summits play each other, more
-often if the higher summit is uncertain.
+Such matches reveal no other regions. So some settings pairs compare the centre with a random set from the whole ranges.
 
 Choices always differ between the two sets. One draw from the posterior selects the best choice, and a second draw
 selects the best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo
@@ -23,17 +21,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum, auto
 from typing import Any
 
 import numpy as np
 
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS
 from elolab.tuning.study.model.response import ResponseModel
-from elolab.tuning.study.space import Dimension, Space, Values
+from elolab.tuning.study.space import Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
 """Half-width of a settings pair after a number of game pairs, in a dimension of a curvature in Elo over range squared.
@@ -58,24 +54,12 @@ The distances are uniformly distributed.
 """
 FIRST_SHIFT = 0.3
 """Maximum distance of a settings pair's middle from the base in the first round, as a fraction of the range."""
-ACROSS_SHARE, ACROSS_RATE = 0.5, 5.0
-"""Share of the settings pairs that play one summit against the other: ``ACROSS_SHARE * min(1, ACROSS_RATE * p)``.
-
-p is the probability that the other summit is the higher one.
+EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
+"""Share of the settings pairs that compare the centre with a random set from the whole ranges, after so many game
+pairs.
 """
-ACROSS_WIDTH = 0.35
-"""Factor on the half-width of settings pairs that compare two summits; sets close to the summits show their heights
-best.
-"""
-EXPLORING_SHARE = 0.1
-"""Share of the settings pairs that compare the centre with a random set from the whole ranges.
-
-It applies once the model may have two hills.
-"""
-RIVAL_RATE = 0.5
-"""Share of the settings pairs around the other summit, per unit of the probability that it is the higher one."""
-MIN_RIVAL_SHARE = 0.02
-"""Minimum probability that the other summit is the higher one; a less probable summit is ignored."""
+EXPLORING_WIDTH = 0.35
+"""Factor on the half-width around the centre of settings pairs that explore: sets close to it show its height best."""
 EVEN_SHARE = 0.05
 """Share of the settings pairs whose two choices are selected uniformly, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
@@ -91,16 +75,6 @@ MAX_DRAWS = 40
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
 """A matrix for each dimension with choices: how often the first set's choice (row) meets the second set's (column)."""
-
-
-class SetPlace(Enum):
-    """Region from which one set of a settings pair is drawn."""
-
-    CENTRE = auto()
-    RIVAL = auto()
-    """Near the other summit of two hills."""
-    ANYWHERE = auto()
-    """Anywhere in the ranges."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +125,6 @@ class RoundDesign:
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
     """Curvature of each range in Elo over range squared; empty in the first round."""
-    rival: Values = ()
-    """A set at another summit of the model, which may be the higher one; empty without another summit."""
-    rival_curvatures: tuple[float, ...] = ()
-    rival_share: float = 0.0
-    """Probability that the other summit is the higher one."""
 
     @property
     def is_first(self) -> bool:
@@ -164,21 +133,16 @@ class RoundDesign:
 
     def plain(self) -> list[object]:
         """The design without its centre, as plain data for JSON."""
-        rival = [[list(self.rival), list(self.rival_curvatures), self.rival_share]] if self.rival else []
-        return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings], *rival]
+        return [list(self.curvatures), [[list(row) for row in rows] for rows in self.meetings]]
 
     @staticmethod
     def from_plain(centre: Values, plain: Sequence[object]) -> RoundDesign:
-        """The design with this centre and the plain data from ``plain``."""
-        curvatures, meetings, *more = plain
+        """The design with this centre and the plain data from ``plain``; older versions recorded more."""
+        curvatures, meetings, *_ = plain
         assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
         rows = tuple(tuple(tuple(row) for row in rows) for rows in meetings)
-        if not more:
-            return RoundDesign(centre, rows, tuple(curvatures))
-        assert isinstance(more[0], list)
-        rival, rival_curvatures, rival_share = more[0]
-        return RoundDesign(centre, rows, tuple(curvatures), tuple(rival), tuple(rival_curvatures), rival_share)
+        return RoundDesign(centre, rows, tuple(curvatures))
 
 
 def first_design(space: Space) -> RoundDesign:
@@ -192,19 +156,8 @@ def design_of(model: ResponseModel, best: Values) -> RoundDesign:
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
-    curvatures = _rounded(model.curvatures(best))
-    found = model.rival(best)
-    if found is None or found[2] < MIN_RIVAL_SHARE:
-        return RoundDesign(_listed(model.space, best), meetings, curvatures)
-    rival, rival_curvatures, share = found
-    return RoundDesign(
-        _listed(model.space, best), meetings, curvatures, _listed(model.space, rival), _rounded(rival_curvatures),
-        round(share, MEETING_DIGITS),
-    )  # fmt: skip
-
-
-def _rounded(curvatures: Iterable[float]) -> tuple[float, ...]:
-    return tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in curvatures)
+    curvatures = tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in model.curvatures(best))
+    return RoundDesign(_listed(model.space, best), meetings, curvatures)
 
 
 def _listed(space: Space, values: Sequence[Value]) -> Values:
@@ -274,9 +227,9 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
     ``MAX_DRAWS`` times in total.
     """
     size = 3 * len(space.dimensions)
-    places = places_of(design, seed, number, pairs)
+    explores = exploring_set(design, seed, number, pairs)
     for attempt in range(1, MAX_DRAWS + 1):
-        first, second = _drawn_sets(space, design, places, pairs, draws(seed, number, attempt * size)[-size:])
+        first, second = _drawn_sets(space, design, explores, pairs, draws(seed, number, attempt * size)[-size:])
         if first != second:
             break
     return SettingsPair(number, first, second)
@@ -296,87 +249,59 @@ def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round
     """The settings pairs of a round of any sampler, from its trial's values and what the sampler records with it.
 
     ``design`` is ``RoundDesign.plain`` of ``duel``, ``Iteration.plain`` of ``spsa``, whose two sets play all pairs, or
-    nothing: then the trial's set plays the base.
+    nothing: then the trial's set plays the base. After the round's end it is the two sets of each settings pair.
     """
     if isinstance(design, list) and design:
         return design_round(space, seed, RoundDesign.from_plain(values, design), one)
-    sets = design["sets"] if design else (space.effective_values(values), space.default_values)
-    first, second = map(tuple, sets)
+    design = design or {"sets": (space.effective_values(values), space.default_values)}
+    played = design["played"] if "played" in design else [design["sets"]] * one.settings_pairs
     return [
         ScheduledSettingsPair(
-            SettingsPair(one.first_settings_pair + place, first, second),
+            SettingsPair(one.first_settings_pair + place, tuple(first), tuple(second)),
             one.first_pair + place * one.game_pairs, one.game_pairs, one.number,
         )
-        for place in range(one.settings_pairs)
+        for place, (first, second) in enumerate(played)
     ]  # fmt: skip
 
 
-def places_of(design: RoundDesign, seed: int, number: int, pairs: int) -> tuple[SetPlace, SetPlace]:
-    """Regions from which the first and the second set of settings pair ``number`` are drawn.
+def exploring_set(design: RoundDesign, seed: int, number: int, pairs: int) -> int | None:
+    """Which set of settings pair ``number`` is a random one from the whole ranges: 0, 1, or ``None``.
 
     ``pairs`` is the number of game pairs played before.
     """
-    if design.is_first or pairs < PAIRS_OF_TWO_HILLS:
-        return SetPlace.CENTRE, SetPlace.CENTRE
+    if design.is_first or pairs < EXPLORING_FROM:
+        return None
     exploring, drawn = draws(seed, number, 2, "sides")
-    if exploring < EXPLORING_SHARE:
-        return (SetPlace.CENTRE, SetPlace.ANYWHERE) if drawn < 0.5 else (SetPlace.ANYWHERE, SetPlace.CENTRE)
-    if not design.rival:
-        return SetPlace.CENTRE, SetPlace.CENTRE
-    across = ACROSS_SHARE * min(1.0, ACROSS_RATE * design.rival_share)
-    if drawn < across:
-        return (SetPlace.RIVAL, SetPlace.CENTRE) if drawn < across / 2 else (SetPlace.CENTRE, SetPlace.RIVAL)
-    side = SetPlace.RIVAL if drawn - across < RIVAL_RATE * design.rival_share else SetPlace.CENTRE
-    return side, side
+    return int(drawn < 0.5) if exploring < EXPLORING_SHARE else None
 
 
 def _drawn_sets(
-    space: Space, design: RoundDesign, places: tuple[SetPlace, SetPlace], pairs: int, drawn: Sequence[float]
+    space: Space, design: RoundDesign, explores: int | None, pairs: int, drawn: Sequence[float]
 ) -> tuple[Values, Values]:
     """The two sets of a settings pair, computed from three random numbers per dimension."""
-    meetings = iter(design.meetings)
-    ordered = 0
-    first: list[Value] = []
-    second: list[Value] = []
+    meetings, curvatures = iter(design.meetings), iter(design.curvatures)
+    sets: tuple[list[Value], list[Value]] = [], []
     for place, dimension in enumerate(space.dimensions):
         one, two, three = drawn[3 * place : 3 * place + 3]
         if dimension.choices:
-            ours, theirs = _drawn_meeting(next(meetings), one)
-            first.append(dimension.choices[ours])
-            second.append(dimension.choices[theirs])
+            for values, choice in zip(sets, _drawn_meeting(next(meetings), one), strict=True):
+                values.append(dimension.choices[choice])
             continue
-        is_across = places[0] is not places[1]
-        ways = [
-            _middle_and_width(dimension, place, ordered, design, side, pairs, two, is_across=is_across)
-            for side in places
-        ]
-        ordered += 1
+        width = FIRST_WIDTH if design.is_first else half_width(pairs, next(curvatures))
+        width *= 1.0 if explores is None else EXPLORING_WIDTH
+        middle = _middle(dimension.coordinate(design.centre[place]), width, two, is_first=design.is_first)
         sign = 1 if one < 0.5 else -1
-        first.append(dimension.value_at(ways[0][0] + sign * ways[0][1], three))
-        second.append(dimension.value_at(ways[1][0] - sign * ways[1][1], 1 - three))
-    return space.effective_values(first), space.effective_values(second)
+        for which, (values, way, rounding) in enumerate(zip(sets, (sign, -sign), (three, 1 - three), strict=True)):
+            values.append(dimension.value_at(two if which == explores else middle + way * width, rounding))
+    return space.effective_values(sets[0]), space.effective_values(sets[1])
 
 
-def _middle_and_width(
-    dimension: Dimension, place: int, ordered: int, design: RoundDesign, side: SetPlace, pairs: int, drawn: float,
-    *, is_across: bool,
-) -> tuple[float, float]:  # fmt: skip
-    """Middle of a settings pair in one range, and distance of a set from it, as fractions of the range.
-
-    ``place`` is the dimension's index in the space, ``ordered`` its index among the ranges; ``drawn`` is a random
-    number from 0 to 1; ``is_across`` is true if the two sets come from different regions.
-    """
-    if side is SetPlace.ANYWHERE:
-        return drawn, 0.0
-    is_rival = side is SetPlace.RIVAL
-    centre, curvatures = (design.rival, design.rival_curvatures) if is_rival else (design.centre, design.curvatures)
-    width = FIRST_WIDTH if design.is_first else half_width(pairs, curvatures[ordered])
-    width *= ACROSS_WIDTH if is_across else 1.0
-    shift = FIRST_SHIFT if design.is_first else SHIFT_SHARE * width
-    middle = dimension.coordinate(centre[place]) + shift * (2 * drawn - 1)
+def _middle(centre: float, width: float, drawn: float, *, is_first: bool) -> float:
+    """Middle of a settings pair in one range, as a coordinate; ``drawn`` is a random number from 0 to 1."""
+    middle = centre + (FIRST_SHIFT if is_first else SHIFT_SHARE * width) * (2 * drawn - 1)
     # Near an end the middles are reflected: if all were in one place, no curvature could be seen there.
     end = END_SHARE * width
-    return end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle), width
+    return end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle)
 
 
 def _drawn_meeting(meetings: tuple[tuple[float, ...], ...], drawn: float) -> tuple[int, int]:

@@ -20,21 +20,24 @@ from elolab.tuning.reports.tuning_report import optimism_sentence
 from elolab.tuning.study.model.importance import importances, main_effect
 from elolab.tuning.study.model.maxima import expected_remaining_gain, maximum
 from elolab.tuning.study.model.observations import Observations
-from elolab.tuning.study.model.posterior import PAIRS_OF_TWO_HILLS, fit
+from elolab.tuning.study.model.posterior import fit
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import Decision, decide
 from elolab.tuning.study.result import StudyResult
 from elolab.tuning.study.rounds.pairs_of_settings import (
+    EXPLORING_FROM,
     EXPLORING_SHARE,
+    Round,
     RoundDesign,
-    SetPlace,
+    SettingsPair,
     design_of,
     design_pair,
     draws,
+    exploring_set,
     first_design,
     game_pairs_per_settings_pair,
     half_width,
-    places_of,
+    round_pairs,
 )
 from elolab.tuning.study.space import Dimension, Space
 from elolab.tuning.study.study_spec import tuning_from_mapping
@@ -124,24 +127,34 @@ def test_settings_pairs_lie_on_both_sides_of_a_point_near_the_centre(centre: int
     assert np.std([(float(pair.first[0]) + float(pair.second[0])) / 2 for pair in first]) > np.std(both.mean(axis=1))
 
 
-def test_some_settings_pairs_look_elsewhere_and_at_the_other_summit() -> None:
-    alone = RoundDesign((500, 5, "a"), first_design(SPACE).meetings, (1000.0, 250.0))
-    design = RoundDesign(alone.centre, alone.meetings, alone.curvatures, (100, 8, "a"), (1000.0, 250.0), 0.5)
-    pairs = PAIRS_OF_TWO_HILLS
-    assert {places_of(design, 3, number, pairs - 1) for number in range(400)} == {(SetPlace.CENTRE, SetPlace.CENTRE)}
-    sides = [places_of(design, 3, number, pairs) for number in range(400)]
-    assert np.mean([SetPlace.ANYWHERE in pair for pair in sides]) == pytest.approx(EXPLORING_SHARE, abs=0.04)
-    assert {pair for number in range(400) if SetPlace.RIVAL in (pair := places_of(alone, 3, number, pairs))} == set()
-    first = RoundDesign(alone.centre, alone.meetings)
-    assert {places_of(first, 3, number, pairs) for number in range(400)} == {(SetPlace.CENTRE, SetPlace.CENTRE)}
-    across = [number for number, pair in enumerate(sides) if set(pair) == {SetPlace.CENTRE, SetPlace.RIVAL}]
-    assert 120 < len(across) < 240
-    for number in across:
-        pair = design_pair(SPACE, 3, design, number, pairs)
-        near, other = sorted([float(pair.first[0]), float(pair.second[0])], reverse=True)
-        assert abs(near - 500) < 120
-        assert abs(other - 100) < 120
-    assert RoundDesign.from_plain(design.centre, json.loads(json.dumps(design.plain()))) == design
+def test_some_settings_pairs_compare_the_centre_with_a_set_from_anywhere() -> None:
+    design = RoundDesign((500, 5, "a"), first_design(SPACE).meetings, (1000.0, 250.0))
+    assert {exploring_set(design, 3, number, EXPLORING_FROM - 1) for number in range(400)} == {None}
+    first = RoundDesign(design.centre, design.meetings)
+    assert {exploring_set(first, 3, number, EXPLORING_FROM) for number in range(400)} == {None}
+    found = {number: which for number in range(400) if (which := exploring_set(design, 3, number, 600)) is not None}
+    assert len(found) / 400 == pytest.approx(EXPLORING_SHARE, abs=0.04)
+    far = []
+    for number, which in found.items():
+        pair = design_pair(SPACE, 3, design, number, EXPLORING_FROM)
+        sets = [float(pair.first[0]), float(pair.second[0])]
+        far.append(sets[which])
+        assert abs(sets[1 - which] - 500) < 120
+    assert min(far) < 100
+    assert max(far) > 900
+    recorded = json.loads(json.dumps(design.plain()))
+    assert RoundDesign.from_plain(design.centre, recorded) == design
+    assert RoundDesign.from_plain(design.centre, [*recorded, "of an older version"]) == design
+
+
+def test_a_finished_round_has_the_pairs_that_it_played() -> None:
+    """An older version may have laid them out otherwise."""
+    played = [[list(OPTIMUM), list(SPACE.default_values)], [list(SPACE.default_values), list(OPTIMUM)]]
+    found = round_pairs(SPACE, 3, OPTIMUM, {"played": played}, Round(4, 20, 2, 3, 60))
+    assert [one.settings for one in found] == [
+        SettingsPair(20, OPTIMUM, SPACE.default_values), SettingsPair(21, SPACE.default_values, OPTIMUM),
+    ]  # fmt: skip
+    assert [(one.first_pair, one.pairs, one.round) for one in found] == [(60, 3, 4), (63, 3, 4)]
 
 
 def test_sets_differ_where_values_are_few() -> None:
