@@ -171,8 +171,7 @@ class Hill:
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
         """The points' distances from each maximum, the Elo lost there without levelling off, and its derivatives.
 
-        The Elo lost has the shape (hills, points), the others have the shape (hills, points, ranges). Choices are
-        ignored.
+        The Elo lost has the shape (hills, points); the others also have an axis of ranges. Choices are ignored.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
