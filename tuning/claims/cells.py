@@ -22,7 +22,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.ablation_run import match_of
 from elolab.tuning.ablation.comparison_verdicts import ERROR_RATE, EffectEstimate, match_elo_estimate, match_estimate
 from elolab.tuning.ablation.factorial import contrast_estimate
-from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, scaled_margin
+from elolab.tuning.claims.claims_results import CellKey, CellResult, CellRow, rule_of_part
 from elolab.tuning.claims.claims_spec import COMPARED, COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
 from elolab.tuning.claims.look_results import LookResult, PlannedLooks, still_needed
 from elolab.tuning.claims.measures import (
@@ -251,7 +251,7 @@ class SearchedCell:
         self._positions: list[SampledPosition] = []
         self._sides: dict[str, list[Searched]] = {}
         self.ended = ""
-        self.rule = PartRule(part.expect, scaled_margin(part), part.refuted_by)
+        self.rule = rule_of_part(part)
 
     @property
     def searched(self) -> int:

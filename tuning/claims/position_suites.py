@@ -68,7 +68,6 @@ class PositionSuites:
         return positions[:count]
 
     def _drawn(self, engine: Engine, name: str, number: int, per_game: int) -> list[str]:
-        """Positions drawn from the game with index ``number``."""
         texts = texts_of_self_play(engine, self._suite.openings[self._openings[number]], MAX_PLIES[name])
         places = _places(name, texts)
         chosen = random.Random(f"{self._seed} {name} {number}").sample(places, min(per_game, len(places)))

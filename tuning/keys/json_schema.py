@@ -44,7 +44,6 @@ def schema_text(kind: FileKind) -> str:
 
 
 def _object(schema: Schema) -> dict[str, Any]:
-    """The JSON schema of a table."""
     if schema is SETTINGS:
         return _parameters()
     found: dict[str, Any] = {"type": "object", "additionalProperties": False}

@@ -125,7 +125,6 @@ def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
 
 
 def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
-    """The figures of the report, with titles and captions."""
     margin, words = result.spec.rule.margin_elo, chart_words(message)
     equivalent = message("ablation.forest_equivalent", margin=margin) if margin else ""
     caption = message("ablation.forest_caption", equivalent=equivalent)
@@ -291,10 +290,6 @@ def _verdict_text(verdict: str, message: Catalogue) -> str:
     return message(f"verdict.{verdict}") if verdict else ""
 
 
-def _needed_text(row: AblationRow | EffectRow) -> str:
-    return "" if row.games_needed is None else str(row.games_needed)
-
-
 def _pairs_text(row: AblationRow, message: Catalogue) -> str:
     """The number of counted game pairs as text, with the planned number if that is larger."""
     if row.pairs >= row.planned_pairs:
@@ -303,11 +298,10 @@ def _pairs_text(row: AblationRow, message: Catalogue) -> str:
 
 
 def _ended_text(row: AblationRow, message: Catalogue) -> str:
-    """The reason why a comparison ended, as text."""
     return message(f"ended.{row.ended}") if row.ended else ""
 
 
-def _verdict_cell(row: AblationRow | EffectRow, message: Catalogue) -> str:
+def _verdict_cell(row: EffectRow, message: Catalogue) -> str:
     text = _verdict_text(row.verdict, message)
     return text if row.games_needed is None else message("ablation.games_needed", verdict=text, games=row.games_needed)
 
@@ -341,7 +335,8 @@ def _main_table(result: AblationResult, message: Catalogue) -> TextTable:
         (
             row.label, elo_text(row.elo, row.elo_error), _verdict_text(row.verdict, message),
             interval_text(row.simultaneous_low, row.simultaneous_high), percent_text(row.los),
-            _pairs_text(row, message), _ended_text(row, message), _needed_text(row),
+            _pairs_text(row, message), _ended_text(row, message),
+            "" if row.games_needed is None else str(row.games_needed),
             f"{row.LL} {row.LD} {row.even} {row.WD} {row.WW}", cost,
         )
         for row, cost in zip(result.rows, _costs(result.rows, result.speeds), strict=True)

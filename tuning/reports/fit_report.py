@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +99,6 @@ def _target_text(fitted: FitResult, message: Catalogue) -> str:
 
 
 def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """The outcome of the fit as one sentence."""
     if fitted.interrupted:
         return _stopped_sentence(fitted, message)
     if fitted.kept is None:
@@ -109,17 +107,9 @@ def _fit_sentence(fitted: FitResult, message: Catalogue) -> str:
 
 
 def _iteration_blocks(fitted: FitResult, done: FitIteration, message: Catalogue) -> tuple[Block, ...]:
-    found, unit = done.fit, fitted.unit
-    counts = {"training": found.training, "held_out": found.held_out}
-    rows = (
-        (message("fit.weights_before"), "", f"{done.error_before / unit:.4f}"),
-        (message("fit.weights_scaled"), "", f"{done.error_before_scaled / unit:.4f}"),
-        (message("fit.fitted"), f"{found.training_error / unit:.4f}", f"{found.held_out_error / unit:.4f}"),
-    )
-    heads = (message(f"fit.{fitted.regression}_error"), message("fit.training"), message("fit.held_out"))
-    curve = tuple((str(games), *(f"{loss / unit:.4f}" for loss in losses)) for games, *losses in found.curve)
+    heads, rows, curve = _error_rows(fitted, done, message)
     return (
-        Note(message("fit.iteration", number=done.number, games=done.games, **counts)),
+        Note(_counts_text(done, message)),
         table_of(heads, rows, (1, 2)),
         table_of((message("fit.learning_curve"), *heads[1:]), curve, (1, 2)),
         *(Note(_match_text(match, message)) for match in done.matches),
@@ -129,29 +119,44 @@ def _iteration_blocks(fitted: FitResult, done: FitIteration, message: Catalogue)
 
 
 def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) -> list[str]:
-    found, regression = done.fit, fitted.regression
-
-    def errors(label: str, *figures: float | None) -> str:
-        shown = ["" if figure is None else f"{figure / fitted.unit:.4f}" for figure in figures]
-        return _line("    ", label, shown)
-
-    title, training = message(f"fit.{regression}_error"), message("fit.training")
-    counts = {"training": found.training, "held_out": found.held_out}
+    heads, rows, curve = _error_rows(fitted, done, message)
     return [
-        message("fit.iteration", number=done.number, games=done.games, **counts),
-        _line("  ", title, [training, message("fit.held_out")]),
-        errors(message("fit.weights_before"), None, done.error_before),
-        errors(message("fit.weights_scaled"), None, done.error_before_scaled),
-        errors(message("fit.fitted"), found.training_error, found.held_out_error),
-        "  " + message(f"fit.{regression}_prior", strengths=strengths_text(found)),
+        _counts_text(done, message),
+        _line("  ", *heads),
+        *(_line("    ", *row) for row in rows),
+        "  " + message(f"fit.{fitted.regression}_prior", strengths=strengths_text(done.fit)),
         "  " + message("fit.learning_curve"),
-        *(errors(str(games), *losses) for games, *losses in found.curve),
+        *(_line("    ", *row) for row in curve),
         *(f"  {_match_text(match, message)}" for match in done.matches),
         f"  {done.weights}",
     ]
 
 
-def _line(indent: str, label: str, figures: Sequence[str]) -> str:
+def _counts_text(done: FitIteration, message: Catalogue) -> str:
+    counts = {"training": done.fit.training, "held_out": done.fit.held_out}
+    return message("fit.iteration", number=done.number, games=done.games, **counts)
+
+
+def _error_rows(
+    fitted: FitResult, done: FitIteration, message: Catalogue
+) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[tuple[str, ...]]]:
+    """Heads, then rows with training and held-out errors: of the weights before and after, and of the learning
+    curve."""
+    found = done.fit
+
+    def row(label: str, *errors: float | None) -> tuple[str, ...]:
+        return label, *("" if error is None else f"{error / fitted.unit:.4f}" for error in errors)
+
+    rows = [
+        row(message("fit.weights_before"), None, done.error_before),
+        row(message("fit.weights_scaled"), None, done.error_before_scaled),
+        row(message("fit.fitted"), found.training_error, found.held_out_error),
+    ]
+    heads = (message(f"fit.{fitted.regression}_error"), message("fit.training"), message("fit.held_out"))
+    return heads, rows, [row(str(games), *errors) for games, *errors in found.curve]
+
+
+def _line(indent: str, label: str, *figures: str) -> str:
     """One line of a table: an indented label, then its figures, in aligned columns."""
     cells = [indent + padded(label, LABEL_WIDTH + 4 - len(indent))]
     return " ".join([*cells, *(padded(figure, FIGURE_WIDTH, right=True) for figure in figures)])

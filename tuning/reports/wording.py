@@ -1,4 +1,4 @@
-"""Numbers, lists and terminal tables as text, for the reports of tuning."""
+"""Numbers, lists and limits as text, for the reports of tuning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from elolab.tuning.ablation.rows import AGAINST
 
 MESSAGES = "elolab.tuning.reports"
 """Name of the package that holds the message catalogue of these reports."""
-"""Width of terminal tables in columns."""
 
 
 def elo_text(elo: float, error: float) -> str:
