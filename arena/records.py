@@ -364,6 +364,15 @@ class GameRecord:
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
 
 
+class FinishedGame(NamedTuple):
+    """A game that has ended."""
+
+    reason: str
+    duration_ms: float
+    record: Callable[[], GameRecord]
+    """Makes the game's record; callable on any thread, also while the players play on."""
+
+
 @dataclass(frozen=True, slots=True)
 class GameSummary:
     """A finished game without its moves, as reports keep it; its fields mean the same as in ``GameRecord``."""

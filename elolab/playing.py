@@ -32,6 +32,7 @@ from elolab.arguments import naming_arguments, path_text, specified
 from elolab.documented import documented
 from elolab.engine.errors import UserError
 from elolab.engine.games import DEFAULT_GAME
+from elolab.engine.language import DEFAULT_LANGUAGE
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import by_own_names
 from elolab.engine.settings.presets import preset_name
@@ -298,9 +299,7 @@ def expect_test(
         raise UserError(f"draws = {draws}, expected a share between 0 and 1")
     if pentanomial is not None and (len(pentanomial) != 5 or min(pentanomial) < 0 or not any(pentanomial)):
         raise UserError(f"pentanomial = {tuple(pentanomial)}, expected five counts of which one is above 0")
-    players = [{"name": "A"}, {"name": "B"}]
-    content = {"format": "sprt", "sprt": dict(sprt or {}), "pairs": pairs, "limit": "nodes=1", "players": players}
-    spec = spec_from_mapping(specified(content), "expect_test")
+    spec = _test_of({"sprt": dict(sprt or {}), "pairs": pairs, "limit": "nodes=1"}, "expect_test")
     assert spec.sprt is not None
     outcomes = outcomes_of_pairs(pentanomial) if pentanomial is not None else None
     outcomes = outcomes_of_draws(draws) if draws is not None else outcomes
@@ -333,12 +332,18 @@ def bisect(
     - ``reference``: the player that every commit meets; by default the good commit.
     - ``sprt``: settings of the tests as for ``play_match``. A commit is bad if H1 is accepted: the reference is the
       stronger one.
-    - ``folder``: keeps the games of each step; the same call resumes the bisection.
+    - ``folder``: keeps the games of each step, ``bisect.json``, ``report.html``, ``report.md`` and ``status.json``; the
+      same call resumes the bisection.
 
     All other arguments are as for ``play_match``. The last commit is tested first, then the middle of what is left.
     Commits that cannot be built or started are skipped. Raises ``UserError`` for wrong input, and if the last commit or
     the reference cannot be built or started.
     """
+    from pandas import DataFrame
+
+    from elolab.arena.reports.testing.bisection_folder import BisectionFolder
+    from elolab.arena.reports.testing.bisection_report import BisectionReport
+
     if not isinstance(player, Mapping) or not {SOURCE, REFERENCE} & player.keys():
         raise UserError(
             f"player = {player!r}, expected a [[players]] table with a repository",
@@ -350,33 +355,47 @@ def bisect(
     if REFERENCE in entry:
         entry = engines_file(None, Path()).entry(entry[REFERENCE], "bisect")
     repository = Repository(split_source(entry[SOURCE])[0])
-    first = repository.commit(good).name
-    commits = repository.line(first, repository.commit(bad).name)
-    run_folder, bisection = RunFolder(folder), Bisection(commits, {})
-    steps: list[Step] = []
-    strong = _at(table, first) if reference is None else reference
-    finished = True
-    while (commit := bisection.next_commit()) is not None:
-        try:
-            match = play_match(
-                strong, _at(table, commit.name), game=game, limit=limit, pairs=pairs,
-                openings=openings, seed=seed, sprt=dict(sprt or {}), folder=run_folder.path / commit.short,
-                concurrency=concurrency, progress=progress,
-            )  # fmt: skip
-        except (BuildError, DetectionError, UnavailablePlayer) as error:
-            if commit is commits[-1] or (isinstance(error, UnavailablePlayer) and error.is_first):
-                raise
-            steps.append(Step(commit, SKIPPED, reason=error.problem))
-        else:
-            steps.append(_step(commit, match))
-            if steps[-1].verdict == UNDECIDED:
-                finished = False
-                break
-        bisection = replace(bisection, verdicts={**bisection.verdicts, commit.name: steps[-1].verdict})
-    from pandas import DataFrame
+    first = repository.commit(good)
+    commits = repository.line(first.name, repository.commit(bad).name)
+    conditions: dict[str, Any] = {
+        "game": game,
+        "limit": limit,
+        "pairs": pairs,
+        "openings": openings,
+        "sprt": dict(sprt or {}),
+    }
+    test = _test_of(conditions, "bisect")
+    assert test.sprt is not None
+    run_folder = RunFolder(folder)
+    report = BisectionReport(repository.place, first, "", test.sprt, test.pairs, Bisection(commits, {}), (), "")
+    strong = _at(table, first.name) if reference is None else reference
+    with BisectionFolder(run_folder.path, report, DEFAULT_LANGUAGE) as kept:
+        while not kept.report.is_undecided and (commit := kept.report.bisection.next_commit()) is not None:
+            if commit.name in kept.skipped:
+                kept.add(Step(commit, SKIPPED, reason=kept.skipped[commit.name]))
+                continue
+            try:
+                match = play_match(
+                    strong, _at(table, commit.name), seed=seed, folder=run_folder.path / commit.short,
+                    concurrency=concurrency, progress=progress, **conditions,
+                )  # fmt: skip
+            except (BuildError, DetectionError, UnavailablePlayer) as error:
+                if commit is commits[-1] or (isinstance(error, UnavailablePlayer) and error.is_first):
+                    raise
+                kept.add(Step(commit, SKIPPED, reason=error.problem))
+            else:
+                kept.is_interrupted = match.interrupted
+                kept.report = replace(kept.report, reference=match.a)
+                kept.add(_step(commit, match))
+    report = kept.report
+    suspects = tuple(suspect.name for suspect in report.bisection.suspects)
+    return PlayedBisection(suspects, report.is_finished, DataFrame([step.data() for step in report.steps]), run_folder)
 
-    suspects = tuple(suspect.name for suspect in bisection.suspects)
-    return PlayedBisection(suspects, finished, DataFrame([step.data() for step in steps]), run_folder)
+
+def _test_of(conditions: Mapping[str, Any], where: str) -> TournamentSpec:
+    """A sequential test of any two players; values that are ``None`` are defaults. ``where`` begins error messages."""
+    content = {"format": "sprt", "players": [{"name": "A"}, {"name": "B"}], **conditions}
+    return spec_from_mapping(specified({key: value for key, value in content.items() if value is not None}), where)
 
 
 @naming_arguments("folder")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,27 +45,55 @@ from elolab.engine.values import INFINITY
 
 
 class StopFlag:
-    """A flag that one thread sets to stop the searches of other threads, which poll it."""
+    """A flag that one thread sets to stop the searches of other threads, which poll it, and to wake waiting threads."""
 
     def __init__(self) -> None:
-        self._byte = np.zeros(8, np.uint8)
+        self._words = np.zeros(2, np.int64)
+        self._flag = self._words.view(np.uint8)[:1]
+        self._pipe: tuple[int, ...] = ()
+        self._lock = threading.Lock()
+
+    def __del__(self) -> None:
+        for descriptor in self._pipe:
+            os.close(descriptor)
 
     @property
     def address(self) -> int:
-        """Address of the flag for compiled code; valid as long as this object lives."""
-        return int(self._byte.ctypes.data)
+        """Address of the flag for compiled code; valid as long as this object lives.
+
+        The second int64 there is the descriptor of ``watch`` plus 1, or 0.
+        """
+        return int(self._words.ctypes.data)
+
+    def watch(self) -> None:
+        """Open a descriptor that is readable while the flag is set, if the system has one left."""
+        with self._lock:
+            if self._pipe:
+                return
+            with contextlib.suppress(OSError):
+                self._pipe = os.pipe()
+                self._words[1] = self._pipe[0] + 1
+                os.set_blocking(self._pipe[0], False)
+                if self.is_set():
+                    os.write(self._pipe[1], b"\0")
 
     def set(self) -> None:
         """Ask every search that watches this flag to stop."""
-        self._byte[0] = 1
+        was_set = self.is_set()
+        self._flag[0] = 1
+        if self._pipe and not was_set:
+            os.write(self._pipe[1], b"\0")
 
     def clear(self) -> None:
         """Clear the request to stop, so that new searches can run."""
-        self._byte[0] = 0
+        self._flag[0] = 0
+        if self._pipe:
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._pipe[0], 64)
 
     def is_set(self) -> bool:
         """Whether a stop was requested."""
-        return bool(self._byte[0])
+        return bool(self._flag[0])
 
 
 @dataclass(frozen=True)

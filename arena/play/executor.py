@@ -8,6 +8,7 @@ every processor. Other games, and games with pondering, go through ``arena.play.
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 import time
@@ -25,6 +26,7 @@ from elolab.arena.players.interruption import Pauses
 from elolab.arena.players.processors import OFF, ProcessorPool, Processors, pin_thread, shares, wake_soon
 from elolab.arena.records import (
     DialogueSoFar,
+    FinishedGame,
     GameJob,
     GameRecord,
     GameSoFar,
@@ -97,10 +99,15 @@ class _Played:
     """The result of playing a job."""
 
     job: GameJob
-    record: GameRecord | None
-    """The record; ``None`` if the game was not finished."""
+    game: FinishedGame | None
+    """The game; ``None`` if it was not finished."""
     pauses: int
     """Number of times that the process had been paused, as by Ctrl-Z, before the game began."""
+
+    @functools.cached_property
+    def record(self) -> GameRecord | None:
+        """The game's record, made on first use: at best by the thread that stores it, with those of other games."""
+        return None if self.game is None else self.game.record()
 
 
 class Runner(ABC):
@@ -390,15 +397,14 @@ class GameRunner(Runner):
 
     def _play(self, job: GameJob) -> _Played:
         pauses = self._pauses.count
-        played = _Played(job, self._record_of(job), pauses)
-        record = played.record
-        if record is None or record.reason != "startup_failure" or self._stop.is_set():
+        played = _Played(job, self._game_of(job), pauses)
+        if played.game is None or played.game.reason != "startup_failure" or self._stop.is_set():
             return played
-        if not self._is_disturbed(played):
-            self._take_out(job, record.detail)
+        if played.record is not None and not self._is_disturbed(played):
+            self._take_out(job, played.record.detail)
         return played
 
-    def _record_of(self, job: GameJob) -> GameRecord | None:
+    def _game_of(self, job: GameJob) -> FinishedGame | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
         with self._occupied_slots(job) as processors:
@@ -439,7 +445,7 @@ class GameRunner(Runner):
         """Number of slots that a game takes."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
-    def _play_compiled(self, running: _Running) -> GameRecord | None:
+    def _play_compiled(self, running: _Running) -> FinishedGame | None:
         from elolab.engine.compiled.identity import engine_identity
         from elolab.engine.play import PlayedMoves, PlayerSettings
 
@@ -462,7 +468,7 @@ class GameRunner(Runner):
         timing: dict[str, Any] = {} if game.late is None else {"late_move": asdict(game.late)}
         if game.overruns is not None:
             timing["overruns"] = [asdict(side) for side in game.overruns]
-        return GameRecord(
+        record = GameRecord(
             key=job.key,
             pairing=job.pairing,
             first=job.first.name,
@@ -478,6 +484,7 @@ class GameRunner(Runner):
             detail=exact_score_detail(game.exact_score) | timing,
             search_statistics=game.search_statistics,
         )
+        return FinishedGame(record.reason, record.duration_ms, lambda: record)
 
     def _compiled_games(self, game: str) -> Any:
         """This thread's engine tables for a game, made on first use."""
@@ -488,8 +495,8 @@ class GameRunner(Runner):
             tables[game] = CompiledGames(game)
         return tables[game]
 
-    def _play_with_players(self, running: _Running, processors: Processors) -> GameRecord | None:
-        from elolab.arena.play.game import play_game
+    def _play_with_players(self, running: _Running, processors: Processors) -> FinishedGame | None:
+        from elolab.arena.play.game import finish_game
 
         if not (running.job.first.is_builtin or running.job.second.is_builtin):
             wake_soon()
@@ -497,8 +504,8 @@ class GameRunner(Runner):
         if processors:
             for player in players:
                 player.pin(processors)
-        record = play_game(running.job, players, self._stop, running.follow)
-        return None if record.reason == "stopped" else record
+        game = finish_game(running.job, players, self._stop, running.follow)
+        return None if game.reason == "stopped" else game
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
         """Record why a player could not be started, from the ``detail`` of the game's record.
@@ -554,7 +561,7 @@ def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_
 
 def _together_seconds(played: _Played) -> float:
     """How long to collect games after one that has ended."""
-    seconds = 0.0 if played.record is None else TOGETHER_SHARE * played.record.duration_ms / 1000
+    seconds = 0.0 if played.game is None else TOGETHER_SHARE * played.game.duration_ms / 1000
     return 0.0 if seconds < TOGETHER_SECONDS else min(seconds, MAX_TOGETHER_SECONDS)
 
 

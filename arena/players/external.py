@@ -33,6 +33,7 @@ from elolab.arena.players.processors import Processors, pin_process
 if TYPE_CHECKING:
     from elolab.arena.players.announced_options import AnnouncedOption
     from elolab.arena.records import Opening, PlayerSpec
+    from elolab.engine.compiled.exchanged import Received, Sent
     from elolab.engine.compiled.program_play import ProgramArbiter, ProgramSide
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
@@ -216,9 +217,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Convert the engine's principal variation to the notation of ``Reply``."""
         return text
 
-    def keep_program_dialogue(self, sent: Sequence[tuple[str, int]], used: int) -> None:
+    def keep_program_dialogue(self, sent: Sent, received: Received, used: int) -> None:
         """Keep what compiled code sent and read; see ``EngineProcess.keep_exchanged``."""
-        self._running().keep_exchanged(sent, used)
+        self._running().keep_exchanged(sent, received, used)
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Read and return the answer to a question that compiled code has asked."""
@@ -239,11 +240,16 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         late_ns = self._running().late_ns
         return reply._replace(late_ns=late_ns) if late_ns >= NOTICED_NS else reply
 
+    @property
+    def _patience_ms(self) -> int:
+        """Milliseconds that the engine has to obey a stop command."""
+        return LATE_ANSWER_MS
+
     def _halt(self) -> bool:
         """Stop the search, and end the process of an engine that does not stop; returns whether the engine sent its
         answer.
         """
-        deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
+        deadline_ns = time.monotonic_ns() + self._patience_ms * 1_000_000
         try:
             self._converse(self._client.stop(), deadline_ns)
         except (DeadlinePassed, ProcessEnded):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import fcntl
+import itertools
 import os
 import re
 import shlex
@@ -18,13 +19,14 @@ import signal
 import subprocess
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from elolab.arena.command_lines import WINDOWS_PATH
 from elolab.arena.players.player import Fault, GameStopped, PlayerFault, plain_line
 from elolab.arena.players.processors import Processors, pin_process
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
+from elolab.engine.compiled.exchanged import Received, Sent
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
@@ -94,11 +96,13 @@ class Dialogue:
 
     def __init__(self) -> None:
         self._began_ns = time.monotonic_ns()
-        self._received: deque[tuple[int, bytes]] = deque()
+        self._received: deque[Received] = deque()
         self._received_bytes = 0
-        self._sent: deque[tuple[int, str, str]] = deque(maxlen=self.SENT_LINES)
+        self._sent: deque[tuple[int, str, str] | Sent] = deque(maxlen=self.SENT_LINES)
         self.sink: DialogueSink | None = None
         """Receives the whole text of the dialogue as it arrives; ``None`` if the dialogue is not stored."""
+        self.unread: Callable[[], tuple[Sent, Received]] = lambda: (Sent(), Received())
+        """Reads what compiled code has sent and read since it was last taken over; callable on any thread."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
         """Record one or several lines sent to the engine, at the time ``at_ns`` of ``time.monotonic_ns``, or now."""
@@ -109,10 +113,20 @@ class Dialogue:
     def received(self, output: bytes, at_ns: int) -> None:
         """Record output of the engine, which may begin and end within a line; ``at_ns`` is its time of arrival."""
         output = output[-self.RECEIVED_BYTES :]
-        self._received.append((at_ns, output))
-        self._received_bytes += len(output)
+        self._keep(Received(output, len(output).to_bytes(8, "little"), at_ns.to_bytes(8, "little")))
+
+    def exchanged(self, sent: Sent, received: Received) -> None:
+        """Record what compiled code has sent and read."""
+        if sent.asked:
+            self._sent.append(sent)
+        if received.output:
+            self._keep(received)
+
+    def _keep(self, received: Received) -> None:
+        self._received.append(received)
+        self._received_bytes += len(received.output)
         while self._received_bytes > self.RECEIVED_BYTES or len(self._received) > self.RECEIVED_PIECES:
-            self._received_bytes -= len(self._received.popleft()[1])
+            self._received_bytes -= len(self._received.popleft().output)
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
         """Record a note, which is no part of the exchange; with ``is_new=False`` it is not written to the sink."""
@@ -126,9 +140,7 @@ class Dialogue:
 
         ``since_ns``, a time of ``time.monotonic_ns``, leaves out earlier lines.
         """
-        # Another thread may add lines meanwhile; a list of a deque is a copy made in one step.
-        sent = [(at_ns, who, line) for at_ns, who, text in list(self._sent) for line in text.split("\n")]
-        entries = sorted([*sent[-self.SENT_LINES :], *self._received_lines()], key=lambda entry: entry[0])
+        entries = sorted([*self._sent_lines(), *self._received_lines()], key=lambda entry: entry[0])
         entries = [entry for entry in entries if entry[0] >= since_ns]
         lines = [f"{(at_ns - self._began_ns) / 1e9:.4f} {who} {text}" for at_ns, who, text in entries]
         kept = total = 0
@@ -160,12 +172,22 @@ class Dialogue:
             found = text
         return found
 
+    def _sent_lines(self) -> list[tuple[int, str, str]]:
+        """The last lines sent as (time in ns, ``>`` or ``*``, text)."""
+        lines: list[tuple[int, str, str]] = []
+        # Another thread may add entries meanwhile; a list of a deque is a copy made in one step.
+        for entry in [*list(self._sent), self.unread()[0]]:
+            texts = [entry] if not isinstance(entry, Sent) else [(at_ns, ">", text) for at_ns, text in entry.texts()]
+            lines += [(at_ns, who, line) for at_ns, who, text in texts for line in text.split("\n")]
+        return lines[-self.SENT_LINES :]
+
     def _received_lines(self) -> list[tuple[int, str, str]]:
         """The last lines of the engine as (arrival time in ns, ``<``, text); the last line may be incomplete."""
         lines: list[tuple[int, str, str]] = []
         begun = b""
         at_ns = 0
-        for at_ns, output in list(self._received):
+        received = [*list(self._received), self.unread()[1]]
+        for output, at_ns in (piece for some in received for piece in some.pieces()):
             *ended, rest = output.split(b"\n")
             for part in ended:
                 lines.append((at_ns, "<", self._shown(begun + part)))
@@ -351,27 +373,26 @@ class EngineProcess:
     def _keep_output(self) -> None:
         """Take over what the last exchange has read."""
         talk = self.talk
-        for output, at_ns in talk.take_output():
+        for output, at_ns in talk.take_output().pieces():
             self._note_output(output, at_ns)
             self.late_ns = talk.late_ns
         errors = talk.take_errors()
         if errors:
             self._note_errors(errors)
 
-    def keep_exchanged(self, sent: Sequence[tuple[str, int]], used: int) -> None:
-        """Keep what another user of ``talk`` has sent, each text with its time, and read.
+    def keep_exchanged(self, sent: Sent, received: Received, used: int) -> None:
+        """Keep what compiled code has sent over ``talk`` and read.
 
         The first ``used`` pieces of output are done with; ``read_line`` returns the lines of the others.
         """
-        for text, at_ns in sent:
-            self.dialogue.sent(text, at_ns)
         self.asked_ns = self.talk.asked_ns
-        for number, (output, at_ns) in enumerate(self.talk.take_output()):
-            if number < used:
-                self.dialogue.received(output, at_ns)
-            else:
+        if used < received.arrivals:
+            self.dialogue.exchanged(sent, received.first(used))
+            for output, at_ns in itertools.islice(received.pieces(), used, None):
                 self._note_output(output, at_ns)
                 self.late_ns = self.talk.late_ns
+        else:
+            self.dialogue.exchanged(sent, received)
         errors = self.talk.take_errors()
         if errors:
             self._note_errors(errors)

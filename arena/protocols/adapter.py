@@ -20,7 +20,7 @@ from elolab.arena.protocols.ucci import UcciPlayer
 from elolab.arena.records import Opening, PlayerSpec
 from elolab.engine.engine import Clock, SearchResult, StopFlag
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols.engine_server import CommandError
+from elolab.engine.protocols.engine_server import CommandError, SearchTask
 from elolab.engine.protocols.qianhong import QianhongServer
 from elolab.engine.rules import Rules
 from elolab.engine.search.reports import ReportBoard
@@ -30,6 +30,8 @@ START_TIMEOUT_MS = 60_000
 """Milliseconds that the engine may take to start."""
 MARGIN_MS = 30_000
 """Milliseconds by which a move may be late before the engine is treated as hanging; no game is lost on time."""
+STOP_MS = 10_000
+"""Milliseconds that the engine may take to answer when it shall move now; then it is treated as hanging."""
 POLL_S = 0.01
 """Seconds between checks of whether the expected move was played, during pondering."""
 
@@ -59,6 +61,12 @@ class AdaptedPlayer(UcciPlayer):
         self._told: list[str] = []
         """The moves since ``_start`` that the engine has received."""
         self._allowed: Sequence[str] = ()
+        self.abandoned: StopFlag = StopFlag()
+        """Set if nobody waits for the answer to the search, so that an engine that starts or hangs is ended soon."""
+
+    @property
+    def _patience_ms(self) -> int:
+        return super()._patience_ms if self.abandoned.is_set() else STOP_MS
 
     @property
     def engine_name(self) -> str:
@@ -69,12 +77,12 @@ class AdaptedPlayer(UcciPlayer):
         """Make the next search start a new game."""
         self._start = ""
 
-    def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str], stop: StopFlag) -> None:
+    def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str]) -> None:
         """Prepare a search of the position after ``moves``. It considers only the ``allowed`` moves, or all moves if
-        that is empty.
+        that is empty. A stop of the search does not interrupt the start of the engine.
         """
         if self._start != position.start or self.process_id is None:
-            self.new_game(Opening(position.start), stop)
+            self.new_game(Opening(position.start), self.abandoned)
         elif list(moves[: len(self._told)]) != self._told:
             self._line = self._game_line(canonical_position(self._game, position.start))
         self._start, self._told, self._allowed = position.start, [*moves], allowed
@@ -120,6 +128,13 @@ class AdaptedEngine:
         """End the program."""
         self._player.close()
 
+    def await_answer(self, is_awaited: bool) -> None:
+        """Say whether somebody waits for the answer to the search."""
+        if is_awaited:
+            self._player.abandoned.clear()
+        else:
+            self._player.abandoned.set()
+
     def search(
         self,
         position: Position,
@@ -153,11 +168,11 @@ class AdaptedEngine:
 
     def _ponder(self, position: Position, clock: PlayerClock, ponder: StopFlag, stop: StopFlag) -> Reply:
         player, moves = self._player, position.moves
-        self._wait_for(lambda: player.take_up(position, moves[:-1], (), stop))
+        self._wait_for(lambda: player.take_up(position, moves[:-1], ()))
         self._wait_for(lambda: player.ponder(position, moves, clock))
         while ponder.is_set() and not stop.is_set():
             time.sleep(POLL_S)
-        if stop.is_set():
+        if player.abandoned.is_set():
             self._wait_for(player.stop_pondering)
             raise GameStopped
         return self._wait_for(
@@ -170,7 +185,7 @@ class AdaptedEngine:
         )
 
     def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
-        self._player.take_up(position, position.moves, allowed, stop)
+        self._player.take_up(position, position.moves, allowed)
         return self._insist(lambda: self._player.move(position, position.moves, clock, stop), position, clock, stop)
 
     def _insist(self, search: Callable[[], Reply], position: Position, clock: PlayerClock, stop: StopFlag) -> Reply:
@@ -222,6 +237,16 @@ class AdaptedSession(QianhongServer):
     def new_game(self) -> None:
         """Make the next search start a new game; nothing is sent to the program yet."""
         self._adapted.new_game()
+
+    def start(self, task: SearchTask) -> None:
+        """Start a search."""
+        self._adapted.await_answer(True)
+        super().start(task)
+
+    def abandon(self) -> None:
+        """End any search without an answer."""
+        self._adapted.await_answer(False)
+        super().abandon()
 
     def warm_up(self) -> None:
         """Start the program; raises ``CommandError`` with the reason if that fails."""

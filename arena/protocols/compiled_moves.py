@@ -18,6 +18,7 @@ from elolab.engine.compiled.program_play import (
     ClockState,
     ProgramArbiter,
     ProgramGame,
+    ProgramMoves,
     ProgramSide,
 )
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from elolab.arena.players.player import Player, PlayerClock, Reply
     from elolab.engine.engine import StopFlag
     from elolab.engine.rules import Ending
+
+
+NO_MOVES = ProgramMoves((), 0, [])
 
 
 class CompiledMoves:
@@ -42,12 +46,14 @@ class CompiledMoves:
     ) -> None:
         """``line`` has all moves since the opening's position, ``moves`` those since the opening."""
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
-        self._first_mover = arbiter.side_to_move
-        self._game = ProgramGame(sides, self._first_mover)
+        self._game = ProgramGame(sides, arbiter.side_to_move)
         self._compiled = 0
         """Number of moves after the last one that compiled code has made."""
         self.has_asked: bool = False
         """Whether compiled code has asked the side to move, whose answer has yet to be read."""
+        self._last: ProgramMoves = NO_MOVES
+        """The moves last taken over, as long as they are not in the game's list."""
+        self._has_ended: bool = False
 
     @classmethod
     def of(
@@ -82,7 +88,9 @@ class CompiledMoves:
             if not self._prepare():
                 return None
             ending, code = self._arbiter.play_programs(self._game, stop)
-            self._keep()
+            self._last = self._taken()
+            if ending is None:
+                self._keep()
         self.has_asked = code == ASKED
         return ending
 
@@ -97,6 +105,15 @@ class CompiledMoves:
         self.has_asked = False
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
+    def end(self) -> None:
+        """Note that the game has ended, so that its memory may be used for another game."""
+        self._has_ended = True
+
+    def keep(self) -> None:
+        """Complete the game's list of moves after ``end``; callable on any thread."""
+        self._moves += self._records(self._last)
+        self._last = NO_MOVES
+
     def learn(self) -> None:
         """Let compiled code learn the moves of a game that has ended, except those that it has made itself."""
         if self._compiled == len(self._moves):
@@ -107,11 +124,7 @@ class CompiledMoves:
     def read_moves(self) -> list[MoveRecord]:
         """The moves so far; callable on any thread."""
         moves = self._moves[:]
-        return moves + self._new_moves(len(moves), has_variations=False)
-
-    def ask_to_empty(self) -> None:
-        """Let the dialogues be completed after the present move; callable on any thread."""
-        self._game.ask_to_empty()
+        return moves + self._records(self._last if self._has_ended else self._game.moves(len(moves)))
 
     @property
     def asked_ns(self) -> int:
@@ -126,24 +139,26 @@ class CompiledMoves:
                 return False
         return True
 
-    def _keep(self) -> None:
-        """Take over what compiled code has done."""
-        new = self._new_moves(len(self._moves))
-        self._line += [move.move for move in new]
-        self._moves += new
-        self._compiled = len(self._moves)
+    def _taken(self) -> ProgramMoves:
+        """Take over what compiled code has done; returns its moves."""
+        moves = self._game.moves(len(self._moves))
         for player, side in zip(self._players, self._game.sides, strict=True):
-            player.keep_program_dialogue(side.sent(), side.used_arrivals())
+            sent, received, used = side.take()
+            player.keep_program_dialogue(sent, received, used)
+            moves.outputs.append(received.output)
+        return moves
 
-    def _new_moves(self, begin: int, *, has_variations: bool = True) -> list[MoveRecord]:
-        """The moves from index ``begin`` on."""
+    def _keep(self) -> None:
+        """Add the moves last taken over to the game's lists."""
+        self._line += self._arbiter.note_moves(self._last.codes)
+        self.keep()
+        self._compiled = len(self._moves)
+
+    def _records(self, moves: ProgramMoves) -> list[MoveRecord]:
         text, read = self._arbiter.text_of, [player.read_variation for player in self._players]
         return [
             MoveRecord(
-                text(code), score, depth, nodes, time_ms,
-                read[(self._first_mover + number) % 2](variation) if variation and has_variations else "", own_ms,
+                text(code), score, depth, nodes, time_ms, read[side](variation) if variation else "", reported_ms
             )
-            for number, (code, score, depth, nodes, time_ms, variation, own_ms) in enumerate(
-                self._game.moves(begin), begin
-            )
-        ]  # fmt: skip
+            for side, code, score, depth, nodes, time_ms, variation, reported_ms in moves.rows()
+        ]

@@ -298,6 +298,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
                 process.talk, self._words, go_parts(spec.limits, opponent, side), spec.limits,
                 margin_ms=spec.margin_ms, watchdog_ms=spec.watchdog_ms, noticed_ns=noticed_ns,
             )  # fmt: skip
+        process.dialogue.unread = self._program_sides[key].exchanged
         return self._program_sides[key]
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:

@@ -96,6 +96,10 @@ def ended_status(
     faulty = faulty_games(store)
     for record in faulty[:MOST_FAULTS]:
         write_dialogue(store.directory, record)
+    return _with_end(status, conclusion, ending) | stored_facts(store, status["specification"], planned, faulty)
+
+
+def _with_end(status: Mapping[str, Any], conclusion: Conclusion, ending: Ending) -> dict[str, Any]:
     return {
         **status,
         "reason": ending.reason,
@@ -103,8 +107,41 @@ def ended_status(
         "error": ending.error,
         "verdict": conclusion.verdict,
         "verdicts": dict(conclusion.verdicts),
-        "ended_at": utc_now(),
-        **stored_facts(store, status["specification"], planned, faulty),
+        "ended_at": None if ending.reason == RUNNING else utc_now(),
+    }
+
+
+def joined_status(
+    status: Mapping[str, Any],
+    directory: Path,
+    parts: Sequence[str],
+    planned: int,
+    specification: str,
+    conclusion: Conclusion,
+    ending: Ending,
+) -> dict[str, Any]:
+    """The status of a folder whose games lie in the runs of its subfolders ``parts``.
+
+    ``planned`` is the number of games at most, ``specification`` a digest.
+    """
+    found = [(part, kept) for part in parts if "games" in (kept := _kept(directory / part))]
+    faults = [
+        {**fault, "dialogue": fault["dialogue"] and f"{part}/{fault['dialogue']}"}
+        for part, kept in found
+        for fault in kept["faults"]
+    ]
+    digests = [kept["digests"] for _, kept in found]
+    together = {
+        key: list({repr(entry): entry for digest in digests for entry in digest[key]}.values())
+        for key in ("engines", "files", "drivers")
+    }
+    return _with_end(status, conclusion, ending) | {
+        "format": None,
+        "games": {"planned": planned}
+        | {key: sum(kept["games"][key] for _, kept in found) for key in ("played", "faults")},
+        "faults": faults[:MOST_FAULTS],
+        "digests": {"games": digest_of([digest["games"] for digest in digests]), "specification": specification}
+        | together,
     }
 
 

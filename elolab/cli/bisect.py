@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 import copy
-import json
 import sys
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +14,10 @@ from elolab.arena.builds.players import with_commit
 from elolab.arena.builds.repository import Commit, Repository, split_source
 from elolab.arena.colours import text_columns
 from elolab.arena.engines_file import engines_file
-from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.keys.player import SOURCE
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.sequential import SequentialSettings
-from elolab.arena.testing.bisection import SKIPPED, UNDECIDED, Bisection, Step
+from elolab.arena.testing.bisection import SKIPPED, Bisection, Step
 from elolab.arena.tournament_spec import SPRT
 from elolab.cli.shared.engine_options import PlayerWords, named_player, read_player_words
 from elolab.cli.shared.match_conditions import sprt_of_words
@@ -44,10 +41,8 @@ from elolab.engine.language import Catalogue, wrapped
 if TYPE_CHECKING:
     from elolab.arena.reports.testing.bisection_report import BisectionReport
 
-STATE_NAME, REPORT_NAME = "bisect.json", "report.html"
+REPORT_NAME = "report.html"
 EXIT_NOT_FOUND = 3
-FIXED = ("repository", "good", "bad", "reference")
-"""Keys of the state that a resumed bisection must share."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -96,7 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
         search.print(search.report.plan(search.say))
         return 0
     try:
-        return search.run()
+        with search.kept:
+            return search.run()
     except KeyboardInterrupt:
         warn("console.interrupted", command=search.report.command)
         return 130
@@ -112,6 +108,7 @@ class _Search:
         import shlex
 
         from elolab.arena.reports.render import REPORTS
+        from elolab.arena.reports.testing.bisection_folder import BisectionFolder
         from elolab.arena.reports.testing.bisection_report import BisectionReport
 
         self.arguments, self.test = arguments, test
@@ -130,11 +127,16 @@ class _Search:
             reference = str(named_player(self.reference, self._each, self._engines).entry["name"])
         commits = repository.line(good, bad)
         self.folder = output_folder(arguments.out, f"bisect-{repository.name}-{first.short}-{commits[-1].short}")
-        self.report: BisectionReport = BisectionReport(
+        report = BisectionReport(
             place, first, reference, settings, pairs, Bisection(commits, {}), (),
             shlex.join(("elolab", *arguments.command_line)),
         )  # fmt: skip
-        self.skipped = self._stored_state()
+        self.kept = BisectionFolder(self.folder, report, arguments.language)
+
+    @property
+    def report(self) -> BisectionReport:
+        """The bisection so far."""
+        return self.kept.report
 
     @property
     def _each(self) -> PlayerWords:
@@ -153,27 +155,6 @@ class _Search:
             )
         return with_commit(entry, "bisect")
 
-    def _stored_state(self) -> dict[str, str]:
-        """Reasons of the commits that an earlier run of this bisection has skipped, by name."""
-        from elolab.arena.play.store import STORE_NAME
-
-        if (self.folder / STORE_NAME).exists():
-            raise UserError(f"{self.folder}: holds a run, not a bisection", OTHER_FOLDER)
-        path = self.folder / STATE_NAME
-        if not path.is_file():
-            return {}
-        try:
-            stored = json.loads(path.read_text("utf-8"))
-            steps: list[Mapping[str, Any]] = stored["steps"]
-            here = self.report.data()
-            for key in FIXED:
-                if stored[key] != here[key]:
-                    what = f"{key} = {stored[key]!r} there, {here[key]!r} here"
-                    raise UserError(f"{self.folder}: holds another bisection: {what}", OTHER_FOLDER)
-            return {step["commit"]: step["reason"] for step in steps if step["verdict"] == SKIPPED}
-        except (ValueError, KeyError, TypeError):
-            raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
-
     def print(self, text: str) -> None:
         """Print a text in lines; with ``--json`` to standard error."""
         stream = sys.stderr if self.arguments.json else sys.stdout
@@ -186,13 +167,8 @@ class _Search:
             step = self._step(commit)
             if isinstance(step, int):
                 return step
-            verdicts = self.report.bisection.verdicts
-            if step.verdict != UNDECIDED:
-                verdicts = {**verdicts, commit.name: step.verdict}
-            bisection = replace(self.report.bisection, verdicts=verdicts)
-            self.report = replace(self.report, bisection=bisection, steps=(*self.report.steps, step))
+            self.kept.add(step)
             self.print(self.report.step_line(step, self.say))
-            self._write()
         if self.arguments.json:
             print_json(self.report.data())
         else:
@@ -207,8 +183,8 @@ class _Search:
 
         last = self.report.bisection.commits[-1]
         folder = self.folder / commit.short
-        if commit.name in self.skipped:
-            return Step(commit, SKIPPED, reason=self.skipped[commit.name])
+        if commit.name in self.kept.skipped:
+            return Step(commit, SKIPPED, reason=self.kept.skipped[commit.name])
         own = copy.copy(self.arguments)
         own.out = str(folder)
         try:
@@ -233,18 +209,11 @@ class _Search:
                 raise after_outcome(failure)
         if result.missing:
             key = "console.interrupted_stored" if result.interrupted else "console.stored"
+            self.kept.is_interrupted = result.interrupted
             warn(key, stored=result.stored, planned=result.planned, command=self.report.command)
             return 130 if result.interrupted else 1
         assert result.sequential is not None
         return Step.of(commit, result.sequential, folder.name)
-
-    def _write(self) -> None:
-        """Write the state and the report."""
-        from elolab.arena.reports.document import write_document
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        replace_file(self.folder / STATE_NAME, json.dumps(self.report.data(), ensure_ascii=False, indent=1) + "\n")
-        write_document(self.folder, self.report.document(self.arguments.language))
 
 
 def _games_in(folder: Path) -> int:

@@ -18,7 +18,7 @@ import select
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,16 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from elolab.engine.compiled.kernel import array_of, compiled_as, jit, monotonic_ns, new_record, read_flag
+from elolab.engine.compiled.exchanged import Received
+from elolab.engine.compiled.kernel import (
+    array_of,
+    compiled_as,
+    jit,
+    load_word,
+    monotonic_ns,
+    new_record,
+    read_flag,
+)
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
@@ -38,13 +47,16 @@ ERROR_BYTES = 65_536
 MAX_ARRIVALS = 512
 """Maximum number of reads of a program's output in one call of ``exchange``, which then returns ``FULL``."""
 STOP_CHECK_NS = 100_000_000
-"""Nanoseconds between checks of the stop flag."""
+"""Nanoseconds between checks of a stop flag that has no descriptor."""
+LONGEST_NS = 1_000_000_000_000
+"""Longest time in nanoseconds of one wait, which must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
 """Nanoseconds by which the time that the thread had to wait for a processor may be overestimated."""
 WAKE_NS = 100_000_000
 """Nanoseconds after which a call on the main thread is interrupted: only there does Python handle signals."""
 LOOK_NS = 1_000_000_000
 """Nanoseconds after which a call is interrupted to see whether the process lives, if no descriptor says so."""
+NOTHING_RECEIVED = Received()
 NEVER_NS = 1 << 62
 """A time that never comes, and a period that never ends."""
 
@@ -118,30 +130,30 @@ def _declare_transfer(name: str, *more: ir.Constant) -> Any:
 
 
 @intrinsic
-def _poll(typingctx, first, events, second, third, milliseconds):  # type: ignore[no-untyped-def]
+def _poll(typingctx, first, events, second, third, fourth, milliseconds):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         polled = ir.LiteralStructType([_HALF, _SHORT, _SHORT])
-        array = ir.ArrayType(polled, 3)
+        array = ir.ArrayType(polled, 4)
         place = cgutils.alloca_once(builder, array)
         readable = ir.Constant(_SHORT, POLL_IN)
-        asked = (builder.trunc(arguments[1], _SHORT), readable, readable)
-        for index, (descriptor, wanted) in enumerate(zip((arguments[0], *arguments[2:4]), asked, strict=True)):
+        asked = (builder.trunc(arguments[1], _SHORT), readable, readable, readable)
+        for index, (descriptor, wanted) in enumerate(zip((arguments[0], *arguments[2:5]), asked, strict=True)):
             fields = (builder.trunc(descriptor, _HALF), wanted, ir.Constant(_SHORT, 0))
             for field, value in enumerate(fields):
                 builder.store(value, cgutils.gep_inbounds(builder, place, 0, index, field))
         count = ir.IntType(32 if sys.platform == "darwin" else 64)
         function_type = ir.FunctionType(_HALF, [array.as_pointer(), count, _HALF])
         function = cgutils.get_or_insert_function(builder.module, function_type, "poll")
-        patience = builder.trunc(arguments[4], _HALF)
-        answer = builder.call(function, [place, ir.Constant(count, 3), patience])
+        patience = builder.trunc(arguments[5], _HALF)
+        answer = builder.call(function, [place, ir.Constant(count, 4), patience])
         ready = ir.Constant(_WORD, 0)
-        for index in range(3):
+        for index in range(4):
             found = builder.load(cgutils.gep_inbounds(builder, place, 0, index, 2))
             ready = builder.or_(ready, builder.shl(builder.zext(found, _WORD), ir.Constant(_WORD, 16 * index)))
         failed = builder.icmp_signed("<", answer, ir.Constant(_HALF, 0))
         return builder.select(failed, ir.Constant(_WORD, -1), ready)
 
-    return types.int64(*[types.int64] * 5), generate
+    return types.int64(*[types.int64] * 6), generate
 
 
 def _transferred(transfer: Callable[[], int]) -> int:
@@ -178,18 +190,20 @@ def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def
     return _transferred(read)
 
 
-def poll(first, events, second, third, milliseconds):  # type: ignore[no-untyped-def]
-    """Wait until one of three descriptors is ready, or a time has passed; -1 stands for no descriptor.
+def poll(first, events, second, third, fourth, milliseconds):  # type: ignore[no-untyped-def]
+    """Wait until one of four descriptors is ready, or a time has passed; -1 stands for no descriptor.
 
-    Returns the events of the first one in bits 0 to 15, those of the others in bits 16 to 31 and 32 to 47; -1 if a
-    signal came. The second and the third are waited for to be readable.
+    Returns the events of the first one in bits 0 to 15, those of each other one in the next 16 bits; -1 if a signal
+    came. All but the first are waited for to be readable.
     """
     waiting = select.poll()
-    for descriptor, wanted in ((first, events), (second, POLL_IN), (third, POLL_IN)):
+    for descriptor, wanted in ((first, events), (second, POLL_IN), (third, POLL_IN), (fourth, POLL_IN)):
         if descriptor >= 0:
             waiting.register(int(descriptor), wanted)
     found = dict(waiting.poll(int(milliseconds)))
-    return sum(found.get(descriptor, 0) << 16 * place for place, descriptor in enumerate((first, second, third)))
+    return sum(
+        found.get(descriptor, 0) << 16 * place for place, descriptor in enumerate((first, second, third, fourth))
+    )
 
 
 _write_at, _read_at = _declare_transfer("write"), _declare_transfer("read")
@@ -197,7 +211,7 @@ _pread_at = _declare_transfer("pread", ir.Constant(_WORD, 0))
 compiled_as(write_bytes)(lambda descriptor, address, length: _write_at)
 compiled_as(read_bytes)(lambda descriptor, address, length: _read_at)
 compiled_as(read_from_start)(lambda descriptor, address, length: _pread_at)
-compiled_as(poll)(lambda first, events, second, third, milliseconds: _poll)
+compiled_as(poll)(lambda first, events, second, third, fourth, milliseconds: _poll)
 
 # --- The exchange ---------------------------------------------------------------------------------------------------
 
@@ -246,7 +260,7 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
             return STOPPED
         if now_ns >= wake_ns:
             return WOKEN
-        ready = poll(talk.input, _POLL_OUT, -1, -1, _patience_ms(talk, now_ns, wake_ns))
+        ready = poll(talk.input, _POLL_OUT, -1, -1, _wake_of(stop), _patience_ms(talk, stop, now_ns, wake_ns))
         if ready < 0:
             return WOKEN
         if ready & _BROKEN_INPUT:
@@ -270,11 +284,11 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
             talk.late_read_ns = talk.deadline_ns
         elif now_ns >= wake_ns:
             return WOKEN
-        patience_ms = 0 if is_late or is_stopped else _patience_ms(talk, now_ns, wake_ns)
-        ready = poll(talk.output, POLL_IN, talk.error, talk.ended, patience_ms)
+        patience_ms = 0 if is_late or is_stopped else _patience_ms(talk, stop, now_ns, wake_ns)
+        ready = poll(talk.output, POLL_IN, talk.error, talk.ended, _wake_of(stop), patience_ms)
         if ready < 0:
             return WOKEN
-        output, error, ended = ready & 0xFFFF, (ready >> 16) & 0xFFFF, ready >> 32
+        output, error, ended = ready & 0xFFFF, (ready >> 16) & 0xFFFF, (ready >> 32) & 0xFFFF
         reason = -1
         if output != 0:
             before = talk.filled
@@ -315,9 +329,16 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
 
 
 @jit
-def _patience_ms(talk, now_ns, wake_ns):  # type: ignore[no-untyped-def]
+def _wake_of(stop):  # type: ignore[no-untyped-def]
+    """The descriptor that becomes readable when a stop flag is set; -1 if there is none."""
+    return np.int64(load_word(stop, 1)) - 1 if stop != 0 else np.int64(-1)
+
+
+@jit
+def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
     """How long to wait: up to the deadline, to the time to wake, and to the next check of the stop flag."""
-    return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, STOP_CHECK_NS) + 999_999) // 1_000_000
+    most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
+    return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
 
 
 @jit
@@ -419,6 +440,10 @@ class Conversation:
         self._words = words = _Words.from_address(address)
         words.input, words.output, words.error, words.ended = question, output, error, death
         words.output_at, words.errors_at = address + places["output_bytes"], address + places["error_bytes"]
+        self._memory = self._array.view(np.uint8).data
+        self._output_at, self._ends_at, self._times_at = (
+            places[name] for name in ("output_bytes", "arrival_ends", "arrival_ns")
+        )
         words.allowance_ns = -1
         self._period_ns = NEVER_NS if death >= 0 else LOOK_NS
         self._polled = (ctypes.c_int * 2)(output, POLL_IN)  # a descriptor, and the events asked for and found
@@ -486,7 +511,10 @@ class Conversation:
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
         """The last three arguments of the function ``exchange`` for a call on this thread now."""
         if stop is not self._stop:
-            self._stop, self._stop_at = stop, 0 if stop is None else stop.address
+            self._stop, self._stop_at = stop, 0
+            if stop is not None:
+                stop.watch()
+                self._stop_at = stop.address
         is_main = threading.get_ident() == threading.main_thread().ident
         period_ns = WAKE_NS if is_main else self._period_ns
         wake_ns = NEVER_NS if period_ns == NEVER_NS else time.monotonic_ns() + period_ns
@@ -497,24 +525,26 @@ class Conversation:
         """The conversation's record of ``EXCHANGE_DTYPE`` as an array of one element."""
         return self._array
 
-    def output_at(self, place: int, length: int) -> str:
-        """A part of the output that has been read and not been taken yet."""
-        return ctypes.string_at(self._words.output_at + place, length).decode(errors="replace")
+    def output(self) -> Received:
+        """The output that has been read and not been taken yet; callable on any thread."""
+        words, memory = self._words, self._memory
+        count = 8 * words.arrivals
+        ends = bytes(memory[self._ends_at : self._ends_at + count])
+        filled = int.from_bytes(ends[-8:], "little")
+        return Received(
+            bytes(memory[self._output_at : self._output_at + filled]),
+            ends,
+            bytes(memory[self._times_at : self._times_at + count]),
+        )
 
-    def take_output(self) -> Iterator[tuple[bytes, int]]:
-        """Yield the output read, in pieces with the time of their arrival, and make room for more."""
+    def take_output(self) -> Received:
+        """The output that has been read; makes room for more."""
         words = self._words
-        filled, count = words.filled, words.arrivals
-        if not filled:
-            return
-        output = ctypes.string_at(words.output_at, filled)
-        ends, times = words.arrival_ends, words.arrival_ns
+        if not words.arrivals:
+            return NOTHING_RECEIVED
+        output = self.output()
         words.filled = words.line_start = words.arrivals = 0
-        begin = 0
-        for place in range(count):
-            end = ends[place]
-            yield output[begin:end], times[place]
-            begin = end
+        return output
 
     def take_errors(self) -> bytes:
         """The part of the error stream that was read; makes room for more."""

@@ -21,13 +21,15 @@ from elolab.engine.compiled.sources import ENGINE_DIRECTORY, engine_files
 _NOT_KERNEL = {
     "assertions.py", "bench.py", "child_processes.py", "distances.py", "errors.py", "fitting.py",
     "language.py", "program_play.py", "proof_game.py", "solving.py", "suite.py",
-    "cache.py", "compilation.py", "exchange.py", "identity.py", "linking.py", "numba_patches.py", "sources.py",
+    "cache.py", "compilation.py", "exchange.py", "exchanged.py", "identity.py", "linking.py", "numba_patches.py",
+    "sources.py",
 }  # fmt: skip
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "a6c9b60708dc": frozenset(
+    "b113e1fb71ae": frozenset(
         {
+            "a6c9b60708dc",
             "d860b22e0713",
             "16474c6b46c5",
             "b3789ec54c31",

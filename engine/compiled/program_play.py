@@ -28,6 +28,7 @@ from elolab.engine.compiled.exchange import (
     poll,
     words_of,
 )
+from elolab.engine.compiled.exchanged import GO_BYTES, SENT, Received, Sent
 from elolab.engine.compiled.kernel import JIT_DISABLED, jit, multiply_words, publish_word, read_flag
 from elolab.engine.games.contract import decode_verdict
 from elolab.engine.play import (
@@ -52,12 +53,8 @@ if TYPE_CHECKING:
 
 QUESTION_BYTES = 12_288
 """Size in bytes of the buffer for a program's ``position`` and ``go`` lines; for longer ones Python takes over."""
-GO_BYTES = 256
-"""Maximum length in bytes of a ``go`` line."""
 WORD_BYTES = 8
 """Maximum length in bytes of a move's text that compiled code reads and writes."""
-SENT = 20
-"""Number of ``go`` lines that are kept for the dialogue."""
 NO_CLOCK_MS = 1 << 40
 """A time of a move that is longer than any clock."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
@@ -83,13 +80,9 @@ WORDS_DTYPE = np.dtype([
 
 PROGRAM_DTYPE = np.dtype([
     ("program", np.int64),
-    ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
-    ("question_at", np.int64),  # its address
+    ("question_at", np.int64),  # address of ``question``
     ("line_bytes", np.int64),  # length of the ``position`` line
     ("has_moves", np.int64),  # whether the line has moves already
-    ("start", np.uint8, (GO_BYTES,)),  # parts of the ``go`` line: before the times, between them and the moves to go,
-    ("middle", np.uint8, (GO_BYTES,)),  # and after these; only the first if there is no clock
-    ("end", np.uint8, (GO_BYTES,)),
     ("start_bytes", np.int64),
     ("middle_bytes", np.int64),
     ("end_bytes", np.int64),
@@ -98,30 +91,27 @@ PROGRAM_DTYPE = np.dtype([
     ("noticed_ns", np.int64),  # the arena's lateness from which a move counts as disturbed; negative: none does
     ("disturbed", np.int64),
     ("worst_late_ns", np.int64),
-    ("asked", np.int64),  # number of questions since the buffers were emptied
-    ("sent_ns", np.int64, (SENT,)),
-    ("sent_line_bytes", np.int64, (SENT,)),
-    ("sent_go", np.uint8, (SENT, GO_BYTES)),
-    ("sent_go_bytes", np.int64, (SENT,)),
     ("used_arrivals", np.int64),  # number of pieces of output that belong to moves that have been made
+    ("asked", np.int64),  # number of questions since they were taken over
+    ("sent", np.int64, (3 * SENT,)),  # times, 0 while a question is being answered, then the lengths of both lines
+    ("sent_go", np.uint8, (SENT, GO_BYTES)),
+    ("start", np.uint8, (GO_BYTES,)),  # parts of the ``go`` line: before the times, between them and the moves to go,
+    ("middle", np.uint8, (GO_BYTES,)),  # and after these; only the first if there is no clock
+    ("end", np.uint8, (GO_BYTES,)),
+    ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
 ])  # fmt: skip
 """The questions to one of the two programs, and their limits."""
 
 _FOUND = 10
+FIGURES = 8
+"""Number of figures of a move: its code, score, depth, nodes, nanoseconds, the milliseconds that the program reported,
+and where its principal variation begins in the mover's output, and its length. Depth, nodes, reported milliseconds and
+length are negative if they are not known."""
 PROGRAM_GAME_DTYPE = np.dtype([
     ("program_game", np.int64),
     ("plies_at", np.int64),  # address of ``plies``
     ("plies", np.int64),
-    ("wants_empty_at", np.int64),  # address of ``wants_empty``
-    ("wants_empty", np.int64),  # set by another thread that wants to see the dialogue so far
-    ("moves", np.int32, (MAX_GAME_PLIES,)),
-    ("scores", np.int32, (MAX_GAME_PLIES,)),
-    ("depths", np.int32, (MAX_GAME_PLIES,)),  # these and the following are negative if not reported
-    ("nodes", np.int64, (MAX_GAME_PLIES,)),
-    ("times_ns", np.int64, (MAX_GAME_PLIES,)),
-    ("reported_ms", np.int64, (MAX_GAME_PLIES,)),
-    ("variations_at", np.int64, (MAX_GAME_PLIES,)),  # where the principal variation begins in the mover's buffer
-    ("variations_bytes", np.int64, (MAX_GAME_PLIES,)),
+    ("figures", np.int64, (MAX_GAME_PLIES * FIGURES,)),
     ("line", np.int64, (_FOUND,)),  # what a line of thinking output says
     ("scored", np.int64, (_FOUND,)),  # the last line with an exact score
     ("counted", np.int64, (_FOUND,)),  # the last line with nodes
@@ -384,8 +374,9 @@ def _write_question(program, clocks, side):  # type: ignore[no-untyped-def]
             place = _append_number(text, place, control - clocks.moves_made[side] % control)
         place = _append(text, place, program.end, program.end_bytes)
     slot = program.asked % SENT
-    program.sent_line_bytes[slot] = program.line_bytes
-    program.sent_go_bytes[slot] = _append(program.sent_go[slot], 0, text[begin:place], place - begin)
+    program.asked += 1
+    program.sent[slot], program.sent[SENT + slot] = 0, program.line_bytes
+    program.sent[2 * SENT + slot] = _append(program.sent_go[slot], 0, text[begin:place], place - begin)
     text[place] = _NEWLINE
     return place + 1
 
@@ -411,17 +402,16 @@ def play_programs(  # type: ignore[no-untyped-def]
         talk, program = talks[0], programs[0]
         other = (second_talks if side == 0 else first_talks)[0]
         talk.total_waited_ns, talk.total_read_ns = other.total_waited_ns, other.total_read_ns
-        if talk.filled > HALF_OUTPUT or talk.arrivals > HALF_ARRIVALS or read_flag(game.wants_empty_at) != 0:
+        if talk.filled > HALF_OUTPUT or talk.arrivals > HALF_ARRIVALS:
             return np.int64(EMPTY)
         if game.plies >= longest or program.line_bytes > QUESTION_BYTES - 2 * GO_BYTES or read_flag(stop) != 0:
             return np.int64(LEAVE)
-        if poll(talk.output, POLL_IN, -1, -1, 0) != 0:  # it speaks unasked, or has ended
+        if poll(talk.output, POLL_IN, -1, -1, -1, 0) != 0:  # it speaks unasked, or has ended
             return np.int64(LEAVE)
         _ask(program, talk, clocks, side)
         begun = talk.filled
         is_answered = exchange(talks, READ_ANSWER, stop, schedule, wake_ns) == DONE
-        program.sent_ns[program.asked % SENT] = talk.asked_ns
-        program.asked += 1
+        program.sent[(program.asked - 1) % SENT] = talk.asked_ns
         if not is_answered:
             return np.int64(ASKED)
         verdict = _make_move(
@@ -497,12 +487,12 @@ def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
 @jit
 def _record_move(game, ply, code, elapsed):  # type: ignore[no-untyped-def]
     scored, counted = game.scored, game.counted
-    game.moves[ply], game.scores[ply], game.times_ns[ply] = code, scored[_SCORE], elapsed
-    game.depths[ply] = min(_MOST_DEPTH, scored[_DEPTH] if scored[_DEPTH] >= 0 else counted[_DEPTH])
-    game.nodes[ply] = counted[_NODES] if counted[_NODES] >= 0 else scored[_NODES]
-    game.reported_ms[ply] = counted[_TIME] if counted[_NODES] >= 0 else scored[_TIME]
-    game.variations_at[ply] = scored[_VARIATION]
-    game.variations_bytes[ply] = scored[_VARIATION_END] - scored[_VARIATION]
+    figures, is_counted = game.figures[FIGURES * ply : FIGURES * (ply + 1)], counted[_NODES] >= 0
+    figures[0], figures[1], figures[4] = code, scored[_SCORE], elapsed
+    figures[2] = min(_MOST_DEPTH, scored[_DEPTH] if scored[_DEPTH] >= 0 else counted[_DEPTH])
+    figures[3] = counted[_NODES] if is_counted else scored[_NODES]
+    figures[5] = counted[_TIME] if is_counted else scored[_TIME]
+    figures[6], figures[7] = scored[_VARIATION], scored[_VARIATION_END] - scored[_VARIATION]
     publish_word(game.plies_at, 0, np.uint64(ply + 1))  # another thread that reads it also reads the move
 
 
@@ -555,6 +545,15 @@ def move_words(style: Hashable) -> MoveWords:
     return MoveWords()
 
 
+_ProgramWords = words_of(PROGRAM_DTYPE)
+
+
+def _place_of(field: str) -> tuple[int, int]:
+    """Where a field of ``PROGRAM_DTYPE`` begins, and its length in bytes."""
+    dtype, place = PROGRAM_DTYPE.fields[field][:2]  # type: ignore[index]
+    return place, dtype.itemsize
+
+
 class ProgramSide:
     """One program with one of the colours, in games under the same limits."""
 
@@ -578,9 +577,14 @@ class ProgramSide:
         self.talk, self.words, self.limits, self.margin_ms = talk, words, limits, margin_ms
         self.array: Any = np.zeros(1, PROGRAM_DTYPE)
         """The program's record of ``PROGRAM_DTYPE`` as an array of one element."""
-        program = self._program = self.array[0]
-        self._question_at, self._go_at = (program[name].ctypes.data for name in ("question", "sent_go"))
-        program["question_at"] = self._question_at
+        program = self.array[0]
+        self._question_at = program["question_at"] = program["question"].ctypes.data
+        memory = self.array.view(np.uint8).data
+        self._parts = tuple(
+            memory[place : place + length]
+            for place, length in (_place_of("question"), _place_of("sent"), _place_of("sent_go"))
+        )
+        self._words = _ProgramWords.from_address(self.array.ctypes.data)
         for name, part in zip(("start", "middle", "end"), go, strict=True):
             letters = np.frombuffer(part.encode(), np.uint8)
             program[name][: len(letters)] = letters
@@ -596,44 +600,35 @@ class ProgramSide:
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
             return False
         ctypes.memmove(self._question_at, letters, len(letters))
-        self._program["line_bytes"], self._program["has_moves"] = len(letters), has_moves
+        self._words.line_bytes, self._words.has_moves = len(letters), has_moves
         return True
 
     def disturbed(self) -> tuple[int, int]:
         """Number of moves that the arena read late since the last call, and the largest lateness in ns."""
-        program = self._program
-        if not program["disturbed"]:
+        words = self._words
+        if not words.disturbed:
             return 0, 0
-        found = int(program["disturbed"]), int(program["worst_late_ns"])
-        program["disturbed"] = program["worst_late_ns"] = 0
+        found = words.disturbed, words.worst_late_ns
+        words.disturbed = words.worst_late_ns = 0
         return found
 
-    def sent(self) -> list[tuple[str, int]]:
-        """The last questions since the last call, with the time at which each was sent (``time.monotonic_ns``)."""
-        program = self._program
-        asked = int(program["asked"])
-        if not asked:
-            return []
-        program["asked"] = 0
-        times, lengths, go_lengths = (
-            program[name].tolist() for name in ("sent_ns", "sent_line_bytes", "sent_go_bytes")
-        )
-        slots = [number % SENT for number in range(max(0, asked - SENT), asked)]
-        question = ctypes.string_at(self._question_at, max(lengths[slot] for slot in slots)).decode()
-        return [
-            (
-                f"{question[: lengths[slot]]}\n"
-                f"{ctypes.string_at(self._go_at + slot * GO_BYTES, go_lengths[slot]).decode()}",
-                times[slot],
-            )
-            for slot in slots
-        ]
+    def exchanged(self) -> tuple[Sent, Received]:
+        """What was sent and read since ``take``; callable on any thread."""
+        return self._sent(), self.talk.output()
 
-    def used_arrivals(self) -> int:
-        """Number of pieces of output, since the last call, that belong to moves that have been made."""
-        used = int(self._program["used_arrivals"])
-        self._program["used_arrivals"] = 0
-        return used
+    def take(self) -> tuple[Sent, Received, int]:
+        """What was sent and read since the last call, and how many pieces of output belong to moves that have been
+        made; makes room for more.
+        """
+        words = self._words
+        sent = self._sent()
+        used, words.used_arrivals, words.asked = words.used_arrivals, 0, 0
+        return sent, self.talk.take_output(), used
+
+    def _sent(self) -> Sent:
+        words = self._words
+        line, records, goes = self._parts
+        return Sent(words.asked, bytes(line[: words.line_bytes]), bytes(records), bytes(goes), self.talk.asked_ns)
 
 
 class ClockState(NamedTuple):
@@ -645,7 +640,7 @@ class ClockState(NamedTuple):
     worst_overrun_ns: int
 
 
-_ClockWords = words_of(CLOCKS_DTYPE)
+_ClockWords, _GameWords = words_of(CLOCKS_DTYPE), words_of(PROGRAM_GAME_DTYPE)
 _OF_THREAD = threading.local()
 
 
@@ -655,8 +650,7 @@ def _games_of_thread() -> Any:
     """
     if not hasattr(_OF_THREAD, "games"):
         _OF_THREAD.games = games = np.zeros(1, PROGRAM_GAME_DTYPE)
-        for name in ("plies", "wants_empty"):
-            games[f"{name}_at"] = games[name].ctypes.data
+        games["plies_at"] = games["plies"].ctypes.data
     return _OF_THREAD.games
 
 
@@ -672,9 +666,9 @@ class ProgramGame:
         first, second = sides
         self._games, self._clocks = _games_of_thread(), np.empty(1, CLOCKS_DTYPE)
         self._clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
-        self._game, self._clock = self._games[0], _ClockWords.from_address(self._clocks.ctypes.data)
-        self._game["plies"] = 0
-        self._wants_empty = ctypes.c_uint8.from_address(int(self._game["wants_empty_at"]))
+        self._game = _GameWords.from_address(self._games.ctypes.data)
+        self._clock = _ClockWords.from_address(self._clocks.ctypes.data)
+        self._game.plies = 0
 
     def set_clock(self, side: int, clock: ClockState) -> None:
         """Set a side's clock to its state before the next move."""
@@ -689,51 +683,63 @@ class ProgramGame:
             words.remaining_ns[side], words.moves_made[side], words.overruns[side], words.worst_overrun_ns[side]
         )
 
-    def ask_to_empty(self) -> None:
-        """Let ``play_programs`` return before the next move; callable on any thread."""
-        self._wants_empty.value = 1
-
-    def play(self, plies: int, longest: int, arbiter: Sequence[Any], stop: StopFlag) -> int:
-        """Call ``play_programs`` after ``plies`` moves, with the arrays of an ``Arbiter``."""
+    def play(self, plies: int, longest: int, arbiter: Sequence[Any], stop: StopFlag) -> tuple[int, int]:
+        """Call ``play_programs`` after ``plies`` moves, with the arrays of an ``Arbiter``; returns its result and the
+        number of moves then.
+        """
         first, second = self.sides
-        self._wants_empty.value = 0
-        self._game["plies"] = plies
-        return int(play_programs(
+        self._game.plies = plies
+        code = int(play_programs(
             self._games, first.array, second.array, first.talk.array, second.talk.array, first.words.array,
             second.words.array, self._clocks, *arbiter, longest, *first.talk.circumstances(stop),
         ))  # fmt: skip
+        return code, self._game.plies
 
     @property
     def last_score(self) -> int:
         """Score of the last move; ``NO_SCORE`` if its program gave none."""
-        return int(self._game["scores"][int(self._game["plies"]) - 1])
+        return int(self._game.figures[FIGURES * (self._game.plies - 1) + 1])
 
-    def codes(self, begin: int) -> list[int]:
-        """The codes of the moves from index ``begin`` on."""
-        codes: list[int] = self._game["moves"][begin : int(self._game["plies"])].tolist()
-        return codes
+    def moves(self, begin: int) -> ProgramMoves:
+        """The moves from index ``begin`` on, without principal variations; callable on any thread."""
+        end = self._game.plies
+        return ProgramMoves(self._game.figures[FIGURES * begin : FIGURES * end], (self._first_mover + begin) % 2, [])
 
-    def moves(self, begin: int) -> Iterator[tuple[int, int | None, int | None, int | None, float, str, float | None]]:
-        """The moves from index ``begin`` on: code, score, depth, nodes, milliseconds, principal variation, and the
-        milliseconds that the program reported; missing figures are ``None``.
 
-        On another thread than that of the game, variations are not to be trusted.
+class ProgramMoves(NamedTuple):
+    """Moves that compiled code has made, in the form of the game's record."""
+
+    figures: Sequence[int]
+    """``FIGURES`` numbers for each move."""
+    side: int
+    """The side that made the first of the moves."""
+    outputs: list[bytes]
+    """What both programs said; empty if it is not known."""
+
+    @property
+    def codes(self) -> Sequence[int]:
+        """The moves' codes."""
+        return self.figures[::FIGURES]
+
+    def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:
+        """Side, code, score, depth, nodes, milliseconds, principal variation and the milliseconds that the program
+        reported, of each move; missing figures are ``None``.
         """
-        game, end = self._game, int(self._game["plies"])
-        rows = zip(*[game[name][begin:end].tolist() for name in _COLUMNS], strict=True)
-        for number, (code, score, depth, nodes, time_ns, reported_ms, place, length) in enumerate(rows, begin):
+        figures, side = iter(self.figures), self.side
+        for code, score, depth, nodes, time_ns, reported_ms, place, length in zip(*[figures] * FIGURES, strict=True):
             yield (
+                side,
                 code,
                 None if score == NO_SCORE else score,
                 None if depth < 0 else depth,
                 None if nodes < 0 else nodes,
                 time_ns / 1e6,
-                self.sides[(self._first_mover + number) % 2].talk.output_at(place, length) if length > 0 else "",
+                self.outputs[side][place : place + length].decode(errors="replace")
+                if length > 0 and self.outputs
+                else "",
                 None if reported_ms < 0 else float(reported_ms),
             )
-
-
-_COLUMNS = ("moves", "scores", "depths", "nodes", "times_ns", "reported_ms", "variations_at", "variations_bytes")
+            side = 1 - side
 
 
 class ProgramArbiter(Arbiter):
@@ -770,11 +776,17 @@ class ProgramArbiter(Arbiter):
         ``play_programs`` returned.
         """
         position, before = self._position, self._moves
-        code = programs.play(before, before + position.game.max_game_plies - position.ply, self._arrays, stop)
-        codes = programs.codes(before)
-        self.codes += codes
-        position.moves.extend(map(self.text_of, codes))
-        self._moves += len(codes)
+        code, plies = programs.play(before, before + position.game.max_game_plies - position.ply, self._arrays, stop)
+        self._moves = plies
         if code == TO_BE_SOLVED:
             self._unsolved = (1 - position.side_to_move, programs.last_score)
         return decode_verdict(code) if code >= 0 else None, code
+
+    def note_moves(self, codes: Sequence[int]) -> list[str]:
+        """Add moves that ``play_programs`` has made to the position's list, which an ended game does not need; returns
+        their texts.
+        """
+        texts = list(map(self.text_of, codes))
+        self.codes += codes
+        self._position.moves += texts
+        return texts

@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import elolab
 import elolab.engine.compiled.cache
 from elolab import command_line
+from tests.support.documents import ROOT
 from tests.support.git_repository import MOCK, GitRepository
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -79,6 +81,12 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
     for step in data["steps"]:
         assert step is skipped or (tmp_path / "out" / step["folder"] / "report.html").is_file()
     assert json.loads((tmp_path / "out" / "bisect.json").read_text()) == data
+    status = json.loads((tmp_path / "out" / "status.json").read_text())
+    jsonschema.validate(status, json.loads((ROOT / "configs/schemas/status.json").read_text()))
+    assert (status["kind"], status["reason"], status["verdict"]) == ("bisection", "decided", "range")
+    parts = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("*/status.json")]
+    assert status["games"]["played"] == sum(part["games"]["played"] for part in parts) > 0
+    assert status["verdicts"] == {step["commit"]: step["verdict"] for step in data["steps"]}
     report = (tmp_path / "out" / "report.md").read_text()
     assert "{" not in report
     assert all(text in report for text in ("one of these 2", names[4][:8], "plots/bisection.svg"))
@@ -104,12 +112,20 @@ def test_from_python_it_finds_the_commits(repository: GitRepository, tmp_path: P
     assert (found.finished, found.suspects) == (True, tuple(names[3:5]))
     assert all((found.folder / folder / "games.sqlite").is_file() for folder in found.steps["folder"] if folder)
     assert found.steps["elo"][0] < 0
+    data = json.loads((found.folder / "bisect.json").read_text())
+    assert (data["suspects"], data["reference"]) == (names[3:5], f"mine@{names[2][:8]}")
+    assert json.loads((found.folder / "status.json").read_text())["verdict"] == "range"
+    assert names[4][:8] in (found.folder / "report.md").read_text()
+    again = elolab.bisect(player, "HEAD~4", "HEAD~2", concurrency=2, **rest)
+    assert again.steps.equals(found.steps)
+    with pytest.raises(elolab.UserError, match="holds another bisection: good = "):
+        elolab.bisect(player, "HEAD~5", "HEAD~2", concurrency=2, **rest)
     with pytest.raises(elolab.UserError, match="no commits lead from"):
         elolab.bisect(player, "HEAD", "HEAD~2", **rest)
     with pytest.raises(elolab.UserError, match="table with a repository"):
         elolab.bisect({"command": "./mine"}, "HEAD~6", "HEAD", **rest)
     with pytest.raises(elolab.UserError, match="failed with exit code 1"):
-        elolab.bisect(player, "HEAD~6", "HEAD~3", **rest)
+        elolab.bisect(player, "HEAD~6", "HEAD~3", **{**rest, "folder": "other"})
 
 
 def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,7 @@ class BisectionReport:
     steps: Sequence[Step]
     """Tested and skipped commits, in the order of the bisection."""
     command: str
-    """The command line that resumes the bisection."""
+    """The command line that resumes the bisection; empty if there is none."""
 
     @property
     def is_undecided(self) -> bool:
@@ -73,6 +73,15 @@ class BisectionReport:
         names = say("bisect.comma").join(one.short for one in suspects)
         return say("bisect.range", count=len(suspects), names=names)
 
+    @property
+    def verdict(self) -> str:
+        """The result as one word: ``found``, ``range``, ``nothing`` or ``undecided``."""
+        if self.is_undecided:
+            return UNDECIDED
+        if self.bisection.is_without_fault:
+            return "nothing"
+        return "found" if len(self.bisection.suspects) == 1 else "range"
+
     def step_line(self, step: Step, say: Catalogue) -> str:
         """One step as a line for a terminal."""
         about = {"number": self.steps.index(step) + 1, "commit": step.commit.short, "subject": step.commit.subject}
@@ -103,7 +112,8 @@ class BisectionReport:
         """The report: the result, the steps, a figure, and the line of commits."""
         say = Catalogue(REPORTS, language)
         tested = [step for step in self.steps if step.elo is not None]
-        sections = [Section("result", say("bisect.result"), (Facts(self._facts(say)), Commands((self.command,))))]
+        commands = (Commands((self.command,)),) if self.command else ()
+        sections = [Section("result", say("bisect.result"), (Facts(self._facts(say)), *commands))]
         if self.steps:
             sections.append(Section("steps", say("bisect.steps"), (self._table(say), *self._plots(tested, say))))
         sections.append(Section("commits", say("bisect.commits"), (Note(say("bisect.line")), self._line(say))))

@@ -48,11 +48,11 @@ SLOW = """
 import time
 from elolab.arena.play.executor import GameRunner
 
-def slowly(self, job, quickly=GameRunner._record_of):
+def slowly(self, job, quickly=GameRunner._game_of):
     time.sleep(%s)
     return quickly(self, job)
 
-GameRunner._record_of = slowly if GameRunner._record_of.__name__ != "slowly" else GameRunner._record_of
+GameRunner._game_of = slowly if GameRunner._game_of.__name__ != "slowly" else GameRunner._game_of
 """
 MOCK = ROOT / "tests" / "support" / "mock_othello_engines.py"
 

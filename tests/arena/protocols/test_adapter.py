@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import pytest
 
+from elolab.arena.players import external
 from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
 from elolab.arena.records import PlayerSpec
 from elolab.command_line import main
@@ -109,7 +110,8 @@ def test_an_engine_that_resigns_moves_all_the_same(adapt: Adapt) -> None:
     conversation.close()
 
 
-def test_an_engine_is_stopped_when_it_shall_move_now(adapt: Adapt) -> None:
+def test_an_engine_is_stopped_when_it_shall_move_now(adapt: Adapt, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(external, "LATE_ANSWER_MS", 0)  # of answers that nobody waits for
     conversation = Conversation(adapt(mock("until_stop", at=1)))
     hold(conversation, ("LEVEL 9", "OK"), ("AI", ""), ("SCR", "rnbakabnr"))
     for _ in range(9):

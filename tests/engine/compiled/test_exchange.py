@@ -58,7 +58,7 @@ def test_thinking_output_does_not_wake(thinking: bytes) -> None:
         assert pipes.read(0.0) == DEADLINE
         pipes.say(3 * thinking + b"bestmove a0a1\n")
         assert pipes.read() == DONE
-        assert b"".join(output for output, _ in pipes.talk.take_output()) == 4 * thinking + b"bestmove a0a1\n"
+        assert b"".join(output for output, _ in pipes.talk.take_output().pieces()) == 4 * thinking + b"bestmove a0a1\n"
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_question_is_stamped_before_and_an_answer_after_it_goes_through_the_pi
         thread.start()
         assert pipes.talk.exchange(Conversation.READ_ANSWER, 0, None) == DONE  # the allowance counts, not the deadline
         thread.join()
-        arrived_ns = [at_ns for _, at_ns in pipes.talk.take_output()][-1]
+        arrived_ns = [at_ns for _, at_ns in pipes.talk.take_output().pieces()][-1]
         assert before_ns <= pipes.talk.asked_ns <= answered_ns[0] <= arrived_ns <= time.monotonic_ns()
         assert pipes.talk.late_ns >= 0
 
@@ -125,7 +125,7 @@ def test_why_a_call_ends() -> None:
         assert pipes.read(0.0) == DEADLINE
         pipes.say(b"x" * (OUTPUT_BYTES - 40_000))
         assert pipes.read() == FULL
-        assert len(b"".join(output for output, _ in pipes.talk.take_output())) == OUTPUT_BYTES
+        assert len(b"".join(output for output, _ in pipes.talk.take_output().pieces())) == OUTPUT_BYTES
         os.write(pipes.complained, b"error")
         os.close(pipes.said)
         pipes.all.remove(pipes.said)

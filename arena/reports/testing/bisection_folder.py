@@ -1,0 +1,116 @@
+"""The folder of a bisection: its state, its report, its status, and a run's folder for each step."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+from elolab.arena.files import OTHER_FOLDER, replace_file
+from elolab.arena.play.store import STORE_NAME
+from elolab.arena.provenance.status import (
+    DECIDED,
+    FAILED,
+    INCOMPLETE,
+    INTERRUPTED,
+    RUNNING,
+    Conclusion,
+    Ending,
+    joined_status,
+    new_status,
+    write_status,
+)
+from elolab.arena.records import digest_of
+from elolab.arena.reports.document import write_document
+from elolab.arena.reports.testing.bisection_report import BisectionReport
+from elolab.arena.testing.bisection import SKIPPED, UNDECIDED, Step
+from elolab.engine.errors import UserError
+
+STATE_NAME = "bisect.json"
+KIND = "bisection"
+FIXED = ("repository", "good", "bad", "reference")
+"""Keys of the state that a resumed bisection must share."""
+
+
+class BisectionFolder:
+    """A bisection in its folder. Use it as a context manager; leaving it records how the bisection ended.
+
+    Nothing is written before the first step.
+    """
+
+    def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
+        """Read the state of an earlier run; raises ``UserError`` for a folder of something else."""
+        self.folder, self.report, self._language = folder, report, language
+        self.is_interrupted: bool = False
+        """Whether a step was interrupted."""
+        self._status = new_status(KIND, STATE_NAME)
+        if (folder / STORE_NAME).exists():
+            raise UserError(f"{folder}: holds a run, not a bisection", OTHER_FOLDER)
+        self._stored = self._read()
+        self.skipped: Mapping[str, str] = {
+            step["commit"]: step["reason"] for step in self._stored.get("steps", ()) if step["verdict"] == SKIPPED
+        }
+        """Reasons of the commits that an earlier run has skipped, by name."""
+        self._check()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, *trace: object) -> None:
+        if not self.folder.is_dir():
+            return
+        if self.is_interrupted or isinstance(error, KeyboardInterrupt):
+            ending = Ending(INTERRUPTED)
+        elif error is not None:
+            ending = Ending(FAILED, error=" ".join(str(error).split()))
+        else:
+            ending = Ending(DECIDED if self.report.is_finished else INCOMPLETE)
+        self._write_status(ending)
+
+    def add(self, step: Step) -> None:
+        """Add a step, and write state, report and status."""
+        verdicts = self.report.bisection.verdicts
+        if step.verdict != UNDECIDED:
+            verdicts = {**verdicts, step.commit.name: step.verdict}
+        bisection = replace(self.report.bisection, verdicts=verdicts)
+        self.report = replace(self.report, bisection=bisection, steps=(*self.report.steps, step))
+        self._check()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        replace_file(self.folder / STATE_NAME, json.dumps(self.report.data(), ensure_ascii=False, indent=1) + "\n")
+        write_document(self.folder, self.report.document(self._language))
+        self._write_status(Ending(RUNNING))
+
+    def _read(self) -> dict[str, Any]:
+        """The state of an earlier run; empty if there is none."""
+        path = self.folder / STATE_NAME
+        if not path.is_file():
+            return {}
+        try:
+            stored: dict[str, Any] = json.loads(path.read_text("utf-8"))
+            complete = [stored[key] for key in FIXED] + [step["reason"] + step["verdict"] for step in stored["steps"]]
+            return stored if complete else {}
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
+
+    def _check(self) -> None:
+        """Raise ``UserError`` if the folder holds another bisection. A reference without a name is not known yet."""
+        here = self.report.data()
+        for key in FIXED:
+            if self._stored and here[key] and self._stored[key] != here[key]:
+                what = f"{key} = {self._stored[key]!r} there, {here[key]!r} here"
+                raise UserError(f"{self.folder}: holds another bisection: {what}", OTHER_FOLDER)
+
+    def _write_status(self, ending: Ending) -> None:
+        report = self.report
+        conclusion = Conclusion(
+            report.verdict if report.is_finished or report.is_undecided else None,
+            {step.commit.name: step.verdict for step in report.steps},
+        )
+        steps = [step.folder for step in report.steps if step.folder]
+        planned = 2 * report.pairs * report.bisection.most_steps
+        specification = digest_of({key: report.data()[key] for key in FIXED})
+        write_status(
+            self.folder, joined_status(self._status, self.folder, steps, planned, specification, conclusion, ending)
+        )
