@@ -106,7 +106,7 @@ def _run(words: list[str]) -> int:
         if not words or words[0] in ("-h", "--help", "help"):
             print(help_text(), end="")
             return 0
-        if words[0] == "--version":
+        if words[0] == "--version" or words[1:] in (["-version"], ["--version"]):
             print(f"elolab {_version()}")
             return 0
         return _run_command(find_command(words[0]), words[1:])

@@ -44,7 +44,7 @@ class Sent(NamedTuple):
     """The last questions to a program."""
 
     asked: int = 0
-    """Number of questions, of which the last ``SENT`` are known."""
+    """Number of questions; the last ``SENT`` are known."""
     line: bytes = b""
     """The last ``position`` line; each other one is its beginning."""
     records: bytes = b""

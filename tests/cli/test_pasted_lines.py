@@ -59,6 +59,9 @@ LINES = (
     "-tbignore50 -tbadjudicate BOTH -rounds 10 -games 2 -concurrency 1 -livepgnout live.pgn",
     f"match {TWO} -each tc=inf/60+0.6 -resign movecount=5 score=900 twosided=false -openings file=xiangqi format=epd "
     "policy=encounter reuse=true -rounds 30000 -concurrency 1 -debug all",
+    r"match -engine cmd=./new 'initstr=setoption name Hash value 16\nsetoption name Clear Hash value true' "
+    "-engine cmd=./base -each proto=uci nodes=9 -concurrency 1",
+    "match -quick cmd=./new cmd=./base book=chess -variant standard -each proto=uci -concurrency 1",
     f"match {TWO} -each nodes=500 -tb /syzygy -tbpieces 6 -rounds 4 -games 2 -concurrency 1",
     # Chess
     f"match {TWO} -variant standard -each tc=10+0.1 option.Hash=16 option.SyzygyPath=/syzygy -openings file=chess "
@@ -93,7 +96,10 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
     ("words", "remedy"),
     [
         ("-noswap", "leave it out"),
-        ("-quick cmd=a cmd=b book=c.epd", "-engine cmd=A"),
+        ("-quick cmd=a cmd=b", "-quick: expected cmd=ENGINE cmd=ENGINE book=FILE"),
+        ("-tbadjudicate DRAW", "-tbadjudicate DRAW: tablebases end won and drawn games alike"),
+        ("-each proto=uci 'initstr=level 3'", "--each initstr=level 3: players over UCI are sent options only"),
+        ("-engines", "elolab engines lists"),
         ("-compliance ./new", "elolab check"),
         ("-config file=config.json", "-config file=config.json: elolab resumes"),
         ("-each whitepov", "--resign movecount=0"),
@@ -135,7 +141,7 @@ def test_intervals_of_other_programs_are_those_of_every(words: str, every: int |
 
 
 def test_every_refused_option_is_in_the_table_above() -> None:
-    assert set(REFUSED) == {"noswap", "quick", "compliance"}
+    assert set(REFUSED) == {"noswap", "compliance"}
 
 
 def test_words_reach_the_games_the_report_and_the_files(

@@ -45,6 +45,10 @@ RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "al
 PREFIXES = ("option.", "set.")
 
 
+_SETOPTION = re.compile(r"setoption name (\S.*?) value (.*)")
+"""Matches a line of UCI that sets an option, in ``initstr``."""
+
+
 @dataclass(frozen=True)
 class PlayerWords:
     """The parsed words of one ``--engine``, or of ``--each``."""
@@ -102,16 +106,30 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
         elif name == "args":
             arguments += _split(value, word, option)
         elif name == "initstr":
-            table["commands"] = [*table.get("commands", ()), *value.split("\\n")]
-            names["commands"] = name
+            for line in value.split("\\n"):
+                if (option_line := _SETOPTION.fullmatch(line)) is not None:
+                    named["option."][option_line[1]] = option_line[2]
+                else:
+                    table["commands"], names["commands"] = [*table.get("commands", ()), line], name
         else:
             key, own = _key_and_value(name, value, word, option)
             table[key], names[key] = own, name
+    _refuse_unsent_lines(table, names, option)
     sources = [word for word, key in SOURCES.items() if key in table]
     if len(sources) + (player is not None) > 1:
         one, other = [*([repr(player)] if player else []), *(f"{source}=" for source in sources)][:2]
         raise UsageError(f"{option}: {one} and {other} both name an engine; give one of them")
     return PlayerWords(option, player, table, names, limits, named["option."], named["set."], tuple(arguments))
+
+
+def _refuse_unsent_lines(table: Mapping[str, Any], names: Mapping[str, str], option: str) -> None:
+    """Raise ``UsageError`` for lines of ``initstr`` that a player's protocol cannot send."""
+    own = [protocol for protocol in protocols() if protocol.name == table.get("protocol")]
+    if names.get("commands") == "initstr" and own and "commands" not in keys_of(own[0]):
+        raise UsageError(
+            f"{option} initstr={table['commands'][0]}: players over {own[0].title} are sent options only; say "
+            "option.NAME=VALUE, or setoption name NAME value VALUE"
+        )
 
 
 def _refuse_words_of_others(words: Sequence[str], option: str) -> None:

@@ -78,7 +78,6 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tbignore50", action="store_true", help="tablebases count wins that the rule of 50 moves prevents"
     )
-    parser.add_argument("--tbadjudicate", choices=("BOTH",), help=argparse.SUPPRESS)
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(
         "--pgnout",

@@ -86,7 +86,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
         "--each", nargs="+", action="extend", default=[], metavar="WORD", help="the same for all players"
     )
     parser.add_argument(
-        "--engines", dest="engines_file", metavar="FILE",
+        "--engines", dest="engines_file", metavar="FILE", type=_engines_file, nargs="?", const="",
         help="file of your engines for conf=NAME (default engines.toml, here or in ~/.config/elolab)",
     )  # fmt: skip
     options.add_game(parser)
@@ -104,6 +104,12 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     add_other_options(parser, is_for_two=parser.prog.split()[-1] != "tournament")
     add_single_dashes(parser)
     parser.checks.append(word_mistakes)
+
+
+def _engines_file(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a FILE; elolab engines lists your engines")
+    return text
 
 
 def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) -> int:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from elolab.arena.players.processors import processor_count
 from elolab.cli.shared.key_values import SWITCHES, assignments
 from elolab.engine.settings.whole_numbers import natural_number
 
@@ -51,7 +52,6 @@ IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
 
 REFUSED: Mapping[str, tuple[int | str, str]] = {
     "noswap": (0, "every opening is played twice, with colours swapped; leave it out"),
-    "quick": ("+", "it stands for -engine cmd=A -engine cmd=B -openings BOOK -each tc=10+0.1 and more; give these"),
     "compliance": ("+", "elolab check PROGRAM checks an engine's protocol"),
 }
 """Number of values and the remedy of each refused option, by its name without dashes."""
@@ -77,6 +77,12 @@ LOG_WORDS = ("file", "level", "append", "compress", "realtime", "engine")
 LEAST_START_MS = 100
 """Least value of ``-startup-ms``, in milliseconds; that of the key ``start_timeout``."""
 
+QUICK_ENGINE = ("tc=10+0.1",)
+QUICK_DRAW = ("movenumber=30", "movecount=8", "score=8")
+QUICK_ROUNDS = 25_000
+QUICK_FREE = 2
+"""What ``-quick`` of fastchess stands for: the clock, the draw rule, the rounds, and processors that stay free."""
+
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]
 """Reads an option: takes the arguments read so far, the option as given, and its values."""
 
@@ -100,6 +106,8 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
     for name in ("ratinginterval", "scoreinterval"):
         add(f"--{name}", 1, _read_interval)
     add("--variant", 1, _read_variant)
+    add("--quick", "+", _read_quick)
+    add("--tbadjudicate", 1, _read_table_results)
     add("-config", "+", _read_config)
     add("-log", "+", _read_log)  # --log has one value, after which players may follow
     parser.add_argument(
@@ -143,6 +151,27 @@ def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[s
         _refuse(f"{words[0]!r} is not a whole number of games", namespace, option, words)
     elif games:
         namespace.every = min(games, namespace.every or games)
+
+
+def _read_quick(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
+    """Read ``-quick cmd=A cmd=B book=FILE``, which stands for two players and all conditions of their match."""
+    given = [word.partition("=")[::2] for word in words]
+    programs = [value for name, value in given if name == "cmd"]
+    books = [value for name, value in given if name == "book"]
+    if len(programs) != 2 or len(books) != 1 or len(given) != 3:
+        _refuse("expected cmd=ENGINE cmd=ENGINE book=FILE", namespace, option, words)
+        return
+    namespace.engines = [*namespace.engines, *([f"cmd={program}", *QUICK_ENGINE] for program in programs)]
+    namespace.openings, namespace.draw = [f"file={books[0]}", "reuse=true"], [*QUICK_DRAW]
+    namespace.rounds = QUICK_ROUNDS
+    namespace.concurrency = max(1, processor_count() - QUICK_FREE)
+
+
+def _read_table_results(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
+    """Refuse tablebases for some results only."""
+    if words[0].upper() != "BOTH":
+        remedy = "tablebases end won and drawn games alike (BOTH); leave it out, or play without --tb"
+        _refuse(remedy, namespace, f"{option} {words[0]}", words)
 
 
 def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:

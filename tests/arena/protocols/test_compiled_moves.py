@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,13 @@ def line_of_moves() -> list[str]:
 
 
 def play(
-    folder: Path, limit: str, *ending: str, compiled: bool, monkeypatch: pytest.MonkeyPatch, ranks: int = 0
+    folder: Path,
+    limit: str,
+    *ending: str,
+    compiled: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    ranks: int = 0,
+    follow: Callable[[Any, Any], None] | None = None,
 ) -> tuple[list[GameRecord], list[str]]:
     """Some games, and what the programs heard."""
     monkeypatch.setattr(compiled_moves, "IS_COMPILED", compiled)
@@ -69,7 +76,7 @@ def play(
         job = GameJob(
             "xiangqi", Rules(), adjudication, Pairing(number, number, *order, 0), first, second, opening, seed=1
         )
-        records.append(play_game(job, (players[order[0]], players[order[1]]), StopFlag()))
+        records.append(play_game(job, (players[order[0]], players[order[1]]), StopFlag(), follow))
     for player in players:
         player.close()
     return records, [line for name in ("one", "other") for line in (folder / name).read_text("utf-8").splitlines()]
@@ -121,6 +128,31 @@ def test_most_moves_are_played_in_compiled_code(tmp_path: Path, monkeypatch: pyt
         monkeypatch.setattr(ExternalPlayer, name, counting(getattr(ExternalPlayer, name), asked))
     games, _ = play(tmp_path / "games", "nodes=1", compiled=True, monkeypatch=monkeypatch)
     assert len(asked) - len(games[0].moves) <= (GAMES - 1) * PLIES // 2
+
+
+def test_a_live_dialogue_shows_the_question_that_is_being_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    readers: list[Callable[[], tuple[list[str], list[str]]]] = []
+    seen: list[list[str]] = []
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.01):
+            seen.extend(lines[-2:] for read in readers[-1:] for lines in read())
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    try:
+        play(
+            tmp_path / "games", "nodes=100", "30", "hang", compiled=True, monkeypatch=monkeypatch,
+            follow=lambda moves, dialogue: readers.append(dialogue),
+        )  # fmt: skip
+    finally:
+        over.set()
+        thread.join()
+    asked = [lines for lines in seen if len(lines) == 2 and lines[1].endswith("> go nodes 100")]
+    assert any(len(line.split(" moves ")[1].split()) == 30 for line, _ in asked if " moves " in line)
 
 
 def test_ranks_from_one_are_written_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
