@@ -1,4 +1,4 @@
-"""What compiled code has exchanged with a program, in the form of its buffers.
+"""The lines that compiled code has exchanged with a program, in the form of its buffers.
 
 Texts are made only if somebody reads them. Players import this module without numba.
 """

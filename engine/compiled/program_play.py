@@ -613,12 +613,12 @@ class ProgramSide:
         return found
 
     def exchanged(self) -> tuple[Sent, Received]:
-        """What was sent and read since ``take``; callable on any thread."""
+        """The questions and the output since ``take``; callable on any thread."""
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
-        """What was sent and read since the last call, and how many pieces of output belong to moves that have been
-        made; makes room for more.
+        """The questions and the output since the last call, and how many pieces of output belong to finished moves;
+        makes room for more.
         """
         words = self._words
         sent = self._sent()
@@ -714,7 +714,7 @@ class ProgramMoves(NamedTuple):
     side: int
     """The side that made the first of the moves."""
     outputs: list[bytes]
-    """What both programs said; empty if it is not known."""
+    """Output of both programs; empty if it is not known."""
 
     @property
     def codes(self) -> Sequence[int]:

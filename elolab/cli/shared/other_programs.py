@@ -81,7 +81,7 @@ QUICK_ENGINE = ("tc=10+0.1",)
 QUICK_DRAW = ("movenumber=30", "movecount=8", "score=8")
 QUICK_ROUNDS = 25_000
 QUICK_FREE = 2
-"""What ``-quick`` of fastchess stands for: the clock, the draw rule, the rounds, and processors that stay free."""
+"""Meaning of ``-quick`` in fastchess: the clock, the draw rule, the rounds, and the processors that stay free."""
 
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]
 """Reads an option: takes the arguments read so far, the option as given, and its values."""
