@@ -497,11 +497,12 @@ def _processors_of(affinity: str, concurrency: int) -> int:
 def machine_plan(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
 ) -> dict[str, Any] | None:
-    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster.
+    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster, and
+    without players.
 
     Memory is in MiB; 0 stands for an unknown number.
     """
-    if cluster is not None:
+    if cluster is not None or not purpose.sides:
         return None
     memory = memory_load(purpose.sides, concurrency, memory_megabytes())
     threads = max((side.threads for side in purpose.sides), default=1)

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 
     from pandas import DataFrame
 
-    from elolab.tuning.match_study import MatchResult, MatchSpec
-    from elolab.tuning.paired import Confirmation, Match
+    from elolab.tuning.match_command import Match
+    from elolab.tuning.paired import Confirmation
     from elolab.tuning.study.result import StudyResult
+    from elolab.tuning.study.study_spec import TuningSpec
 
 DEFAULT_TRIALS = 80
 
@@ -133,15 +134,19 @@ class MatchedStudy:
     trials: DataFrame = field(repr=False)
     """One row per trial: ``trial`` (from 1), ``elo`` of its values relative to the base at that time, ``pairs`` of
     games, and a column for each dimension."""
-    _result: MatchResult = field(repr=False)
+    _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
     @naming_arguments("folder")
     def write_report(self) -> Path:
         """Write the report, tables and plots into the study's folder; returns the path of report.html."""
-        from elolab.tuning.reports.tuning_report import write_match_report
+        from elolab.tuning.reports.tuning_report import write_tuning_report
 
-        return write_match_report(self._result)
+        return write_tuning_report(self._result)
+
+    def _repr_html_(self) -> str:
+        """The report, which notebooks show for the result."""
+        return PlayedStudy._repr_html_(self)  # type: ignore[arg-type]
 
 
 @overload
@@ -253,6 +258,8 @@ def tune(
     Raises ``UserError`` for wrong input and for a folder that holds something else, and ``TypeError`` if arguments of
     both forms are mixed.
     """
+    from elolab.tuning.study.study_spec import matches_from_mapping, tuning_from_mapping
+
     if objective is None:
         if specification is None or dimensions:
             raise TypeError("tune() takes a specification, or an objective and dimensions")
@@ -262,8 +269,8 @@ def tune(
             content = read_specification(specification, "tuning", "tuning", lambda data, where: data)
         if "command" not in content:
             return _by_games(specification, RunFolder(folder), options)
-        spec = read_specification(specification, "tuning", "tuning", read_matches)
-        return _by_matches(spec, None, RunFolder(folder), concurrency, progress)
+        spec = read_specification(specification, "tuning", "tuning", tuning_from_mapping)
+        return _by_matches(spec, None, RunFolder(folder), options)
     of_games = (specification, cluster)
     is_of_games = any(one is not None for one in of_games) or (concurrency != 1 and games is None)
     is_left_out = isinstance(dimensions, tuple) and not dimensions
@@ -281,7 +288,8 @@ def tune(
             raise TypeError("tune() by matches takes dimensions as a mapping, and no base, settings or trials")
         study: dict[str, Any] = {"budget": {"games": games}, "dimensions": dimensions, "constraints": list(constraints)}
         study |= {"sampler": sampler or "duel", "seed": seed}
-        return _by_matches(read_matches(plain(study), "tune"), objective, RunFolder(folder), concurrency, progress)
+        spec, options = matches_from_mapping(plain(study), "tune"), run_options(concurrency, progress, False)
+        return _by_matches(spec, objective, RunFolder(folder), options)
     content = plain({"base": base, "set": settings or {}, "sampler": sampler or "tpe", "seed": seed})
     if not isinstance(dimensions, Collection) or not len(dimensions):
         raise UserError(f"dimensions = {dimensions!r}, expected names of parameters, or a mapping from names to ranges")
@@ -293,40 +301,29 @@ def tune(
     return _by_objective(content, game, objective, trials, folder, progress)
 
 
-def read_matches(data: Mapping[str, Any], where: str) -> MatchSpec:
-    """Read a study by matches; see ``tuning.match_study.read_match_study``."""
-    from elolab.tuning.match_study import read_match_study
-
-    return read_match_study(data, where)
-
-
-def _by_matches(
-    spec: MatchSpec, match: Match | None, run_folder: RunFolder, concurrency: int, progress: TextIO | None
-) -> MatchedStudy:
+def _by_matches(spec: TuningSpec, match: Match | None, run_folder: RunFolder, options: Any) -> MatchedStudy:
     import pandas
 
-    from elolab.tuning.match_study import tune_by_matches
+    from elolab.tuning.paired import Confirmation
+    from elolab.tuning.study import tuning_run
 
-    stream, threads = stream_or_none(progress, "progress"), at_least_one(concurrency, "concurrency")
-
-    def show(text: str) -> None:
-        if stream is not None:
-            print(text, file=stream, flush=True)
-
-    result = tune_by_matches(spec, run_folder.path, match, concurrency=threads, progress=show)
-    found, names = result.decision, spec.space.names
+    result = tuning_run.tune(spec, run_folder.path, match, **options)
+    found, names, confirmation = result.decision, spec.space.names, None
     low, high = (None, None) if found is None else found.interval()
+    for verdict in result.verdicts if not result.interrupted else ():
+        needed = None if verdict.test is None else getattr(verdict.test, "pairs_needed", None)
+        confirmation = Confirmation(verdict.passed, verdict.counts.counts, verdict.elo, *verdict.interval, needed)
     return MatchedStudy(
         best=None if found is None else result.recommended,
         is_base=found is not None and found.is_base,
         elo=None if found is None else found.gain,
         elo_low_90=low,
         elo_high_90=high,
-        confirmation=result.confirmation,
+        confirmation=confirmation,
         confirmed=result.confirmed,
         interrupted=result.interrupted,
         trials=pandas.DataFrame(
-            [(place, end.elo, spec.round_pairs, *end.values) for place, end in enumerate(result.rounds, start=1)],
+            [(end.number + 1, end.elo, end.counts.pairs, *end.values) for end in result.rounds],
             columns=["trial", "elo", "pairs", *names],
         ),
         _result=result,

@@ -16,8 +16,7 @@ from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.cli import COMMANDS
 from elolab.engine.settings.configuration import read_toml
 from elolab.tuning.ablation.ablation_spec import load_ablation
-from elolab.tuning.match_study import read_match_study
-from elolab.tuning.study.study_spec import load_tuning, tuning_from_mapping
+from elolab.tuning.study.study_spec import load_tuning, matches_from_mapping, tuning_from_mapping
 from tests.support.documents import (
     ROOT,
     blocks_in,
@@ -163,8 +162,8 @@ def test_the_files_in_the_guide_are_valid(language: str, tmp_path: Path) -> None
     own, more = tomllib.loads(matches), tomllib.loads(constraints)
     bounds = {name: {"low": 0, "high": 99, "default": default} for name, default in (("low", 20), ("high", 60))}
     bounds |= {"Pruning": {"choices": [True, False], "default": True}, **more["dimensions"]}
-    assert read_match_study(own, "mine.toml").space.names == ("margin", "mode")
-    assert len(read_match_study(own | more | {"dimensions": bounds}, "mine.toml").space.constraints) == 2
+    assert matches_from_mapping(own, "mine.toml").space.names == ("margin", "mode")
+    assert len(matches_from_mapping(own | more | {"dimensions": bounds}, "mine.toml").space.constraints) == 2
     (tmp_path / "worth.toml").write_text(ablation, "utf-8")
     assert load_ablation(tmp_path / "worth.toml").factorials
     questions = {"external.toml": (external, 9), "builds.toml": (builds, 1)}

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import shlex
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
+from elolab.arena.run import plain
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.parameters import Value
-from elolab.tuning.paired import counts_of
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
+Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
+"""A match of two sets of values, with a number of game pairs and a seed, which returns one of three:
+
+the numbers of pairs by their outcome from the first set's view, from two losses to two wins; its games won, drawn and
+lost; or, for a single pair, its share of the points.
+"""
 PLACEHOLDERS = ("a", "b", "pairs", "seed")
 """The two sets, as paths of JSON files with the values by name, the number of game pairs, and a seed."""
 REQUIRED = PLACEHOLDERS[:3]
@@ -126,6 +133,29 @@ class MatchCommand:
                 if self._is_stopped():
                     kill_group(process.pid, signal.SIGTERM if waited < LEAVE_SECONDS else signal.SIGKILL)
                     waited += POLL_SECONDS
+
+
+def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
+    """The outcomes of a match of so many pairs, from what it returned (``Match``); raises ``UserError`` otherwise.
+
+    Of games won, drawn and lost it is unknown which of them were pairs; they are paired at random, by the ``seed``.
+    """
+    if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
+        return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
+    counts = list(plain(result)) if isinstance(plain(result), list) else []
+    if len(counts) in (3, 5) and all(isinstance(one, int) and one >= 0 for one in counts):
+        played = sum(counts) if len(counts) == 5 else sum(counts) / 2
+        if played != pairs:
+            raise UserError(f"the match returned {counts}, which are {played:g} pairs; expected {pairs}")
+        if len(counts) == 5:
+            return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
+        games = [score for score, count in zip((1.0, 0.5, 0.0), counts, strict=True) for _ in range(count)]
+        random.Random(seed).shuffle(games)
+        return Pentanomial.from_pairs(zip(games[::2], games[1::2], strict=True))
+    raise UserError(
+        f"the match returned {result!r}; expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
+        "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1"
+    )
 
 
 def _last_line(text: str, before: str = "") -> str:

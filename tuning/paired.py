@@ -7,7 +7,6 @@ base. The results are attributes of the trials, so that every storage of Optuna 
 
 from __future__ import annotations
 
-import random
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,14 +16,13 @@ from typing import TYPE_CHECKING, Any
 from optuna.distributions import BaseDistribution
 from optuna.trial import TrialState
 
-from elolab.arena.run import plain
 from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
+from elolab.tuning.match_command import Match, counts_of
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.playoff import Decision, decide
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE
-from elolab.tuning.study.rounds.budgets import is_time_to_confirm
 from elolab.tuning.study.rounds.pairs_of_settings import Round, SettingsPair, round_pairs
 from elolab.tuning.study.sampler import (
     DESIGN_ATTRIBUTE,
@@ -42,19 +40,10 @@ if TYPE_CHECKING:
     from optuna.study import Study
     from optuna.trial import FrozenTrial, Trial
 
-    from elolab.tuning.study.model.response import ResponseModel
-
 MAX_VALUE = 1000.0
 """Largest absolute Elo that a trial reports to Optuna."""
 SEED_STEP, PLAYOFF_STEP = 1_000_000_000, 500_000_000
 """Distances of the seeds of a confirmation and of a playoff from those of the search."""
-
-Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
-"""A match of two sets of values, with a number of game pairs and a seed, which returns one of three:
-
-the numbers of pairs by their outcome from the first set's view, from two losses to two wins; its games won, drawn and
-lost; or, for a single pair, its share of the points.
-"""
 
 
 @dataclass(frozen=True)
@@ -91,7 +80,7 @@ class PairedObjective:
     def __init__(
         self,
         match: Match,
-        distributions: Mapping[str, BaseDistribution] | Space,
+        distributions: Mapping[str, BaseDistribution],
         base: Mapping[str, Value],
         *,
         pairs_per_trial: int = 10,
@@ -99,15 +88,12 @@ class PairedObjective:
         seed: int = 1,
         map_matches: Callable[..., Iterable[Any]] = map,
     ) -> None:
-        """``base`` has the values to improve, by name; a space may replace the distributions.
+        """``base`` has the values to improve, by name.
 
         A trial has ``pairs_per_trial`` game pairs, and a match ``pairs_per_match`` of them. ``map_matches`` plays
         several matches, such as ``ThreadPoolExecutor(8).map``.
         """
-        if isinstance(distributions, Space):
-            dimensions = distributions.dimensions
-        else:
-            dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
+        dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
         for one in dimensions:
             if one.name not in base:
                 raise UserError(f"base: {one.name} is missing, expected a value for each of the distributions")
@@ -116,18 +102,11 @@ class PairedObjective:
                 f"pairs_per_trial = {pairs_per_trial} and pairs_per_match = {pairs_per_match}, expected numbers from 1 "
                 "on, the first one at least as large"
             )
-        if isinstance(distributions, Space):
-            self.space = distributions
-        else:
-            self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
+        self.space = Space(dimensions, tuple((one.name, base[one.name]) for one in dimensions), external=True)
         self._match, self._seed, self._map = match, seed, map_matches
         self._matches, self._pairs_per_match = pairs_per_trial // pairs_per_match, pairs_per_match
         self._pairs = self._matches * pairs_per_match
-        self.observations = Observations(self.space)
-        """The outcomes of all matches of the trials."""
-        self.model: ResponseModel | None = None
-        """The model of the last decision; ``None`` before it."""
-        self._state = StudyState(self.observations, openings=1 << 62)
+        self._state = StudyState(Observations(self.space), openings=1 << 62)
         self._lock = threading.RLock()
 
     def sampler(self) -> DuelSampler:
@@ -177,14 +156,6 @@ class PairedObjective:
                 elo = elo_of_score(total.score) if total.pairs else 0.0
         return min(max(elo, -MAX_VALUE), MAX_VALUE)
 
-    def is_time_to_confirm(self, pairs: int) -> bool:
-        """Whether a search within ``pairs`` game pairs for everything should end, so that enough are left to confirm.
-
-        It should, once the pairs left after another trial are those that the gain expected so far needs.
-        """
-        model, best, played = self._state.model, self._state.best, len(self._state.observed_trials) * self._pairs
-        return model is not None and best is not None and is_time_to_confirm(model, best, played, self._pairs, pairs)
-
     def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
@@ -192,9 +163,23 @@ class PairedObjective:
         its last iterate, or the base if nothing better is expected. With ``playoff_pairs`` the candidate first plays
         the base, to correct what the model expects. Raises ``UserError`` without games.
         """
-        found = decision_of(self, study, playoff_pairs)
+        found = self._decision(study, playoff_pairs)
         low, high = found.interval()
         return Recommended(self._named(found.values), found.is_base, found.gain, low, high)
+
+    def _decision(self, study: Study, playoff_pairs: int) -> Decision:
+        with self._lock:
+            self._learn(study)
+            self._state.refit(is_last=True)
+            model, best = self._state.model, self._state.best
+            self._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
+            if model is None or best is None:
+                raise UserError("the study has no finished trial with a result yet")
+            if isinstance(study.sampler, SpsaSampler):
+                best = tuple(study.sampler.last_iterate(study).values())
+            is_base, seed = best == self.space.default_values, self._seed + PLAYOFF_STEP
+            counts = self._play_base(best, 0 if is_base else playoff_pairs, seed)
+            return decide(model, best, counts.pairs, counts.score, self._state.observations.trust_region())
 
     def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
         """Test whether the values are better than the base, with at most ``pairs`` new pairs.
@@ -250,43 +235,3 @@ class PairedObjective:
             settings = SettingsPair(place, tuple(first), tuple(second))
             self._state.observe(settings, place, Pentanomial(tuple(counts)))
         self._state.refit(is_last=False)
-
-
-def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
-    """The outcomes of a match of so many pairs, from what it returned (``Match``); raises ``UserError`` otherwise.
-
-    Of games won, drawn and lost it is unknown which of them were pairs; they are paired at random, by the ``seed``.
-    """
-    if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
-        return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
-    counts = list(plain(result)) if isinstance(plain(result), list) else []
-    if len(counts) in (3, 5) and all(isinstance(one, int) and one >= 0 for one in counts):
-        played = sum(counts) if len(counts) == 5 else sum(counts) / 2
-        if played != pairs:
-            raise UserError(f"the match returned {counts}, which are {played:g} pairs; expected {pairs}")
-        if len(counts) == 5:
-            return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
-        games = [score for score, count in zip((1.0, 0.5, 0.0), counts, strict=True) for _ in range(count)]
-        random.Random(seed).shuffle(games)
-        return Pentanomial.from_pairs(zip(games[::2], games[1::2], strict=True))
-    raise UserError(
-        f"the match returned {result!r}; expected the numbers of pairs with 0, 0.5, 1, 1.5 and 2 points of the first "
-        "set, its games won, drawn and lost, or for a single pair its share of the points, 0 to 1"
-    )
-
-
-def decision_of(objective: PairedObjective, study: Study, playoff_pairs: int = 0) -> Decision:
-    """The decision behind an objective's ``recommendation``; sets its ``model`` to the model of all games."""
-    with objective._lock:
-        objective._learn(study)
-        objective._state.refit(is_last=True)
-        model, best = objective._state.model, objective._state.best
-        objective.model = model
-        objective._state.fitted_results = 0  # the next trial's model does without the last one's wider draws
-        if model is None or best is None:
-            raise UserError("the study has no finished trial with a result yet")
-        if isinstance(study.sampler, SpsaSampler):
-            best = tuple(study.sampler.last_iterate(study).values())
-        is_base, seed = best == objective.space.default_values, objective._seed + PLAYOFF_STEP
-        counts = objective._play_base(best, 0 if is_base else playoff_pairs, seed)
-        return decide(model, best, counts.pairs, counts.score, objective.observations.trust_region())

@@ -26,8 +26,7 @@ KEPT_FILES = ("weights-*.toml", "positions-*.npz", "matches.jsonl")
 
 
 def result_in(directory: Path) -> Any:
-    """The result of a folder's run: a ``StudyResult``, ``MatchResult``, ``AblationResult``,
-    ``ClaimsResult`` or ``FitResult``.
+    """The result of a folder's run: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
 
     ``None`` for other kinds of runs, such as tournaments. Raises ``UserError`` if the folder holds no games, or too
     little for a result.
@@ -59,7 +58,7 @@ def _options() -> RunOptions:
 @contextmanager
 def _copied(store: Store) -> Iterator[Path]:
     """A temporary folder with a copy of the files that reading the run's result needs."""
-    from elolab.tuning.study.storage import STUDY_NAME
+    from elolab.tuning.study.result import STUDY_NAME
 
     with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:
         copy, directory = Path(name), store.directory
@@ -81,24 +80,14 @@ def _copied(store: Store) -> Iterator[Path]:
 
 
 def _study(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.study.study_spec import tuning_from_text
+    from elolab.tuning.study.study_spec import matches_from_mapping, tuning_from_text
     from elolab.tuning.study.tuning_run import play_study
     from elolab.tuning.study.validation.preset import written_preset
 
-    spec = tuning_from_text(*recorded)
+    spec = tuning_from_text(*recorded) if isinstance(recorded[0], str) else matches_from_mapping(*recorded)
     result = play_study(spec, copy, **_options())
-    preset = written_preset(spec, directory) if result.confirmed else None
+    preset = written_preset(spec, directory) if result.confirmed and not spec.is_by_matches else None
     return replace(result, directory=directory, preset=preset, own_seconds=None, games_seconds=None)
-
-
-def _matched(recorded: Any, copy: Path, directory: Path) -> Any:
-    from elolab.tuning.match_study import read_match_study, tune_by_matches
-
-    def unplayed(*match: object) -> float:
-        raise KeyboardInterrupt  # not reached: the stop flag is set
-
-    result = tune_by_matches(read_match_study(*recorded), copy, unplayed, stop=_options()["stop"])
-    return replace(result, directory=directory)
 
 
 def _ablation(recorded: Any, copy: Path, directory: Path) -> Any:
@@ -127,7 +116,7 @@ def _fit(recorded: Mapping[str, Any], copy: Path, directory: Path) -> Any:
 
 _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "tuning": ("tuning file", _study),
-    "tuning by matches": ("file of a tuning by matches", _matched),
+    "tuning by matches": ("file of a tuning by matches", _study),
     "ablation": ("ablation file", _ablation),
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),

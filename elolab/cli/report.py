@@ -69,11 +69,10 @@ def print_report(result: Any, arguments: argparse.Namespace, folder: Path) -> No
     from elolab.cli.ablate import print_ablation
     from elolab.cli.claims import print_claims
     from elolab.cli.fit_evaluation import print_fit
-    from elolab.cli.tune import print_matched, print_tuning
+    from elolab.cli.tune import print_tuning
 
     printers: dict[str, Callable[[Any, argparse.Namespace, Path], None]] = {
         "StudyResult": print_tuning,
-        "MatchResult": print_matched,
         "AblationResult": print_ablation,
         "ClaimsResult": print_claims,
         "FitResult": print_fit,

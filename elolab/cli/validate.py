@@ -76,7 +76,8 @@ def run(arguments: argparse.Namespace) -> int:
         tuning_runs.say_how_to_resume(arguments, directory)
         return 130
     if not verdict.passed:
-        tuning_runs.warn("console.not_validated", folder=directory, limit=verdict.limits)
+        key = "console.not_validated_by_matches" if result.spec.is_by_matches else "console.not_validated"
+        tuning_runs.warn(key, folder=directory, limit=verdict.limits)
     elif result.failed is not None:
         tuning_runs.warn("console.not_validated_in_study", folder=directory, limit=result.failed.limits)
     tuning_runs.warn_of_faults(result.faults, result.exit_code)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +23,11 @@ from elolab.command_line import main
 from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning import match_command
-from elolab.tuning.match_command import MatchCommand
-from elolab.tuning.match_study import MATCHES_NAME, STUDY_NAME, read_match_study, tune_by_matches
-from elolab.tuning.paired import counts_of
+from elolab.tuning.match_command import MatchCommand, counts_of
+from elolab.tuning.study.result import STUDY_NAME
+from elolab.tuning.study.rounds.settings_pair_matches import MATCHES_NAME
+from elolab.tuning.study.study_spec import matches_from_mapping
+from elolab.tuning.study.tuning_run import tune
 from tests.support.interrupted_runs import STATUS_SCHEMA
 from tests.support.marked_processes import MARK, processes_marked, wait_until
 
@@ -128,9 +132,9 @@ def test_a_command_plays_the_matches(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["tune", str(path), "--out", "run", "--json"]) == 3
     data = json.loads(capsys.readouterr().out)
     assert not data["interrupted"]
-    assert {trial["pairs"] for trial in data["trials"]} == {8}
+    assert (data["rounds"], data["planned_rounds"]) == (2, 2)
     assert (tmp_path / "calls").read_text().splitlines() == calls
-    assert json.loads((tmp_path / "run" / "recommended.json").read_text()) == data["recommended"]["values"]
+    assert json.loads((tmp_path / "run" / "recommended.json").read_text()) == data["recommendation"]["parameters"]
     entry = status_of("run", capsys)
     played = sum(int(call.split()[0]) for call in calls)
     assert (entry["state"], entry["played"], entry["status"]["games"]["played"]) == ("finished", 2 * played, 2 * played)
@@ -141,7 +145,7 @@ def test_a_command_plays_the_matches(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", str(command_study(tmp_path)), "--dry-run", "--language", "zh"]) == 0
-    assert "至多 2 次试验，每次 8 个对局对" in capsys.readouterr().out
+    assert "维数：1，轮数：2" in capsys.readouterr().out
     assert not (tmp_path / "calls").exists()
     assert not (tmp_path / "results").exists()
 
@@ -184,8 +188,8 @@ def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = (tmp_path / "run" / MATCHES_NAME).read_bytes().splitlines(keepends=True)
     (tmp_path / "run" / MATCHES_NAME).write_bytes(b"".join(lines[:2]))
     assert main(["report", "run", "--language", "zh", "--out", "part"]) == 0  # a run that is not finished
-    assert "提前停止：这是目前的最佳结果，未经验证" in (tmp_path / "part" / "report.md").read_text()
-    assert status_of("run", capsys)["result"].startswith(("Recommended", "The base stays"))
+    assert "下完 16 局后停止，未经验证" in (tmp_path / "part" / "report.md").read_text()
+    assert status_of("run", capsys)["result"].startswith(("No gain is confirmed", "base stays"))
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -208,7 +212,7 @@ def test_a_signal_ends_the_programs_of_a_command(
     assert process.returncode == 130
     assert "to resume: elolab tune" in errors
     assert (entry["status"]["reason"], entry["status"]["signal"]) == ("interrupted", "SIGTERM")
-    assert entry["status"]["games"] == {"planned": 60, "played": 16, "faults": 0}
+    assert entry["status"]["games"] == {"planned": 58, "played": 16, "faults": 0}
 
 
 @pytest.mark.parametrize(
@@ -280,17 +284,17 @@ def test_mistakes_are_named(
 
 def test_a_budget_needs_a_few_games() -> None:
     with pytest.raises(UserError, match="games = 10, expected at least 40"):
-        read_match_study({"dimensions": DIMENSIONS, "budget": {"games": 10}}, "here")
-    with pytest.raises(UserError, match=r"budget = .*expected \{ games = N \}"):
-        read_match_study({"dimensions": DIMENSIONS, "budget": {"minutes": 1}}, "here")
+        matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"games": 10}}, "here")
+    with pytest.raises(UserError, match=r"budget = .*expected one of \{ games = N \}"):
+        matches_from_mapping({"dimensions": DIMENSIONS, "budget": {}}, "here")
 
 
 def test_a_folder_of_games_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "run") as store:
         store.record_metadata({"run kind": "tournament"})
-    spec = read_match_study({"dimensions": DIMENSIONS, "budget": {"games": 60}}, "here")
+    spec = matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"games": 60}}, "here")
     with pytest.raises(UserError, match="holds a run of kind tournament, not tuning by matches"):
-        tune_by_matches(spec, tmp_path / "run", points)
+        tune(spec, tmp_path / "run", points)
 
 
 def test_wins_draws_and_losses_become_pairs_with_the_same_score() -> None:
@@ -300,3 +304,63 @@ def test_wins_draws_and_losses_become_pairs_with_the_same_score() -> None:
     assert counts_of(0.75, 1, 1) == Pentanomial((0, 0, 0, 1, 0))
     with pytest.raises(UserError, match=r"the match returned 0\.5"):
         counts_of(0.5, 2, 1)
+
+
+@pytest.mark.parametrize("sampler", ["duel", "spsa"])
+def test_a_larger_budget_goes_on_from_the_matches(sampler: str, tmp_path: Path) -> None:
+    calls: list[tuple[int, int]] = []
+
+    def counted(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        calls.append((pairs, seed))
+        return points(one, other, pairs, seed)
+
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "sampler": sampler, "folder": tmp_path}
+    small = elolab.tune(objective=counted, games=80, **given)
+    searched = len(small.trials)
+    large = elolab.tune(objective=counted, games=160, **given)
+    assert isinstance(large, elolab.MatchedStudy)
+    assert large.trials["margin"][:searched].tolist() == small.trials["margin"].tolist()
+    assert len(large.trials) > searched
+    assert len(set(calls)) <= len(calls) <= 160  # a playoff or a test of another recommendation may be new
+    before = len(calls)
+    again = elolab.tune(objective=counted, games=160, **given)
+    assert len(calls) == before
+    assert (again.best, again.confirmation) == (large.best, large.confirmation)
+
+
+def test_a_budget_in_time_is_estimated_from_the_first_matches(tmp_path: Path) -> None:
+    spec = matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"seconds": 1}}, "here")
+    options: dict[str, Any] = {"concurrency": 2, "stream": io.StringIO()}
+
+    def slow(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        time.sleep(0.02)
+        return points(one, other, pairs, seed)
+
+    ended = tune(spec, tmp_path, slow, **options)
+    assert ended.decision is not None
+    assert ended.rounds[0].counts.pairs == 2  # a match for each worker
+    assert len(ended.rounds) > 1
+    again = tune(spec, tmp_path, lambda *match: 1 / 0, **options)
+    assert (again.decision, again.games) == (ended.decision, ended.games)
+
+
+def test_a_recommendation_is_validated_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = SCRIPT.replace(
+        'print("0 0", pairs, "0 0")', 'better = other["margin"] < one["margin"]\n'
+        'won = pairs if better and seed % 4 else 0\nprint(pairs - won, 0, 0, 0, won)',
+    )  # fmt: skip
+    path = command_study(tmp_path, script, sampler="duel", round_pairs=None)
+    main(["tune", str(path), "--out", "run"])
+    pairs = json.loads((tmp_path / "run" / "recommended.json").read_text())
+    assert pairs["margin"] > 4
+    capsys.readouterr()
+    assert main(["validate", "run", "--maximum-pairs", "40", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["passed"]
+    assert found["preset"] is None
+    calls = (tmp_path / "calls").read_text()
+    assert main(["validate", "run", "--maximum-pairs", "40"]) == 0
+    assert main(["validate", "run", "--pairs", "5"]) == 0
+    assert (tmp_path / "calls").read_text().count("\n") == calls.count("\n") + 5
+    assert main(["validate", "run", "--limit", "nodes=100"]) == 2
+    assert "a command's matches have no limit" in capsys.readouterr().err

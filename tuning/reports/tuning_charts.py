@@ -32,7 +32,6 @@ from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
-from elolab.tuning.match_study import MatchResult
 from elolab.tuning.study.playoff import INTERVAL_90
 from elolab.tuning.study.space import Dimension
 
@@ -68,7 +67,7 @@ def unit_text(unit: str, message: Catalogue) -> str:
     return message(key) if key in message else unit
 
 
-def convergence_chart(result: StudyResult | MatchResult, words: Catalogue) -> Figure:
+def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     """Elo of every round's set over the number of games, by two models, and the final intervals.
 
     One model is that after the round, with its 90 % interval; the other one is the last model. For samplers that play
@@ -104,8 +103,7 @@ def convergence_chart(result: StudyResult | MatchResult, words: Catalogue) -> Fi
     show_bounds(axes, bounds, "y", 0.06)
     whole_numbers(axes, "x", 6)
     axes.set_xlabel(words("chart.games"))
-    name = words("chart.base") if isinstance(result, MatchResult) else result.spec.base_name
-    (base,) = shorten_unique([name], AXIS_NAME_WIDTH)
+    (base,) = shorten_unique([result.spec.base_name], AXIS_NAME_WIDTH)
     axes.set_ylabel(words("chart.elo_against_base", base=base))
     draw_grid(axes, "y")
     legend_above(figure, 2, 9, handlelength=1.2)
@@ -122,9 +120,7 @@ FINAL_MARKERS = ("s", "^", "v", "P", "X")
 """Marker shapes of the validations, in their order."""
 
 
-def _final_intervals(
-    result: StudyResult | MatchResult, words: Catalogue
-) -> list[tuple[float, tuple[float, float], str, str, str]]:
+def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
     """Elo, interval, colour, marker and label of the recommendation and of each validation.
 
     The interval is a 90 % interval for the recommendation and a 95 % interval for validations. If the base is
@@ -138,19 +134,16 @@ def _final_intervals(
     elif decision.left is not None:
         gain, low, high = decision.left
         found.append((gain, (low, high), INK, "D", words("chart.best_other_interval")))
-    if isinstance(result, MatchResult):
-        if (one := result.confirmation) is not None:
-            label = words("chart.confirmation_interval")
-            found.append((one.elo, (one.elo_low, one.elo_high), SERIES[0], FINAL_MARKERS[0], label))
-        return found
     for number, verdict in enumerate(result.verdicts):
         marker, color = FINAL_MARKERS[number % len(FINAL_MARKERS)], SERIES[number % len(SERIES)]
         label = words("chart.validated_interval", limit=verdict.limits)
+        if result.spec.is_by_matches:
+            label = words("chart.confirmation_interval")
         found.append((verdict.elo, verdict.interval, color, marker, label))
     return found
 
 
-def slices_chart(result: StudyResult | MatchResult, words: Catalogue) -> Figure:
+def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     """A panel for each dimension: Elo if only this value of the recommendation changes, and the density of games.
 
     The axes contain every expected value; arrowheads mark bands that leave the axis.
@@ -230,7 +223,7 @@ def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
     return settle(figure)
 
 
-def contour_chart(result: StudyResult | MatchResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
+def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
     """A panel for each pair of parameters: contours of expected Elo, and the played sets.
 
     All other parameters have their recommended values.
@@ -322,10 +315,10 @@ def _place(dimension: Dimension, value: Any) -> float:
     return dimension.coordinate(value) if dimension.choices else float(value)
 
 
-def _mark_axis(axes: Axes, result: StudyResult | MatchResult, dimension: Dimension, words: Catalogue) -> None:
+def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
     """Label the axis and mark the base's and the recommended value."""
     unit = ""
-    if not isinstance(result, MatchResult) and result.spec.engine is None:
+    if result.spec.engine is None and not result.spec.is_by_matches:
         unit = unit_in(result.spec.conditions.game, BY_NAME[dimension.name])
     axes.set_xlabel(f"{dimension.name}\n{unit_text(unit, words)}", fontsize=9)
     axes.axhline(0, color=MUTED, linewidth=0.8)

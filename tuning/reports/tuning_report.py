@@ -33,16 +33,15 @@ from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
 from elolab.arena.statistics.text_table import LEAST_NAME, Column, name_column, table_lines
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
+from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
-from elolab.tuning.match_study import MatchResult, match_sentences
 from elolab.tuning.reports import tuning_charts as charts
 from elolab.tuning.reports.passages import (
     condition_facts,
     engine_text,
     games_of_run,
-    language_words,
     repeat_command,
     speeds_table,
 )
@@ -51,6 +50,7 @@ from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
 from elolab.tuning.study.model.importance import importances
 from elolab.tuning.study.plan import length_of
 from elolab.tuning.study.study_spec import GAIN, NON_REGRESSION
+from elolab.tuning.study.tuning_run import RECOMMENDED_NAME
 from elolab.tuning.study.validation.gain_test import GainState
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ MIN_OPTIMISM = 0.05
 """Smallest optimism (the winner's curse), in Elo, that the report mentions."""
 
 
-def rounds_frame(result: StudyResult | MatchResult) -> DataFrame:
+def rounds_frame(result: StudyResult) -> DataFrame:
     """A pandas table with a row for each round.
 
     - ``round``: from 1
@@ -102,8 +102,10 @@ def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, f
     replace_file(folder / "parameters.csv", _parameters_csv(result))
     if result.model is not None and result.rounds:
         replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
-    games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
-    document = replace(tuning_document(result, language), games=games)
+    document = tuning_document(result, language)
+    if not result.spec.is_by_matches:
+        games = games_of_run(result.directory, folder, result.spec.conditions.game, result.spec.name, language)
+        document = replace(document, games=games)
     return write_document(folder, document, result.faults, result.caveats)
 
 
@@ -114,17 +116,20 @@ def tuning_document(result: StudyResult, language: str) -> Document:
     preset = message("study.no_preset")
     if result.preset is not None:
         preset = message("study.preset_written", preset=result.preset)
+    elif spec.is_by_matches:
+        preset = message("study.recommended_written", file=RECOMMENDED_NAME)
     parameters = (parameters_table(result, message), Note(preset))
     sections = [
-        Section("outcome", message("study.outcome" if spec.engine is None else "study.outcome_of_options"), parameters),
+        Section(
+            "outcome", message("study.outcome" if _has_parameters(spec) else "study.outcome_of_options"), parameters
+        ),
         Section("validation", message("study.validation"), _validation_blocks(result, message)),
     ]
     caption_of = functools.partial(_with_provenance, result=result, message=message)
     sections += model_sections(result, spec.base_name, caption_of, message)
-    sections += [
-        Section("conditions", message("section.conditions"), (Facts(_tuning_facts(result, message)),)),
-        Section("repeat", message("section.repeat"), (Commands((command,)),)),
-    ]
+    sections.append(Section("conditions", message("section.conditions"), (Facts(_tuning_facts(result, message)),)))
+    if spec.command != "":  # elolab knows no command for a function
+        sections.append(Section("repeat", message("section.repeat"), (Commands((command,)),)))
     return Document(
         title=spec.name,
         kicker=message("study.kicker"),
@@ -134,8 +139,15 @@ def tuning_document(result: StudyResult, language: str) -> Document:
     )
 
 
+def _has_parameters(spec: TuningSpec) -> bool:
+    """Whether the study varies parameters of the built-in engine, which have units and meanings."""
+    return spec.engine is None and not spec.is_by_matches
+
+
 def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> str:
     """The caption, followed by the number of games, search limit, engine and command."""
+    if result.spec.is_by_matches:
+        return message("caption.of_matches", caption=caption, games=result.games)
     return message(
         "caption.of_study",
         caption=caption,
@@ -147,7 +159,7 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
 
 
 def model_sections(
-    result: StudyResult | MatchResult, base: str, caption_of: Callable[[str], str], message: Catalogue
+    result: StudyResult, base: str, caption_of: Callable[[str], str], message: Catalogue
 ) -> list[Section]:
     """The sections with the figures of the model; empty without a model, a decision and rounds.
 
@@ -201,6 +213,8 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
         return in_one(filter(None, (kept, _left_sentence(result.decision, message))), message)
     found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
     outcome = "stopped_in_validation" if result.interrupted else "confirmed" if result.confirmed else "not_confirmed"
+    if spec.is_by_matches and not result.interrupted:
+        outcome += "_by_matches"
     sentences = [message(f"study.{outcome}", found=found)]
     for number, verdict in enumerate(result.verdicts):
         length = length_of(verdict.kind, number)
@@ -265,7 +279,7 @@ def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
         "elo": signed(verdict.elo),
         "interval": interval_text(*verdict.interval),
         "pairs": verdict.counts.pairs,
-        "limit": verdict.limits,
+        "where": message("study.at_limit", limit=verdict.limits) if verdict.limits != Limits() else "",
     }
     if verdict.test is None and verdict.unfinished_of is None:
         return message("study.validated", **shown)
@@ -282,7 +296,7 @@ def _test_words(verdict: Verdict, message: Catalogue) -> str:
     return message(f"study.{question}_{verdict.test.verdict.split()[0]}")
 
 
-def best_round(result: StudyResult | MatchResult) -> RoundEnd | None:
+def best_round(result: StudyResult) -> RoundEnd | None:
     """The trial with the best observed result, the earliest among equals; ``None`` without trials."""
     if result.spec.is_paired:
         return None
@@ -290,7 +304,7 @@ def best_round(result: StudyResult | MatchResult) -> RoundEnd | None:
     return max(played, key=lambda end: (end.elo, -end.number), default=None)
 
 
-def optimism(result: StudyResult | MatchResult) -> dict[str, float] | None:
+def optimism(result: StudyResult) -> dict[str, float] | None:
     """The winner's curse: number of the best round, and its Elo as ``observed`` and as ``expected`` from all games.
 
     The keys are ``round`` (from 1), ``observed``, ``expected`` and ``optimism``, the difference of the two.
@@ -306,7 +320,7 @@ def optimism(result: StudyResult | MatchResult) -> dict[str, float] | None:
     return {"round": best.number + 1, "observed": best.elo, "expected": expected, "optimism": best.elo - expected}
 
 
-def optimism_sentence(result: StudyResult | MatchResult, language: str = DEFAULT_LANGUAGE) -> str:
+def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """Sentences on the recommendation, the playoff, and the optimism of the best trial (the winner's curse)."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
@@ -341,11 +355,9 @@ def _parameters_csv(result: StudyResult) -> str:
     return csv_text(["parameter", result.spec.base_name, "recommended"], rows)
 
 
-def parameters_table(result: StudyResult | MatchResult, message: Catalogue) -> TextTable:
+def parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
     """A table of the dimensions: base, recommended value, range; of the built-in engine also units and meanings."""
-    game = None
-    if not isinstance(result, MatchResult) and result.spec.engine is None:
-        game = result.spec.conditions.game
+    game = result.spec.conditions.game if _has_parameters(result.spec) else None
     rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
         base = result.spec.space.default[dimension.name]
@@ -399,9 +411,11 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         )  # fmt: skip
     names = ("limit", "elo", "interval", "los", "pairs", "pentanomial", "log_likelihood_ratio", "bounds", "outcome")
     heads = tuple(message(f"validation.{name}") for name in names)
+    first = int(result.spec.is_by_matches)  # matches have no limit
     validation = result.spec.validation
     if validation.is_in_budget:
-        rule = message("validation.rule_of_gain", percent=f"{100 * validation.alpha:g}")
+        games = message(f"validation.of_{'matches' if result.spec.is_by_matches else 'games'}")
+        rule = message("validation.rule_of_gain", games=games, percent=f"{100 * validation.alpha:g}")
     else:
         rule = message(
             "validation.rule",
@@ -417,7 +431,8 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
         rule = message("validation.rule_of_slow_test", limit=validation.slow_limits, lower=lower, upper=upper)
         notes.append(Note(rule))
     speeds = _speeds_of_validations(result.verdicts + result.further, message)
-    return (table_of(heads, tuple(rows), (1, 2, 3, 4, 5, 6, 7)), *notes, *speeds)
+    table = table_of(heads[first:], tuple(row[first:] for row in rows), tuple(range(1 - first, 8 - first)))
+    return (table, *notes, *speeds)
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
@@ -458,9 +473,22 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
     )
     rounds_key = "study_fact.ended_early" if result.stopped_early else "study_fact.played_rounds"
     times: tuple[tuple[str, str], ...] = ()
-    if result.own_seconds is not None and result.games_seconds is not None:
+    if result.own_seconds is not None and result.games_seconds is not None and not spec.is_by_matches:
         seconds = {"games_seconds": result.games_seconds, "own_seconds": result.own_seconds}
         times = ((message("study_fact.time"), message("study_fact.seconds", **seconds)),)
+    conditions: tuple[tuple[str, str], ...]
+    if spec.is_by_matches:
+        conditions = (
+            *([(message("study_fact.command"), spec.command)] if spec.command else []),
+            (message("fact.seed"), str(spec.conditions.seed)),
+            (message("fact.games"), message("study_fact.stored_matches", games=result.games)),
+        )
+    else:
+        conditions = (
+            (message("fact.limit"), limit_words(spec, message)),
+            *condition_facts(spec.conditions, result.engine, message),
+            (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
+        )
     return (
         (message("fact.budget"), budget),
         (
@@ -468,9 +496,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
             message(rounds_key, rounds=len(result.rounds), planned=result.planned_rounds, method=method),
         ),
         *space_facts(spec.space, message),
-        (message("fact.limit"), limit_words(spec, message)),
-        *condition_facts(spec.conditions, result.engine, message),
-        (message("fact.games"), message("study_fact.games", games=result.games, digest=result.digest)),
+        *conditions,
         (
             message("study_fact.study"),
             message("study_fact.own_storage") if spec.storage is None else message("study_fact.shared_storage"),
@@ -483,7 +509,7 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     """The study's outcome as text for this terminal, at most 80 columns wide."""
     columns = text_columns()
     message = Catalogue(MESSAGES, language)
-    head = "terminal.parameter" if result.spec.engine is None else "terminal.option"
+    head = "terminal.parameter" if _has_parameters(result.spec) else "terminal.option"
     space = result.spec.space
     recommended = space.default if result.decision is None else result.recommended
     changed = ["" if recommended[name] == space.default[name] else "*" for name in space.names]
@@ -561,70 +587,3 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,
     }
-
-
-def write_match_report(result: MatchResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write rounds.csv, report.md, report.html and the plots; returns the path of report.html.
-
-    The files go to ``folder``, by default the run's folder.
-    """
-    folder = folder or result.directory
-    if result.model is not None and result.rounds:
-        replace_file(folder / "rounds.csv", frame_csv(rounds_frame(result)))
-    return write_document(folder, match_document(result, language))
-
-
-def match_document(result: MatchResult, language: str) -> Document:
-    """The report as a document."""
-    spec, message = result.spec, Catalogue(MESSAGES, language)
-    caption_of = functools.partial(_with_games, result=result, message=message)
-    sections = [
-        Section("outcome", message("study.outcome_of_options"), (parameters_table(result, message),)),
-        Section("validation", message("study.validation"), _confirmation_blocks(result, message)),
-        *model_sections(result, message("chart.base"), caption_of, message),
-        Section("conditions", message("section.conditions"), (Facts(_facts(result, message)),)),
-    ]
-    if spec.command:
-        words = ["elolab", "tune", spec.source, "--out", str(result.directory), *language_words(language)]
-        sections.append(Section("repeat", message("section.repeat"), (Commands((shlex.join(words),)),)))
-    summary = in_one(match_sentences(result, language), message)
-    return Document(spec.name, message("study.kicker"), summary, tuple(sections), language)
-
-
-def _with_games(caption: str, result: MatchResult, message: Catalogue) -> str:
-    return message("caption.of_matches", caption=caption, games=2 * result.rounds[-1].total_pairs)
-
-
-def _confirmation_blocks(result: MatchResult, message: Catalogue) -> tuple[Block, ...]:
-    """A table of the gain expected and the gain confirmed."""
-    found, confirmed = result.decision, result.confirmation
-    if found is None or found.is_base:
-        return (Note(in_one(match_sentences(result, message.language), message)),)
-    expected = (signed(found.gain), interval_text(*found.interval()))
-    rows = [(message("study_fact.expected"), *expected, "90 %", str(found.pairs), "")]
-    if confirmed is not None:
-        outcome = message(f"validation_of_matches.{'confirmed' if confirmed.is_confirmed else 'not_confirmed'}")
-        measured = (signed(confirmed.elo), interval_text(confirmed.elo_low, confirmed.elo_high))
-        counts = " / ".join(map(str, confirmed.counts))
-        rows.append((outcome, *measured, "95 %", str(sum(confirmed.counts)), counts))
-    heads = ("outcome", "elo", "interval", "level", "pairs", "pentanomial")
-    names = [message(f"validation_of_matches.{name}") for name in heads]
-    rule = Note(message("validation_of_matches.rule"))
-    return (table_of(names, rows, (1, 2, 3, 4, 5)), rule)
-
-
-def _facts(result: MatchResult, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    spec = result.spec
-    key = "settings_pairs" if spec.sampler == "duel" else "sampler"
-    method = message(f"study_fact.{key}", **({} if key == "settings_pairs" else {"sampler": spec.sampler}))
-    rounds = {"rounds": len(result.rounds), "planned": spec.trials, "method": method}
-    command = [(message("study_fact.command"), spec.command)] if spec.command else []
-    return (
-        (message("fact.budget"), message("study_fact.budget_games", games=spec.games)),
-        (message("study_fact.rounds"), message("study_fact.played_rounds", **rounds)),
-        *space_facts(spec.space, message),
-        *command,
-        (message("fact.seed"), str(spec.seed)),
-        (message("fact.games"), message("study_fact.stored_matches")),
-        (message("study_fact.study"), message("study_fact.own_storage")),
-    )

@@ -54,15 +54,13 @@ def _result_in(directory: Path) -> Any:
 
 def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[Any, str], str]]:
     """Two functions of a result and a language: the first makes the document, the second the terminal text."""
-    from elolab.tuning.match_study import match_text
     from elolab.tuning.reports.ablation_report import ablation_document, ablation_result_text
     from elolab.tuning.reports.claims_report import claims_document, claims_text
     from elolab.tuning.reports.fit_report import fit_document, fit_text
-    from elolab.tuning.reports.tuning_report import match_document, tuning_document, tuning_text
+    from elolab.tuning.reports.tuning_report import tuning_document, tuning_text
 
     reports: dict[str, tuple[Callable[[Any, str], Document], Callable[[Any, str], str]]] = {
         "StudyResult": (tuning_document, tuning_text),
-        "MatchResult": (match_document, match_text),
         "AblationResult": (ablation_document, ablation_result_text),
         "ClaimsResult": (claims_document, claims_text),
         "FitResult": (fit_document, fit_text),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +21,7 @@ from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, Reach, reach_of_test
 from elolab.engine.language import Catalogue, console
 from elolab.engine.settings.limits import Limits
 from elolab.tuning.engine_check import EngineCheck
+from elolab.tuning.match_command import MatchCommand
 from elolab.tuning.matches import read_openings
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.rounds.budgets import (
@@ -32,7 +34,9 @@ from elolab.tuning.study.rounds.budgets import (
 from elolab.tuning.study.study_spec import (
     GAIN,
     LENGTHS,
+    MAX_GAMES,
     MAX_SEARCH,
+    MAX_VALIDATION_PAIRS,
     MIN_SEARCH,
     NON_REGRESSION,
     TuningSpec,
@@ -48,19 +52,24 @@ from elolab.tuning.study.validation.validation_games import (
     validation_series,
 )
 
-KIND = "tuning"
-FILE_METADATA = "tuning file"
-"""Name of the metadata with the specification's text and path; with it, a later validation only needs the run's folder.
+KIND, MATCHES_KIND = "tuning", "tuning by matches"
+FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by matches"
+"""Names of the metadata, one for each kind, with the contents and the path of the specification's file; with it, a
+later validation only needs the run's folder.
 """
+MATCHES_METADATA = "games of matches"
+"""Name of the metadata with the number of games of a study by matches, by series."""
 
 
 def games_before_validation(store: Store) -> int:
     """Number of stored games outside validations: those of rounds and playoffs."""
-    return sum(count for series, count in _stored_by_series(store).items() if not series.startswith(VALIDATION))
+    return sum(count for series, count in stored_by_series(store).items() if not series.startswith(VALIDATION))
 
 
-def _stored_by_series(store: Store) -> Mapping[str, int]:
-    return Counter(outcome.pairing.series for outcome in store.outcomes())
+def stored_by_series(store: Store) -> Counter[str]:
+    """Number of stored games by series, also of the matches of a command or a function."""
+    found = Counter(outcome.pairing.series for outcome in store.outcomes())
+    return found + Counter(store.metadata(MATCHES_METADATA) or {})
 
 
 @dataclass(frozen=True)
@@ -87,10 +96,11 @@ class TuningPlan:
     """A study ready to run."""
 
     spec: TuningSpec
-    suite: Suite
-    openings: tuple[int, ...]
+    suite: Suite | None
+    """The opening suite; ``None`` for a study by matches, which differ by their seeds."""
+    openings: Sequence[int]
     """Indices, in the opening suite, of the openings for the tuning: the tournament half of the suite."""
-    reserved: tuple[int, ...]
+    reserved: Sequence[int]
     """Indices, in the opening suite, of the openings for validations: the reserved half of the suite."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
@@ -99,11 +109,11 @@ class TuningPlan:
         ``store`` gives the games already played; ``None`` before the run begins.
         """
         spec, say = self.spec, console("elolab.tuning")
-        stored = _stored_by_series(store) if store is not None else {}
+        stored = stored_by_series(store) if store is not None else {}
         own = 0 if store is None else games_before_validation(store)
         searched = search_games(spec, games) if not spec.validation.is_in_budget or _playoff(store) is None else own
         limits = spec.limit_shares.game_seconds
-        unknown = () if stored else spec.conditions.unknown_speed(spec.limit_shares.limits)
+        unknown = () if stored and not spec.is_by_matches else spec.unknown_speed(spec.limit_shares.limits)
         study = GameStage(say("stage.study"), max(searched, own), limits, own, spec.budget.seconds, unknown)
         return (study, *(
             self._stage_of(planned, number, stored, store)
@@ -126,10 +136,12 @@ class TuningPlan:
         recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([planned.limits])
-        unknown = () if stored else self.spec.conditions.unknown_speed([planned.limits])
+        unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
         most = max(2 * planned.pairs, games)
         planned = replace(planned, pairs=most // 2)
-        if planned.kind == GAIN and _playoff(store) is None:  # the search may leave more
+        if (
+            planned.kind == GAIN and self.spec.sampler == "duel" and _playoff(store) is None
+        ):  # the search may leave more
             pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
             planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
         reach = reach_of_validation(self, planned, length_of(planned.kind, number))
@@ -179,6 +191,10 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
     from elolab.tuning.study.sampler import check_sampler
 
     check_sampler(spec.sampler, spec.conditions.source)
+    if spec.is_by_matches:
+        if spec.command:
+            MatchCommand(spec.command, spec.conditions.source)
+        return TuningPlan(spec, None, range(MAX_GAMES), range(MAX_VALIDATION_PAIRS))
     suite, openings = read_openings(spec.conditions, "tournament", None)
     _, reserved = read_openings(spec.conditions, "validation", None)
     validation = spec.validation
@@ -232,8 +248,13 @@ def purpose_of(plan: TuningPlan) -> Purpose:
     """The run's purpose; a resumed run may change only the keys ``LENGTHS`` and keys without effect."""
     spec = plan.spec
     source = spec.conditions.source
+    if plan.suite is None:
+        # Older versions recorded the lengths of matches that followed from the budget.
+        lengths = ("budget", *(key for key in ("match_pairs", "round_pairs") if getattr(spec, key) is None))
+        file = {MATCHES_FILE_METADATA: [json.loads(spec.text), source]}
+        return Purpose(MATCHES_KIND, spec.content(), source, lengths=lengths, more=file)
     content = {**spec.content(), "openings_digest": plan.suite.digest}
-    lengths: tuple[str, ...] = LENGTHS if spec.storage is None else LENGTHS[1:]  # workers share the rounds
+    lengths = LENGTHS if spec.storage is None else LENGTHS[1:]  # workers share the rounds
     lengths += spec.keys_without_effect  # older versions accepted and recorded any value
     return Purpose(
         KIND, content, source, lengths=lengths, more={FILE_METADATA: [spec.text, str(Path(source).resolve())]},

@@ -17,6 +17,8 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
+STUDY_NAME = "study.sqlite"
+"""Name of the file with Optuna's study in a run's folder."""
 DEVIATION_ATTRIBUTE = "deviation"
 """Name of the Optuna trial attribute that stores ``RoundEnd.deviation``."""
 

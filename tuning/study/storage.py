@@ -22,7 +22,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, without
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
-from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, STUDY_NAME, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
 from elolab.tuning.study.sampler import (
     DESIGN_ATTRIBUTE,
@@ -36,7 +36,6 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.study_spec import LENGTHS, TuningSpec
 
-STUDY_NAME = "study.sqlite"
 COUNTS_ATTRIBUTE = "pentanomial"
 WORKER_ATTRIBUTE = "worker"
 START_ATTRIBUTE = "start"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, ClassVar
@@ -13,7 +13,9 @@ from elolab.arena.player_spec import read_limits
 from elolab.arena.records import PlayerSpec
 from elolab.arena.sequential import MAX_HYPOTHESIS, MIN_GAP, SequentialSettings, pairs_to_accept, target_of
 from elolab.arena.statistics.elo import SPRT_MODELS
+from elolab.arena.tournament_reader import folder_name
 from elolab.engine.errors import UserError
+from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError, read_toml
 from elolab.engine.settings.limits import GRAMMAR, OWN_LEVEL, Limits
@@ -68,6 +70,8 @@ MIN_ITERATIONS = 100
 """Minimum number of iterations of ``spsa`` by default."""
 MIN_ROUNDS = 20
 """Minimum number of rounds by default; with small budgets, rounds are shorter instead."""
+BASE = "base"
+"""Name of the base of a study by matches, in tables and sentences."""
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
 """Smallest and largest share of a budget that covers everything for the rounds and the playoff."""
 TRIALS_SEARCH = 0.6
@@ -213,8 +217,10 @@ class TuningSpec:
     constraints: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["low < high"], expected="a list of comparisons"
     )
-    command: ClassVar[str | None] = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
-    match_pairs: ClassVar[int] = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=50, unit="pairs")
+    command: str | None = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
+    """The command that plays the matches; empty if a function plays them, ``None`` if elolab plays games itself."""
+    match_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, value=None, example=50, unit="pairs")
+    """Game pairs of a match of ``command``, or fewer; ``None``: a default that suits the sampler."""
     dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
     limits: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["nodes=1250", "nodes=5000", "nodes=20000"],
@@ -259,6 +265,11 @@ class TuningSpec:
         return self.sampler in PAIRED_SAMPLERS
 
     @property
+    def is_by_matches(self) -> bool:
+        """Whether a command or a function plays the matches, instead of elolab's own games."""
+        return self.command is not None
+
+    @property
     def search_share(self) -> float:
         """Largest share of the budget for the rounds and the playoff; 1 if the budget does not cover the validation."""
         if not self.validation.is_in_budget:
@@ -276,9 +287,15 @@ class TuningSpec:
         idle = [] if self.sampler in MODELLING_SAMPLERS else ["startup_trials"]
         if self.is_paired:
             idle.append("trials")
-        elif self.budget.games is not None:
+        elif self.budget.games is not None and not self.is_by_matches:
             idle.append("round_pairs")
         return tuple(idle)
+
+    def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
+        """Name of the program whose unknown speed decides the duration of games at one of these limits, if there is
+        one.
+        """
+        return (self.name,) if self.is_by_matches else self.conditions.unknown_speed(limits)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
         """The player with these values of the dimensions, and otherwise the base's values.
@@ -289,6 +306,21 @@ class TuningSpec:
 
     def content(self) -> dict[str, Any]:
         """Everything that determines the study's games, as plain data."""
+        later = {"overlap": self.overlap} if self.overlap else {}  # data from before overlap existed lack it
+        if self.is_by_matches:
+            return {
+                "command": self.command,
+                "budget": self.budget.content(),
+                "sampler": self.sampler,
+                "match_pairs": self.match_pairs,
+                "round_pairs": self.round_pairs,
+                "seed": self.conditions.seed,
+                "base": dict(self.space.base),
+                "constraints": list(self.space.constraints),
+                "dimensions": {dimension.name: dimension.content() for dimension in self.space.dimensions},
+                **({"stop_below": self.stop_below} if self.stop_below else {}),
+                **later,
+            }
         return {
             "engine": None,
             **self.conditions.content(),
@@ -303,7 +335,7 @@ class TuningSpec:
                 for dimension in self.space.dimensions
             },
             "validation": self.validation.content(),
-            **({"overlap": self.overlap} if self.overlap else {}),  # data from before overlap existed lack it
+            **later,
             **({"constraints": list(self.space.constraints)} if self.space.constraints else {}),
             **self.limit_shares.content(),
         }
@@ -314,8 +346,51 @@ STUDY = schema.declare(CATALOGUE, "study", "tuning", CONDITIONS, TuningSpec)
 OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "constraints", "sampler", "startup_trials", "seed"))
 """The keys of ``STUDY`` that also apply to maximising a function without games."""
 
+MATCHES = STUDY.only((
+    "name", "description", "command", "match_pairs", "dimensions", "constraints", "budget", "sampler", "round_pairs",
+    "overlap", "stop_below", "seed",
+))  # fmt: skip
+"""The keys of ``STUDY`` for a study by matches; the others are about elolab's own games."""
+
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
 """Paths of keys in ``TuningSpec.content`` that only limit the length of the study; a resumed study may change them."""
+
+
+def matches_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
+    """Make the specification of a study by matches from plain data, with all checks.
+
+    Without a ``command``, a function plays the matches. Raises ``UserError`` with one line for the first mistake.
+    """
+    foreign = next((key for key in data if key in STUDY and key not in MATCHES), None)
+    if foreign is not None:
+        raise ConfigurationError(
+            f"{where}: {foreign} is about elolab's own games, which a study with a command has none of; leave it out"
+        )
+    table = Table(data, where, MATCHES, kind="tuning")
+    space, validation = read_options(table), Table({}, where, VALIDATION)
+    name, limits = folder_name(table, PurePath(where).stem), Limits()
+    spec = table.read(
+        TuningSpec,
+        command=table.get("command", ""),
+        conditions=Conditions(
+            name=name, game="", seed=table["seed"], openings="", rules=Rules(), adjudication=Adjudication(),
+            source=where, base_name=BASE, base=space.base, limits=limits,
+        ),
+        space=space,
+        budget=_budget(table),
+        limit_shares=target_alone(limits),
+        storage=None,
+        validation=validation.read(
+            Validation, kind=GAIN, limits=limits, slow="off", slow_limits=limits, maximum_pairs=None, preset=name
+        ),
+        text=json.dumps(dict(data), default=str),
+    )  # fmt: skip
+    refuse_spsa_keys(space, spec.sampler, where)
+    _check_budget(spec)
+    if spec.budget.games is not None:
+        most = round(spec.budget.games / 2 * spec.search_share * (1 - SHARE))
+        table.get("round_pairs", high=most)
+    return spec
 
 
 def load_tuning(path: Path) -> TuningSpec:
@@ -344,6 +419,8 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
     Raises ``UserError`` with one line for the first mistake.
     """
+    if "command" in data:
+        return matches_from_mapping(data, where)
     spec = _tuning_from(data, where)
     idle = next((key for key in spec.keys_without_effect if key in data), None)
     refuse_spsa_keys(spec.space, spec.sampler, where)
@@ -453,6 +530,8 @@ def _budget(table: Table) -> Budget:
 
 def min_games(spec: TuningSpec) -> int:
     """Smallest budget in games that the study's sampler can use."""
+    if spec.is_by_matches:
+        return 2 * MIN_PAIRS
     if spec.is_paired:
         pairs = max(MIN_PAIRS, 4 * len(spec.space.dimensions))
     else:
@@ -462,6 +541,10 @@ def min_games(spec: TuningSpec) -> int:
 
 def _check_budget(spec: TuningSpec) -> None:
     needed = min_games(spec)
+    if spec.is_by_matches and spec.budget.games is not None and spec.budget.games < needed:
+        raise ConfigurationError(
+            f"{spec.conditions.source}: budget: games = {spec.budget.games}, expected at least {needed}"
+        )
     if spec.budget.games is not None and spec.budget.games < needed:
         whose = (
             f"{len(spec.space.dimensions)} dimensions of the sampler {spec.sampler!r}"

@@ -7,66 +7,90 @@ rebuilt without playing a game twice.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
-from elolab.arena.files import OTHER_FOLDER
+from elolab.arena.files import OTHER_FOLDER, replace_file
 from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
 from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines_of, was_begun
 from elolab.arena.statistics.faults import FORFEITS, faults_of
 from elolab.engine.language import console
+from elolab.tuning.match_command import Match
 from elolab.tuning.study.plan import TuningPlan, check_engine, games_before_validation, prepare_tuning, purpose_of
 from elolab.tuning.study.playoff import Decision, decide
-from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.rounds.budgets import BudgetSchedule
+from elolab.tuning.study.result import STUDY_NAME, StudyResult
+from elolab.tuning.study.rounds.budgets import BudgetSchedule, periods_of
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
-from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames, SettingsPairResults
+from elolab.tuning.study.rounds.settings_pair_matches import SettingsPairMatches
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import further_verdicts, play_own_validations
 from elolab.tuning.study.validation.validation_games import Verdict, conclusion_of
 
+RECOMMENDED_NAME = "recommended.json"
+"""Name of the file with the recommended values of a study by matches."""
 RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
 """Version of the method that designs settings pairs; a run of another version cannot be resumed."""
 
 
-def tune(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+def tune(spec: TuningSpec, directory: Path, match: Match | None = None, **options: Unpack[RunOptions]) -> StudyResult:
     """Run or resume a study in its folder: rounds, playoff, validations, preset.
 
     With a budget in games, the concurrency affects only times. A validated recommendation is written to the folder as a
-    preset. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be reached, or the
-    disk is full.
+    preset. In a study by matches, ``match`` plays them, by default its command; what it recommends so far is written as
+    ``RECOMMENDED_NAME``. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be
+    reached, the disk is full, or a match fails.
     """
-    result = play_study(spec, directory, **options)
-    if not result.confirmed:
+    result = play_study(spec, directory, match, **options)
+    if spec.is_by_matches and result.decision is not None:
+        text = json.dumps(result.recommended, ensure_ascii=False, indent=1)
+        replace_file(directory / RECOMMENDED_NAME, f"{text}\n")
+    if not result.confirmed or spec.is_by_matches:
         return result
     preset = write_preset(result.engine, spec, directory, result.recommended, result.verdicts[0])
     return replace(result, preset=preset)
 
 
-def play_study(spec: TuningSpec, directory: Path, **options: Unpack[RunOptions]) -> StudyResult:
+def options_for(spec: TuningSpec, options: RunOptions) -> RunOptions:
+    """The options of a study's run; raises ``UserError`` for those that its matches cannot have."""
+    if not spec.is_by_matches:
+        return options
+    if options.get("cluster") is not None:
+        raise RunError(
+            f"{spec.conditions.source}: a cluster is for elolab's own games; leave it out: a command reaches its "
+            "machines itself"
+        )
+    return {**options, "accept_engine_change": True}
+
+
+def play_study(
+    spec: TuningSpec, directory: Path, match: Match | None = None, **options: Unpack[RunOptions]
+) -> StudyResult:
     """Run or resume a study as ``tune`` does, but write no preset."""
-    plan = prepare_tuning(spec)
+    plan, options = prepare_tuning(spec), options_for(spec, options)
     purpose = purpose_of(plan)
     if not was_begun(directory, purpose):
         check_engine(spec, options.get("stream") or sys.stderr)
     own, whole = time.thread_time(), time.process_time()
     with Run(directory, purpose, **options) as run:
-        result = _played(plan, run)
+        result = _played(plan, run, match)
         if not result.interrupted and not result.waiting_for:
             run.conclusion = conclusion_of(result.verdicts, is_confirmed=result.confirmed)
         own, whole = time.thread_time() - own, time.process_time() - whole
         faults = faults_of(run.store.ended_by(FORFEITS))
+        digest = "" if spec.is_by_matches else run.store.digest()
         return replace(
-            result, games=len(run.store), digest=run.store.digest(), engine=engines_of(run.store), own_seconds=own,
+            result, games=run.store.played, digest=digest, engine=engines_of(run.store), own_seconds=own,
             games_seconds=max(0.0, whole - own), faults=faults, caveats=caveats_of(run.store, faults),
         )  # fmt: skip
 
@@ -91,15 +115,21 @@ def _check_method(spec: TuningSpec, store: Store) -> None:
         )
 
 
-def _played(plan: TuningPlan, run: Run) -> StudyResult:
+def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
     """Play rounds, playoff and validations until they end or the run is stopped; returns the result."""
     from elolab.tuning.study.rounds.round_stream import RoundStream  # which imports Optuna
 
     spec = plan.spec
+    games: SettingsPairResults
     _check_method(spec, run.store)
     if spec.sampler == "duel":
         run.store.record_metadata({METHOD_METADATA: METHOD})
-    games = SettingsPairGames(spec, plan.suite, plan.openings, run)
+    if plan.suite is not None:
+        games = SettingsPairGames(spec, plan.suite, plan.openings, run)
+    else:
+        games = SettingsPairMatches(spec, run, match)
+        if not periods_of(run.store):  # an older version does not mark its study in Optuna as its own
+            (run.directory / STUDY_NAME).unlink(missing_ok=True)
     schedule = BudgetSchedule(spec, run, games)
     rounds = RoundStream(plan, run, games, schedule)
 
@@ -111,7 +141,7 @@ def _played(plan: TuningPlan, run: Run) -> StudyResult:
             directory=run.directory,
             rounds=tuple(state.ends[number] for number in sorted(state.ends)),
             planned_rounds=len(schedule.rounds),
-            games=len(run.store),
+            games=run.store.played,
             planned=planned,
             study_games=planned - schedule.missing_games(state.results),
             games_before_validation=games_before_validation(run.store),
@@ -139,8 +169,8 @@ def _played(plan: TuningPlan, run: Run) -> StudyResult:
     further: tuple[Verdict, ...] = ()
     if not decision.is_base:
         values = dict(zip(spec.space.names, decision.values, strict=True))
-        verdicts = play_own_validations(plan, run, values)
-        further = further_verdicts(plan, run, values)
+        verdicts = play_own_validations(plan, run, values, games)
+        further = further_verdicts(plan, run, values, games)
     interrupted = run.is_interrupted or any(one.unfinished_of is not None for one in verdicts)
     return ended(interrupted=interrupted, decision=decision, verdicts=tuple(verdicts), further=further)
 
@@ -152,7 +182,9 @@ def _best_so_far(state: StudyState) -> Decision | None:
     return decide(state.model, state.best, region=state.observations.trust_region())
 
 
-def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGames, run: Run) -> tuple[Decision, bool]:
+def _playoff(
+    state: StudyState, schedule: BudgetSchedule, games: SettingsPairResults, run: Run
+) -> tuple[Decision, bool]:
     """Play the playoff between the model's maximum and the base.
 
     Returns the decision, and whether all games of the playoff were played.
@@ -164,10 +196,10 @@ def _playoff(state: StudyState, schedule: BudgetSchedule, games: SettingsPairGam
     if best == base or not pairs:
         progress.planned = progress.done
         return decide(model, best, region=state.observations.trust_region()), True
-    before = sum(schedule.rounds[number].pairs for number in state.results if number < len(schedule.rounds))
+    before = schedule.playoff_start(len(state.results))
     series = schedule.periods[-1].playoff_series
     playoff = ScheduledSettingsPair(SettingsPair(0, best, base), before, pairs, series=series)
-    progress.planned = progress.done + games.missing_games(before, pairs, series)
+    progress.planned = progress.done + games.missing_at(before, pairs, series)
     progress.say(console("elolab.tuning")("progress.playoff"))
     progress.score = scores = MatchScores()
     is_played = games.play_parts([[playoff]], scores=scores)

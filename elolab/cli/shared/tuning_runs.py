@@ -63,7 +63,7 @@ def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
     stored = 0
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
-            stored = len(store)
+            stored = store.played
     warn("console.interrupted", stored=stored, command=shlex.join(("elolab", *arguments.command_line)))
 
 

@@ -13,9 +13,10 @@ from elolab.arena.run import Run, plain
 from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.rounds.pairs_of_settings import Round, game_pairs_per_settings_pair
-from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import (
+    COMMAND_PAIRS,
     DEFAULT_ROUND_PAIRS,
     MIN_ITERATIONS,
     MIN_ROUNDS,
@@ -121,17 +122,19 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
     if not spec.is_paired:
         each = before[0].pairs if before else trial_pairs(spec, pairs)
-        trials = max(len(before), pairs // each) if before else spec.trials
+        trials = max(len(before), pairs // each) if before or spec.is_by_matches else spec.trials
         return tuple(Round(number, number, 1, each, number * each) for number in range(trials))
     spent_settings_pairs = sum(one.settings_pairs for one in before)
     spent_pairs = sum(one.pairs for one in before)
     if spec.sampler == "spsa":
         game_pairs, each = spec.round_pairs or min(SPSA_PAIRS, max(1, pairs // MIN_ITERATIONS)), 1
     else:
-        game_pairs = game_pairs_per_settings_pair(games)
         wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
+        game_pairs = min(spec.match_pairs, wanted) if spec.match_pairs else game_pairs_per_settings_pair(games)
         each = max(1, round(wanted / game_pairs))
     left = max(0, pairs - spent_pairs) // game_pairs
+    if spec.is_by_matches:  # whole rounds, as trials are
+        left -= left % each
     found = list(before)
     for start in range(0, left, each):
         settings_pairs = min(each, left - start)
@@ -142,9 +145,20 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
     """Number of game pairs per trial for samplers that play trials; ``pairs`` is the total before the playoff."""
+    if spec.is_by_matches and (spec.round_pairs or spec.budget.games is None):
+        return spec.round_pairs or COMMAND_PAIRS
     if spec.budget.games is None:
         return spec.round_pairs or max(1, DEFAULT_ROUND_PAIRS // 4)
     return max(1, pairs // spec.trials)
+
+
+def first_games(spec: TuningSpec, concurrency: int) -> int:
+    """The first estimate of a budget in time for a study by matches, whose speed is unknown before its first round.
+
+    With it, each worker plays one match in that round.
+    """
+    pairs = MIN_ROUNDS * concurrency * (spec.match_pairs or 1)
+    return max(min_games(spec), math.ceil(2 * pairs / (1 - SHARE) / spec.search_share))
 
 
 def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -> int:
@@ -158,7 +172,7 @@ def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -
 class BudgetSchedule:
     """The rounds under the current budget; rounds begun under earlier budgets stay."""
 
-    def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairGames) -> None:
+    def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairResults) -> None:
         self._spec, self._run, self._store, self._games = spec, run, run.store, games
         self._seconds_before = float(run.store.metadata(SECONDS_METADATA) or 0.0)
         self._started = time.monotonic()
@@ -206,6 +220,8 @@ class BudgetSchedule:
         assert budget.seconds is not None
         if played and self._seconds_before:
             return max(min_games(self._spec), estimated_games(budget.seconds, self._seconds_before / played, 1))
+        if self._spec.is_by_matches:
+            return first_games(self._spec, self._run.concurrency)
         each = self._spec.limit_shares.game_seconds
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
@@ -251,12 +267,12 @@ class BudgetSchedule:
         ``finished`` contains the numbers of the finished rounds.
         """
         rounds = (one for one in self.rounds if one.number not in finished)
-        missing = sum(self._games.missing_games(one.first_pair, one.pairs) for one in rounds)
+        missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in rounds)
         playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
         if playoff is None:
             return missing + 2 * pairs
-        before = sum(one.pairs for one in self.rounds[: playoff[0]])
-        return missing + self._games.missing_games(before, pairs, self.periods[-1].playoff_series)
+        before = self.playoff_start(int(playoff[0]))
+        return missing + self._games.missing_at(before, pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
         """Number of game pairs of the playoff.
@@ -273,6 +289,13 @@ class BudgetSchedule:
         rounds = list(self.rounds)[: finished or None]
         share = self._spec.limit_shares.playoff_share(SHARE)
         return max(3, round(sum(one.pairs for one in rounds) * share / (1 - share)))
+
+    def playoff_start(self, finished: int) -> int:
+        """Number of the playoff's first game pair, after ``finished`` rounds.
+
+        It goes on through the openings; the matches of a command count from 0.
+        """
+        return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 
     def record_playoff(self, finished: int) -> int:
         """Record that the playoff comes after ``finished`` rounds; returns the number of its game pairs."""
@@ -317,7 +340,7 @@ class BudgetSchedule:
         self._store.record_metadata({ENDED_METADATA: ended, SECONDS_METADATA: self._spent()})
 
 
-def begun_before(rounds: Sequence[Round], games: SettingsPairGames, pairs: int, ended: int) -> tuple[int, int | None]:
+def begun_before(rounds: Sequence[Round], games: SettingsPairResults, pairs: int, ended: int) -> tuple[int, int | None]:
     """Number of begun rounds that stay after a change of budget, and the length of the last one in settings pairs.
 
     The length is ``None`` if the last round stays whole. ``pairs`` is the number of game pairs before the playoff under

@@ -18,7 +18,7 @@ from elolab.tuning.study.plan import TuningPlan
 from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.budgets import BudgetSchedule
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, round_pairs
-from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
 from elolab.tuning.study.space import Values
 from elolab.tuning.study.state import StudyState
 from elolab.tuning.study.storage import RoundTrials
@@ -42,7 +42,7 @@ class RoundUnderWay:
 class RoundStream:
     """Plays the rounds of a run; a round is designed as soon as at most ``overlap`` others are in progress."""
 
-    def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairGames, schedule: BudgetSchedule) -> None:
+    def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairResults, schedule: BudgetSchedule) -> None:
         spec = plan.spec
         self._plan, self._spec, self._run, self._games, self._schedule = plan, spec, run, games, schedule
         self._trials = RoundTrials(spec, run.directory, worker_name(run.store))
@@ -105,7 +105,7 @@ class RoundStream:
     def _note_game(self, outcome: Outcome) -> None:
         if not self._games_ended:
             self._first_ended = time.monotonic()
-        self._games_ended += 1
+        self._games_ended += self._games.games_of(outcome)
         for one in self._under_way:
             one.missing.discard(outcome.key)
         self._go_on()

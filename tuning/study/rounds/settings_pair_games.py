@@ -5,6 +5,7 @@ All counts come from the store, which keeps both sets with every game.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -28,7 +29,55 @@ MAX_PLAYERS = 4096
 """Maximum number of ``PlayerSpec`` objects that the cache keeps."""
 
 
-class SettingsPairGames:
+class SettingsPairResults(ABC):
+    """Plays those settings pairs whose results are not stored, and counts the outcomes."""
+
+    @abstractmethod
+    def play_parts(
+        self,
+        parts: Iterable[Sequence[ScheduledSettingsPair] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+        scores: MatchScores | None = None,
+    ) -> bool:
+        """Play what is missing, part by part; returns False if the run stopped before all was played.
+
+        ``parts`` yields ``None`` while the next part depends on results to come. ``finished`` is called with each
+        outcome, whose key is among ``missing_keys``; ``scores`` are as in ``MatchTable.play_parts``.
+        """
+
+    @abstractmethod
+    def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
+        """Keys of the results of settings pairs that are not stored."""
+
+    @abstractmethod
+    def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
+        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
+
+    @abstractmethod
+    def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
+        """Whether all games of the settings pair are stored."""
+
+    @abstractmethod
+    def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
+        """Outcomes of a settings pair's game pairs from the first set's view; empty if both sets are equal."""
+
+    def games_of(self, outcome: Outcome) -> int:
+        """Number of games behind an outcome that ``play_parts`` has reported."""
+        return 1
+
+    def begun(self, rounds: Sequence[Round]) -> set[int]:
+        """Numbers of the rounds that have stored games."""
+        return {one.number for one in rounds if self.missing_at(one.first_pair, one.pairs) < 2 * one.pairs}
+
+    def complete_settings_pairs(self, one: Round) -> int:
+        """Number of completely played settings pairs of a round before the first one with missing games."""
+        for place in range(one.settings_pairs):
+            if self.missing_at(one.first_pair + place * one.game_pairs, one.game_pairs):
+                return place
+        return one.settings_pairs
+
+
+class SettingsPairGames(SettingsPairResults):
     """The games of settings pairs: plays those that the store lacks, and counts the outcomes of stored ones."""
 
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
@@ -111,24 +160,13 @@ class SettingsPairGames:
         jobs = self._table.in_turn([self._checked(pair) for pair in pairs])
         return {job.key for job in jobs} - self._run.scores.keys()
 
-    def begun(self, rounds: Sequence[Round]) -> set[int]:
-        """Numbers of the rounds that have stored games."""
-        return {one.number for one in rounds if self.missing_games(one.first_pair, one.pairs) < 2 * one.pairs}
-
-    def missing_games(self, first_pair: int, pairs: int, series: str = "") -> int:
+    def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
         """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
         """Whether all games of the settings pair are stored."""
         return not self._table.missing_games([self._match(scheduled)])
-
-    def complete_settings_pairs(self, one: Round) -> int:
-        """Number of completely played settings pairs of a round before the first one with missing games."""
-        for place in range(one.settings_pairs):
-            if self.missing_games(one.first_pair + place * one.game_pairs, one.game_pairs):
-                return place
-        return one.settings_pairs
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
         """Outcomes of a settings pair's game pairs from the first set's view; empty if both sets are equal."""

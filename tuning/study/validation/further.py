@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Unpack
 
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
@@ -19,14 +19,16 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import (
     FILE_METADATA,
+    MATCHES_FILE_METADATA,
     TuningPlan,
     plan_of_run,
     prepare_tuning,
     purpose_of,
     reach_of_validation,
+    stored_by_series,
 )
-from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, tuning_from_text
-from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA
+from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, matches_from_mapping, tuning_from_text
+from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA, options_for
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
     RecommendedGames,
@@ -40,6 +42,7 @@ from elolab.tuning.study.validation.recommended_games import (
 )
 from elolab.tuning.study.validation.validation_games import (
     PlannedValidation,
+    ValidationGames,
     Verdict,
     conclusion_of,
     horizon_of,
@@ -98,6 +101,7 @@ def validate_again(
     only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
+    options = options_for(plan.spec, options)
     spec, accepts = plan.spec, options.get("accept_engine_change", False)
     stages, purpose = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
     stages.refuse_the_impossible()
@@ -108,7 +112,9 @@ def validate_again(
         run.progress.announce(replace(stages, concurrency=run.concurrency))
         verdict = play_validation(run, games, stages.stages[0].name)
         engine = engines_of(run.store)
-        counted = games.keys(0 if verdict is None else verdict.counts.pairs)
+        counted: set[str] = set()
+        if verdict is not None and isinstance(games, ValidationGames):
+            counted = games.keys(verdict.counts.pairs)
         faults = faults_of(record for record in run.store.ended_by(FORFEITS) if record.key in counted)
         caveats = caveats_of(run.store, faults, len(counted))
         if verdict is not None and verdict.unfinished_of is None:
@@ -127,7 +133,7 @@ def validate_again(
         None,
     )  # fmt: skip
     preset = None
-    if verdict.kind in FIRST_KINDS and verdict.passed and failed is None:
+    if verdict.kind in FIRST_KINDS and verdict.passed and failed is None and not spec.is_by_matches:
         preset = write_preset(engine, spec, directory, named, verdict)
     return ValidationResult(spec, directory, named, verdict, preset, failed, faults, caveats)
 
@@ -136,14 +142,17 @@ def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
     """The plan of the study in a folder, and its recommended values by name. Raises ``RunError`` if there is nothing to
     validate.
     """
-    recorded = values = None
+    recorded: Any = None
+    matches: Any = None
+    values: Any = None
     if (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as store:
             recorded, values = store.metadata(FILE_METADATA), store.metadata(RECOMMENDATION_METADATA)
-    if recorded is None or values is None:
-        what = "no study in it" if recorded is None else "its study has no recommendation yet"
+            matches = store.metadata(MATCHES_FILE_METADATA)
+    if (recorded is None and matches is None) or values is None:
+        what = "no study in it" if recorded is None and matches is None else "its study has no recommendation yet"
         raise RunError(f"{directory}: {what}", f"elolab tune SPEC.toml {argument('out', directory)} makes one")
-    spec = tuning_from_text(*recorded)
+    spec = tuning_from_text(*recorded) if matches is None else matches_from_mapping(*matches)
     named = dict(zip(spec.space.names, values, strict=True))
     if named == spec.space.default:
         raise RunError(f"{directory}: its study recommends {spec.base_name} itself; there is nothing to validate")
@@ -161,17 +170,24 @@ def plan_of_validation(
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
-    side = PlayerLoad.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
-    purpose = replace(purpose_of(plan), sides=(side,))
+    purpose = purpose_of(plan)
+    if plan.spec.is_by_matches and limits is not None:
+        raise RunError(f"validate: {argument('limit', str(limits))}: a command's matches have no limit; leave it out")
+    if not plan.spec.is_by_matches:
+        side = PlayerLoad.of("limit" if limits is None else "--limit", plan.spec.conditions.player({}, limits))
+        purpose = replace(purpose, sides=(side,))
     check_directory(directory, purpose, accepts_changes=accepts_changes)
     with Store(directory, read_only=True) as store:
         recommendation = recommendation_number(store, named, records=False)
         planned = further_validation(plan, store, limits, pairs, maximum_pairs, recommendation)
         series = validation_series(validation_number(store, planned, records=False), recommendation)
-        stored = sum(outcome.pairing.series == series for outcome in store.outcomes())
+        # Tests of a command's matches share them, whatever their series.
+        is_shared = plan.spec.is_by_matches and planned.kind == GAIN
+        stored = stored_by_series(store)[validation_series(0) if is_shared else series]
     games, seconds = 2 * planned.pairs, estimated_game_seconds([planned.limits])
     reach = reach_of_validation(plan, planned, "--maximum-pairs {pairs}")
-    stage = GameStage(validation_name(0), games, seconds, min(stored, games), reach=reach)
+    unknown = plan.spec.unknown_speed([planned.limits]) if plan.spec.is_by_matches else ()
+    stage = GameStage(validation_name(0), games, seconds, min(stored, games), unknown_speed=unknown, reach=reach)
     study = plan_of_run(plan, directory, concurrency)
     is_bound = pairs is None
     return StagePlan(plan.spec.name, directory, (stage,), concurrency, is_bound, paced_by=study), purpose

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import Store
+from elolab.arena.records import Outcome
 from elolab.arena.run import Run
+from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.language import console
-from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.limits import OWN_LEVEL, Limits
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import speed_row, spent_in
-from elolab.tuning.matches import Match, MatchTable
+from elolab.tuning.matches import MatchTable
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.plan import TuningPlan
 from elolab.tuning.study.rounds.budgets import PLAYOFF_METADATA, periods_of, validation_pairs
+from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
+from elolab.tuning.study.rounds.settings_pair_matches import SettingsPairMatches
 from elolab.tuning.study.study_spec import GAIN, TuningSpec, min_games
 from elolab.tuning.study.validation.validation_games import (
     HORIZONS_METADATA,
@@ -25,6 +31,7 @@ from elolab.tuning.study.validation.validation_games import (
     InterimAnalyses,
     PlannedValidation,
     ValidationGames,
+    ValidationResults,
     Verdict,
     horizon_of,
     name_of_test,
@@ -40,32 +47,79 @@ DECIDED_METADATA = "tuning decided"
 """Name of the metadata with the number of game pairs after which each sequential test was decided, by series."""
 
 
+@dataclass(frozen=True)
+class ValidationMatches(ValidationResults):
+    """A validation that plays matches of a command or a function."""
+
+    matches: SettingsPairMatches
+
+    def play_parts(
+        self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
+    ) -> bool:
+        """Play the matches that are not stored."""
+        return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
+
+    def missing_in(self, pairs: range) -> int:
+        """Number of games of the matches that are not stored."""
+        return self.matches.missing_games(self._pair(pairs))
+
+    def counts(self, pairs: range) -> Pentanomial:
+        """Outcomes of the stored matches."""
+        return self.matches.counts(self._pair(pairs))
+
+    @functools.cached_property
+    def stored_pairs(self) -> int:
+        """Number of pairs of the analyses whose matches are stored, determined at the first access."""
+        found, validation = 0, self.spec.validation
+        for look in self.planned.looks(validation, len(self.pair_numbers)):
+            if self.missing_in(range(found, look)):
+                return found
+            found = look
+        return found
+
+    def _pair(self, pairs: range) -> ScheduledSettingsPair:
+        names, base = self.spec.space.names, self.spec.space.default_values
+        settings = SettingsPair(0, tuple(self.values[name] for name in names), base)
+        return ScheduledSettingsPair(settings, self.pair_numbers[pairs.start], len(pairs), series=self.series)
+
+
 class RecommendedGames:
     """The validations of a run's recommendation; ``values`` are the recommended values by name."""
 
-    def __init__(self, plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> None:
-        self._plan, self._run, self._values = plan, run, values
-        self._table = MatchTable(plan.spec.conditions.of_games, plan.suite, run)
+    def __init__(
+        self, plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults | None = None
+    ) -> None:
+        """``played`` holds the matches of a study by matches; by default they are read."""
+        self._plan, self._run, self._values, self._matches = plan, run, values, played
+        if plan.suite is not None:
+            self._table = MatchTable(plan.spec.conditions.of_games, plan.suite, run)
+        elif played is None:
+            self._matches = SettingsPairMatches(plan.spec, run)
         self.recommendation = recommendation_number(run.store, values, records=True)
         """Number of the recommendation in the run, from 0."""
 
-    def own(self) -> list[ValidationGames]:
+    def own(self) -> list[ValidationResults]:
         """The games of the study's own validations."""
         plans = own_plans(self._plan, self._run.store, self.recommendation)
         return [self._games(number, planned) for number, planned in enumerate(plans)]
 
-    def requested(self, number: int, planned: PlannedValidation) -> ValidationGames:
+    def requested(self, number: int, planned: PlannedValidation) -> ValidationResults:
         """The games of a further validation; ``number`` is its number in the run."""
         chosen = None
         if planned.kind == "fixed":
             chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
         return self._games(number, planned, chosen)
 
-    def _games(self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None) -> ValidationGames:
+    def _games(
+        self, number: int, planned: PlannedValidation, chosen: tuple[int, ...] | None = None
+    ) -> ValidationResults:
         series = validation_series(number, self.recommendation)
         if planned.kind == GAIN:
             _record_horizon(self._run.store, self.recommendation, planned)
-        return ValidationGames(self._plan.spec, self._table, self._plan.reserved, self._values, planned, series, chosen)
+        given = (self._plan.spec, self._plan.reserved, self._values, planned, series, chosen)
+        if isinstance(self._matches, SettingsPairMatches):
+            return ValidationMatches(*given, self._matches)
+        return ValidationGames(*given, self._table)
 
 
 def own_plans(plan: TuningPlan, store: Store, recommendation: int) -> list[PlannedValidation]:
@@ -84,13 +138,15 @@ def _record_horizon(store: Store, recommendation: int, planned: PlannedValidatio
     store.record_metadata({HORIZONS_METADATA: {name_of_test(recommendation, planned.limits): planned.horizon, **known}})
 
 
-def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> list[Verdict]:
+def play_own_validations(
+    plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
+) -> list[Verdict]:
     """Play the study's own validations until one fails or the run stops.
 
     Returns the verdicts; the last one may be unfinished.
     """
     verdicts: list[Verdict] = []
-    recommended = RecommendedGames(plan, run, values)
+    recommended = RecommendedGames(plan, run, values, played)
     for number, games in enumerate(recommended.own()):
         verdict = play_validation(run, games, validation_name(number))
         if verdict is not None:
@@ -100,12 +156,15 @@ def play_own_validations(plan: TuningPlan, run: Run, values: Mapping[str, Value]
     return verdicts
 
 
-def further_verdicts(plan: TuningPlan, run: Run, values: Mapping[str, Value]) -> tuple[Verdict, ...]:
+def further_verdicts(
+    plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
+) -> tuple[Verdict, ...]:
     """Verdicts of the stored further validations, which the user requested after the study."""
     verdicts, store = [], run.store
-    recommended, lengths = RecommendedGames(plan, run, values), store.metadata(LENGTHS_METADATA) or {}
+    recommended, lengths = RecommendedGames(plan, run, values, played), store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
-        planned = PlannedValidation(Limits.parse(limits), kind, lengths.get(str(number), 1))
+        at = Limits() if limits == OWN_LEVEL else Limits.parse(limits)
+        planned = PlannedValidation(at, kind, lengths.get(str(number), 1))
         if kind == GAIN:
             horizon = horizon_of(store, recommended.recommendation, planned.limits, planned.pairs)
             planned = replace(planned, horizon=horizon)
@@ -181,7 +240,7 @@ def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> i
     return int(known.index(entry))
 
 
-def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
+def stored_verdict(games: ValidationResults, store: Store) -> Verdict | None:
     """The verdict of a validation's stored games; ``None`` without a complete game pair."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
     analyses = InterimAnalyses(games, decided)
@@ -189,28 +248,30 @@ def stored_verdict(games: ValidationGames, store: Store) -> Verdict | None:
     return analyses.verdict(is_complete=analyses.is_over)
 
 
-def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | None:
+def play_validation(run: Run, games: ValidationResults, name: str) -> Verdict | None:
     """Play a validation, show its progress as the stage ``name``, and return its verdict.
 
     If the run is stopped, the verdict is unfinished, or ``None`` without a complete game pair.
     """
     progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
-    words = console("elolab.tuning")("progress.validation", limit=planned.limits)
+    words = name
+    if not games.spec.is_by_matches:
+        words = console("elolab.tuning")("progress.validation", limit=planned.limits)
     has_ratio = planned.kind not in ("fixed", GAIN)
     test = games.spec.validation.test(planned.kind) if has_ratio else None
     scores = MatchScores(lambda score: None if test is None else test.test(score.counts))
     progress.begin(2 * games.most_pairs, words, is_bound=planned.kind != "fixed", stage=name, score=scores)
     analyses = InterimAnalyses(games, decided.get(games.series))
 
-    def parts() -> Iterator[list[Match] | None]:
-        for match in analyses.parts():
-            if match is not None:
-                progress.done += 2 * match.pairs - games.table.missing_games([match])
-            yield None if match is None else [match]
+    def parts() -> Iterator[range | None]:
+        for part in analyses.parts():
+            if part is not None:
+                progress.done += 2 * len(part) - games.missing_in(part)
+            yield part
 
     analyses.analyse()
-    is_complete = games.table.play_parts(parts(), lambda outcome: analyses.analyse(), scores)
+    is_complete = games.play_parts(parts(), lambda outcome: analyses.analyse(), scores)
     verdict = analyses.verdict(is_complete=is_complete)
     run.refuse_unavailable()
     state = None if verdict is None or verdict.unfinished_of is not None else verdict.test
@@ -219,8 +280,10 @@ def play_validation(run: Run, games: ValidationGames, name: str) -> Verdict | No
     return verdict if verdict is None else with_speed(verdict, games, run.store)
 
 
-def with_speed(verdict: Verdict, games: ValidationGames, store: Store) -> Verdict:
-    """A copy of the verdict that contains depth, nodes and time of both sides in the counted games."""
+def with_speed(verdict: Verdict, games: ValidationResults, store: Store) -> Verdict:
+    """A copy of the verdict that contains depth, nodes and time of both sides in the counted games, if known."""
+    if not isinstance(games, ValidationGames):
+        return verdict
     match = games.match(range(verdict.counts.pairs))
     spent = spent_in(store.iterate(games.keys(verdict.counts.pairs)), games.spec.conditions.game)
     return replace(verdict, speed=speed_row(games.series, match, games.table, spent))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import Store
 from elolab.arena.provenance.status import Conclusion
+from elolab.arena.records import Outcome, PlayerSpec
 from elolab.arena.statistics.elo import (
     Estimate,
     Pentanomial,
@@ -150,17 +153,16 @@ def name_of_test(recommendation: int, limits: Limits) -> str:
 
 
 @dataclass(frozen=True)
-class ValidationGames:
+class ValidationResults(ABC):
     """The games of a validation: recommended values against the base, at one search limit, in one series of the run."""
 
     spec: TuningSpec
-    table: MatchTable
-    openings: tuple[int, ...]
+    openings: Sequence[int]
     """Indices of the reserved openings in the opening suite."""
     values: Mapping[str, Value]
     planned: PlannedValidation
     series: str
-    chosen: tuple[int, ...] | None = None
+    chosen: tuple[int, ...] | None
     """Numbers of the game pairs that the validation may play, in order.
 
     The opening of a pair is ``openings[number % len(openings)]``.
@@ -173,12 +175,49 @@ class ValidationGames:
         """Numbers of all game pairs that the validation may play, in order."""
         return range(len(self.openings)) if self.chosen is None else self.chosen
 
+    @abstractmethod
+    def play_parts(
+        self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
+    ) -> bool:
+        """Play what is missing of the pairs at these indices of ``pair_numbers``, as ``MatchTable.play_parts`` does."""
+
+    @abstractmethod
+    def missing_in(self, pairs: range) -> int:
+        """Number of games not yet stored of the pairs at these indices of ``pair_numbers``."""
+
+    @abstractmethod
+    def counts(self, pairs: range) -> Pentanomial:
+        """Outcomes of the complete pairs at these indices of ``pair_numbers``, from the recommendation's view."""
+
+    @property
+    @abstractmethod
+    def stored_pairs(self) -> int:
+        """Number of complete stored game pairs before the first incomplete one; all count, also beyond the plan."""
+
+    @property
+    def most_pairs(self) -> int:
+        """Maximum game pairs of the match, or ``stored_pairs`` if that is larger."""
+        return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
+
+
+@dataclass(frozen=True)
+class ValidationGames(ValidationResults):
+    """A validation that plays games of the run."""
+
+    table: MatchTable
+
+    @functools.cached_property
+    def _players(self) -> tuple[PlayerSpec, PlayerSpec]:
+        """The recommendation and the base."""
+        limits = self.planned.limits
+        return self.spec.player(self.values, limits), self.spec.player(self.spec.space.default, limits)
+
     def match(self, pairs: range) -> Match:
         """The match of the game pairs at these indices of ``pair_numbers``."""
-        limits, numbers = self.planned.limits, self.pair_numbers[pairs.start : pairs.stop]
+        numbers = self.pair_numbers[pairs.start : pairs.stop]
         return Match(
-            variant=self.spec.player(self.values, limits),
-            reference=self.spec.player(self.spec.space.default, limits),
+            variant=self._players[0],
+            reference=self._players[1],
             openings=tuple(self.openings[number % len(self.openings)] for number in numbers),
             numbers=tuple(2 * number for number in numbers),
             pair_numbers=tuple(numbers),
@@ -189,12 +228,24 @@ class ValidationGames:
         """Keys of the games of the validation's first ``pairs`` game pairs."""
         return {job.key for pair in self.table.jobs(self.match(range(pairs))) for job in pair}
 
+    def play_parts(
+        self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
+    ) -> bool:
+        """Play the games that the store lacks."""
+        matches = (None if part is None else [self.match(part)] for part in parts)
+        return self.table.play_parts(matches, finished, scores)
+
+    def missing_in(self, pairs: range) -> int:
+        """Number of games that the store lacks."""
+        return self.table.missing_games([self.match(pairs)])
+
+    def counts(self, pairs: range) -> Pentanomial:
+        """Outcomes of the complete pairs in the store."""
+        return self.table.counts(self.match(pairs))
+
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of complete stored game pairs before the first incomplete one, determined at the first access.
-
-        All of them count, even if they exceed the planned maximum.
-        """
+        """Number of complete stored game pairs, determined at the first access."""
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
@@ -202,16 +253,6 @@ class ValidationGames:
             if None in results:
                 return start + results.index(None)
         return possible
-
-    @property
-    def most_pairs(self) -> int:
-        """Maximum game pairs of the match, or ``stored_pairs`` if that is larger."""
-        return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
-
-    @property
-    def missing_games(self) -> int:
-        """Maximum number of games that remain to be played."""
-        return self.table.missing_games([self.match(range(self.most_pairs))])
 
 
 class InterimAnalyses:
@@ -224,7 +265,7 @@ class InterimAnalyses:
 
     def __init__(
         self,
-        games: ValidationGames,
+        games: ValidationResults,
         decided_after: int | None = None,
     ) -> None:
         """``decided_after`` is the number of game pairs after which an earlier run decided the test, or ``None``."""
@@ -232,7 +273,7 @@ class InterimAnalyses:
         self._longest = games.most_pairs
         end = self._longest if decided_after is None else min(self._longest, decided_after)
         looks = games.planned.looks(games.spec.validation, end)
-        self._parts = [games.match(range(start, look)) for start, look in pairwise((0, *looks))]
+        self._parts = [range(start, look) for start, look in pairwise((0, *looks))]
         self._taken = 0
         self._counts = Pentanomial((0, 0, 0, 0, 0))
         self._verdict: Verdict | None = None
@@ -243,20 +284,19 @@ class InterimAnalyses:
         test = None if self._verdict is None else self._verdict.test
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
-    def parts(self) -> Iterator[Match | None]:
+    def parts(self) -> Iterator[range | None]:
         """The parts of the match in order; ``None`` while an earlier part must be analysed first."""
-        for number, match in enumerate(self._parts):
+        for number, part in enumerate(self._parts):
             while number > self._taken - self.is_over + self.games.spec.overlap:
                 if self.is_over:
                     return
                 yield None
-            yield match
+            yield part
 
     def analyse(self) -> None:
         """Analyse the parts in order, up to the first one with missing games or the decision."""
-        table = self.games.table
-        while not self.is_over and not table.missing_games([self._parts[self._taken]]):
-            self._counts += table.counts(self._parts[self._taken])
+        while not self.is_over and not self.games.missing_in(self._parts[self._taken]):
+            self._counts += self.games.counts(self._parts[self._taken])
             self._taken += 1
             self._verdict = judge(self.games.spec.validation, self.games.planned, self._counts)
 
@@ -269,7 +309,7 @@ class InterimAnalyses:
             return self._verdict
         counts = self._counts
         if not self.is_over:
-            counts += self.games.table.counts(self._parts[self._taken])
+            counts += self.games.counts(self._parts[self._taken])
         if not counts.pairs:
             return None
         return replace(judge(self.games.spec.validation, self.games.planned, counts), unfinished_of=self._longest)

@@ -11,10 +11,9 @@ import pytest
 
 import elolab
 from elolab.engine.errors import UserError
-from elolab.tuning.match_study import read_match_study
 from elolab.tuning.study.rounds.constraints import holds, names_in
 from elolab.tuning.study.space import Space
-from elolab.tuning.study.study_spec import load_tuning
+from elolab.tuning.study.study_spec import load_tuning, matches_from_mapping
 from tests.support.small_studies import external_study, write_study
 
 DIMENSIONS: dict[str, Any] = {
@@ -33,7 +32,7 @@ def study(**changes: Any) -> dict[str, Any]:
 
 
 def space() -> Space:
-    return read_match_study(study(), "here").space
+    return matches_from_mapping(study(), "here").space
 
 
 def is_valid(values: dict[str, Any]) -> bool:
@@ -144,4 +143,4 @@ def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:
     else:
         data |= changes
     with pytest.raises(UserError, match=message):
-        read_match_study(data, "here")
+        matches_from_mapping(data, "here")

@@ -98,12 +98,11 @@ def test_all_games_are_there_but_those_after_the_verdict_do_not_count(
 ) -> None:
     """Even pairs decide nothing, unless a verdict had fallen; won ones decide at the first look."""
     spec = study(elo_upper=elo_upper)
-    table = SimpleNamespace(
-        missing_games=lambda matches: 0,
-        counts=lambda match: Pentanomial(tuple(len(match) * (place == outcome) for place in range(5))),  # type: ignore[arg-type]
-    )
     stage = PlannedValidation(spec.validation.limits, "sprt", 110)
-    games = SimpleNamespace(spec=spec, table=table, planned=stage, most_pairs=110, match=lambda pairs: pairs)
+    games = SimpleNamespace(
+        spec=spec, planned=stage, most_pairs=110, missing_in=lambda pairs: 0,
+        counts=lambda pairs: Pentanomial(tuple(len(pairs) * (place == outcome) for place in range(5))),  # type: ignore[arg-type]
+    )  # fmt: skip
     analyses = InterimAnalyses(games, decided_after)  # type: ignore[arg-type]
     analyses.analyse()
     verdict = analyses.verdict(is_complete=True)

@@ -1,0 +1,255 @@
+"""Plays settings pairs by the matches of a command or a function, and counts their outcomes.
+
+The matches, one line of JSON each in the run's folder, are authoritative, as the stored games of other studies are. A
+match is known by both sets, its number of game pairs and its seed, which follows from its place in the schedule.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any
+
+from elolab.arena.files import OTHER_FOLDER
+from elolab.arena.play.scores import MatchScores
+from elolab.arena.play.store import GAMES_ELSEWHERE
+from elolab.arena.records import Outcome, Pairing
+from elolab.arena.run import Run, differences, plain, told_setting, without
+from elolab.arena.statistics.elo import Pentanomial
+from elolab.engine.errors import UserError
+from elolab.engine.settings.parameters import Value
+from elolab.tuning.match_command import Match, MatchCommand, counts_of
+from elolab.tuning.study.plan import MATCHES_METADATA
+from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, periods_of, rounds_of
+from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair
+from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
+from elolab.tuning.study.space import Values
+from elolab.tuning.study.study_spec import COMMAND_PAIRS, TuningSpec
+from elolab.tuning.study.validation.validation_games import VALIDATION, validation_series
+
+MATCHES_NAME = "matches.jsonl"
+VALIDATION_STEP, PLAYOFF_STEP, LATER_PLAYOFF_STEP = 1_000_000_000, 500_000_000, 10_000_000
+"""Distances of the seeds of a validation and of a playoff from those of the rounds, and between two playoffs."""
+TICK_SECONDS = 0.2
+"""Longest time between two looks at the run's display while matches are played."""
+RECORD_SECONDS = 1.0
+"""Time between two records of the number of games."""
+
+
+@dataclass(frozen=True)
+class PlannedMatch:
+    """A match of two sets over so many game pairs."""
+
+    first: Values
+    second: Values
+    pairs: int
+    seed: int
+
+
+class SettingsPairMatches(SettingsPairResults):
+    """The matches of a run's folder: plays those that are not stored, several at a time."""
+
+    def __init__(self, spec: TuningSpec, run: Run, match: Match | None = None) -> None:
+        """Read the stored matches; ``match`` plays others, by default the specification's command.
+
+        Raises ``UserError`` if they belong to another study.
+        """
+        self._spec, self._run, self._file = spec, run, run.directory / MATCHES_NAME
+        self._match = MatchCommand(spec.command, spec.conditions.source, run.stop) if spec.command else match
+        self._header = json.dumps({"study": plain(spec.content())}, ensure_ascii=False)
+        self._stored: dict[str, Pentanomial] = {}
+        self._seeds: set[int] = set()
+        """Seeds of all stored game pairs; those of a match follow each other."""
+        self._games: Counter[str] = Counter()
+        """Number of stored games by series."""
+        self._recorded = 0.0
+        if self._file.is_file():
+            self._read()
+        self._record()
+
+    def play_parts(
+        self,
+        parts: Iterable[Sequence[ScheduledSettingsPair] | None],
+        finished: Callable[[Outcome], None] = lambda outcome: None,
+        scores: MatchScores | None = None,
+    ) -> bool:
+        """Play the matches that are not stored, part by part; returns False if the run stopped before the last one.
+
+        Once the run's stop flag is set, or a match raises ``KeyboardInterrupt``, no other match begins. Matches of a
+        command are then ended and lost, those of a function are waited for. ``scores`` stay as they are.
+        """
+        stop, threads = self._run.stop, self._run.threads
+        asked, running = self._missing_in(parts), dict[Future[Pentanomial], PlannedMatch]()
+        is_open, is_complete = True, False
+        try:
+            with ThreadPoolExecutor(threads, "match") as pool:
+                while is_open or running:
+                    while is_open and len(running) < threads:
+                        try:
+                            match = next(asked)
+                        except StopIteration:
+                            is_open, is_complete = False, True
+                            break
+                        if match is None:
+                            break
+                        if stop.is_set():
+                            is_open = False
+                        else:
+                            running[pool.submit(self._played, match)] = match
+                    if not running:
+                        break
+                    for future in wait(running, TICK_SECONDS, FIRST_COMPLETED).done:
+                        match = running.pop(future)
+                        try:
+                            self._store(match, future.result())
+                        except BaseException as error:
+                            stop.set()
+                            is_open = is_complete = False
+                            if not isinstance(error, KeyboardInterrupt):
+                                raise
+                        else:
+                            finished(_outcome(self._key(match), match))
+                    self._run.tick()
+        finally:
+            self._record()
+        self._run.is_interrupted = not is_complete and stop.is_set()
+        return is_complete
+
+    def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
+        """Keys of the settings pairs' matches that are not stored."""
+        return {self._key(match) for one in pairs for match in self._matches(one)} - self._stored.keys()
+
+    def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
+        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
+        start = self._seed(series, first_pair)
+        return 2 * sum(seed not in self._seeds for seed in range(start, start + pairs))
+
+    def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
+        """Whether all matches of the settings pair are stored."""
+        return not self.missing_games(scheduled)
+
+    def missing_games(self, scheduled: ScheduledSettingsPair) -> int:
+        """Number of games in those of a settings pair's matches that are not stored."""
+        return 2 * sum(match.pairs for match in self._matches(scheduled) if self._key(match) not in self._stored)
+
+    def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
+        """Outcomes of a settings pair's stored matches from the first set's view; empty if both sets are equal."""
+        found = (self._stored.get(self._key(match)) for match in self._matches(scheduled))
+        return sum((counts for counts in found if counts is not None), Pentanomial((0, 0, 0, 0, 0)))
+
+    def games_of(self, outcome: Outcome) -> int:
+        """Number of games of a match that ``play_parts`` has reported."""
+        return 2 * self._stored[outcome.key].pairs
+
+    def _missing_in(self, parts: Iterable[Sequence[ScheduledSettingsPair] | None]) -> Iterator[PlannedMatch | None]:
+        for part in parts:
+            if part is None:
+                yield None
+            for scheduled in part or ():
+                yield from (match for match in self._matches(scheduled) if self._key(match) not in self._stored)
+
+    def _matches(self, scheduled: ScheduledSettingsPair) -> list[PlannedMatch]:
+        """The matches of a settings pair; none if both sets are equal."""
+        first, second, each = scheduled.settings.first, scheduled.settings.second, self._pairs_per_match
+        start = self._seed(scheduled.series, scheduled.first_pair)
+        starts = range(0, scheduled.pairs if first != second else 0, each)
+        return [PlannedMatch(first, second, min(each, scheduled.pairs - at), start + at) for at in starts]
+
+    def _seed(self, series: str, pair: int) -> int:
+        """The seed of a game pair of the schedule."""
+        step = 0
+        if series.startswith(PLAYOFF_SERIES):
+            step = PLAYOFF_STEP + LATER_PLAYOFF_STEP * (int(series.removeprefix(PLAYOFF_SERIES) or 1) - 1)
+        elif series.startswith(VALIDATION):
+            step = VALIDATION_STEP
+        return self._spec.conditions.seed + step + pair
+
+    @functools.cached_property
+    def _pairs_per_match(self) -> int:
+        """Largest number of game pairs of a match, at most those of the first round."""
+        first = rounds_of(self._spec, periods_of(self._run.store)[0].games)[0]
+        most = self._spec.match_pairs or (first.game_pairs if self._spec.sampler == "duel" else COMMAND_PAIRS)
+        return min(most, first.pairs)
+
+    def _series(self, seed: int) -> str:
+        """The series of a game pair; later playoffs and validations count as the first one."""
+        place = seed - self._spec.conditions.seed
+        return "" if place < PLAYOFF_STEP else PLAYOFF_SERIES if place < VALIDATION_STEP else validation_series(0)
+
+    def _named(self, values: Values) -> dict[str, Value]:
+        return dict(zip(self._spec.space.names, values, strict=True))
+
+    def _key(self, match: PlannedMatch) -> str:
+        sets = plain(self._named(match.first)), plain(self._named(match.second))
+        return json.dumps([*sets, match.pairs, match.seed])
+
+    def _played(self, match: PlannedMatch) -> Pentanomial:
+        if self._match is None:
+            raise UserError(
+                f"{self._run.directory}: a Python function plays its matches",
+                "give that function again: elolab.tune(objective=..., folder=...)",
+            )
+        found = self._match(self._named(match.first), self._named(match.second), match.pairs, match.seed)
+        return counts_of(found, match.pairs, match.seed)
+
+    def _store(self, match: PlannedMatch, counts: Pentanomial) -> None:
+        sets = {"a": plain(self._named(match.first)), "b": plain(self._named(match.second))}
+        entry = {**sets, "pairs": match.pairs, "seed": match.seed, "counts": list(counts.counts)}
+        lines = [json.dumps(entry, ensure_ascii=False)]
+        if not self._stored and not self._file.is_file():
+            lines.insert(0, self._header)
+        with self._file.open("a", encoding="utf-8") as stream:
+            stream.write("".join(f"{line}\n" for line in lines))
+        self._know(self._key(match), counts, match.seed)
+        for _ in range(2 * match.pairs):
+            self._run.progress.finished()
+        if time.monotonic() > self._recorded + RECORD_SECONDS:
+            self._record()
+
+    def _know(self, key: str, counts: Pentanomial, seed: int) -> None:
+        self._stored[key] = counts
+        self._seeds.update(range(seed, seed + counts.pairs))
+        self._games[self._series(seed)] += 2 * counts.pairs
+
+    def _record(self) -> None:
+        """Record the number of games in the folder's store."""
+        self._run.has_other_results = bool(self._stored)
+        self._run.store.record_metadata({GAMES_ELSEWHERE: self._games.total(), MATCHES_METADATA: dict(self._games)})
+        self._recorded = time.monotonic()
+
+    def _read(self) -> None:
+        """Read the file; a killed process may have left a part of a line, which is removed."""
+        content = self._file.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        lines = whole.decode("utf-8").splitlines()
+        lengths = self._run.purpose.lengths
+        try:
+            recorded: dict[str, Any] = json.loads(lines[0])["study"] if lines else {}
+            for line in lines[1:]:
+                entry = json.loads(line)
+                key = json.dumps([entry["a"], entry["b"], entry["pairs"], entry["seed"]])
+                self._know(key, Pentanomial(tuple(entry["counts"])), entry["seed"])
+        except (ValueError, KeyError, TypeError) as error:
+            problem = f"{self._file}: its matches cannot be read ({error})"
+            raise UserError(problem, f"remove it, or {OTHER_FOLDER}") from None
+        now = without(json.loads(self._header)["study"], lengths)
+        for path, old, new in differences(without(recorded, lengths), now) if lines else ():
+            raise UserError(
+                f"{self._file}: holds matches of another study: {path} = {told_setting(old)} there, "
+                f"{told_setting(new)} now",
+                OTHER_FOLDER,
+            )
+        if len(whole) < len(content):
+            with self._file.open("r+b") as stream:
+                stream.truncate(len(whole))
+        if not lines:
+            self._file.unlink()
+
+
+def _outcome(key: str, match: PlannedMatch) -> Outcome:
+    return Outcome(key, Pairing(match.seed, match.seed, 0, 1, 0), None)
