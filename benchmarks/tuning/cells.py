@@ -114,21 +114,27 @@ class Results:
         return cell
 
 
-def draw(results: Results, path: Path) -> None:
-    """Draw mean regret over the budget, a panel for each landscape that several methods have, with standard errors."""
+def draw(results: Results, path: Path, first_seed: int) -> None:
+    """Draw mean regret over the budget, a panel for each landscape that several methods have, with standard errors.
+
+    Cells of other seeds are left out.
+    """
     import matplotlib as mpl
 
     mpl.use("agg")
-    mpl.rcParams["svg.hashsalt"] = "elolab"
+    mpl.rcParams.update({"svg.hashsalt": "elolab", "svg.fonttype": "none"})
     from matplotlib import pyplot as plt
 
     lines: dict[str, dict[str, dict[int, Cell]]] = {}
     for one in results.cells.values():
-        if one.method in VALIDATING:
+        if one.method in VALIDATING or one.first_seed != first_seed:
             continue
         known = lines.setdefault(one.landscape, {}).setdefault(one.method, {})
         if one.games not in known or known[one.games].runs < one.runs:
             known[one.games] = one
+    lines = {
+        name: {method: cells for method, cells in found.items() if len(cells) > 1} for name, found in lines.items()
+    }
     shown = {name: found for name, found in lines.items() if len(found) >= LEAST_METHODS}
     methods = sorted({method for found in shown.values() for method in found}, key=lambda one: (one != "duel", one))
     columns = min(3, len(shown))
