@@ -97,19 +97,13 @@ class Examination:
                 self._blocked.add(check.name)
             yield dataclasses.replace(outcome, seconds=round(time.monotonic() - began, 3))
 
-    def close(self) -> None:
-        """End the process."""
-        if self._dialect is not None:
-            self.dialect.process.end()
-            self._dialect = None
-
     def _try(self, check: Check) -> CheckOutcome:
         missing = [name for name in check.needs if name in self._blocked]
         if missing:
             self._blocked.add(check.name)
             return CheckOutcome(check, "skipped", Remark("skip.needs", {"names": ", ".join(missing)}))
         if check.is_fresh:
-            self.end()
+            self.close()
         began_ns = time.monotonic_ns()
         try:
             if self._dialect is None and check.needs:
@@ -118,14 +112,14 @@ class Examination:
             return CheckOutcome(check, "passed", check.test(self))
         except Skipped as skipped:
             if self._dialect is not None and self.dialect.process.dialogue.tail(began_ns):
-                self.end()  # in the midst of something
+                self.close()  # in the midst of something
             return CheckOutcome(check, "skipped", skipped.remark)
         except Failed as failed:
             remark = failed.remark
         except PlayerFault as fault:
             remark = Remark("failure.fault", {"text": fault.text})
         dialogue = None if self._dialect is None else self.dialect.process.dialogue
-        self.end()  # its state is unknown
+        self.close()  # its state is unknown
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     # What checks use.
@@ -138,7 +132,7 @@ class Examination:
 
     def connect(self) -> None:
         """Start a new process, shake hands and set the options; raises ``UserError`` if an option cannot be set."""
-        self.end()
+        self.close()
         command = self.settings.command
         process = EngineProcess(command, self.settings.directory)
         if self._log is not None:
@@ -151,7 +145,7 @@ class Examination:
         except PlayerFault as fault:
             raise UserError(f"check: {fault.text}") from None
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the process, if there is one."""
         if self._dialect is not None:
             self.dialect.process.end()

@@ -76,7 +76,6 @@ class DaskSite(Site):
         self._lock = threading.RLock()
         self._workers: dict[str, Worker] = {}
         self._refused: dict[str, RefusedWorker] = {}
-        """Workers that get no games, by address."""
         self._known: set[str] = set()
         """Addresses of workers already examined."""
         self._scheduler = ""
@@ -112,10 +111,6 @@ class DaskSite(Site):
     # What runs need
 
     def workers(self) -> Mapping[str, Worker]:
-        """Workers that can play now, by address.
-
-        Raises ``ClusterError`` if none is left and waiting for one is useless.
-        """
         with self._lock:
             if self._workers or not self.is_connected:
                 return dict(self._workers)
@@ -129,28 +124,23 @@ class DaskSite(Site):
         raise ClusterError(f"{argument('cluster', self._address)}: {why}", "the games stored before are safe")
 
     def refused(self) -> Mapping[str, RefusedWorker]:
-        """Workers that get no games, by address."""
         with self._lock:
             return dict(self._refused)
 
     def refuse(self, worker: Worker, reason: str) -> None:
-        """Give the worker no more games, and report the reason."""
         self._turn_away(worker.address, worker.name, reason)
 
     @property
     def is_connected(self) -> bool:
-        """Whether the scheduler is connected; otherwise a worker missing from ``workers`` may still exist."""
         return self._away_since is None
 
     def given_up(self) -> str:
-        """The reason why the run should end, such as a long loss of connection; empty if it should go on."""
         away = self._away_since
         if away is None or time.monotonic() - away < PATIENCE_SECONDS:
             return ""
         return console("elolab.arena")("progress.scheduler_lost", address=self._address)
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error means that a chunk was lost in transfer or with its worker and can be sent again."""
         return (
             isinstance(
                 error, CancelledError | OSError | self._distributed.KilledWorker | self._distributed.CancelledError
@@ -169,25 +159,21 @@ class DaskSite(Site):
                 logging.getLogger(__name__).debug("%s", error)
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """The games in progress of a run, as last reported, each with the number of its chunk."""
         with self._lock:
             return [
                 (chunk, game) for (whose, chunk), (_, games) in self._running.items() if whose == run for game in games
             ]
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:
-        """Let reports on a chunk's game contain its dialogues; another thread passes the request on."""
         with self._lock:
             self._dialogues.add((run, chunk))
 
     def loads(self) -> Mapping[str, float]:
-        """The load average of the last minute of each worker's machine, by the worker's address."""
         now = time.monotonic()
         with self._lock:
             return {address: load for address, (at, load) in self._loads.items() if now - at < FORGOTTEN_SECONDS}
 
     def close(self) -> None:
-        """Stop sending chunks and close the connection."""
         self._is_closing.set()
         self._thread.join(ANSWER_SECONDS)
         self._end_client()

@@ -238,7 +238,6 @@ class ClusterRunner(Runner):
         self._tell("release")
 
     def running(self) -> list[RunningGame]:
-        """Games in progress, in schedule order, as the workers last reported them."""
         sent = {one.chunk.number: one for one in self._sent.values()}
         games = []
         for number, game in self._site.running(self._run):
@@ -254,7 +253,6 @@ class ClusterRunner(Runner):
         return game.dialogue
 
     def waiting(self) -> str:
-        """The reason why no game has ended yet, such as a lack of workers; empty if there is no reason to report."""
         if not self._site.workers():
             return console("elolab.arena")("progress.no_workers")
         if self._scaling is not None and self._scaling.is_measuring:
@@ -262,7 +260,6 @@ class ClusterRunner(Runner):
         return super().waiting()
 
     def workers(self) -> list[dict[str, Any]]:
-        """All present, lost and refused workers, as plain data for ``live.json``."""
         present, refused = self._site.workers(), self._site.refused()
         busy, loads = {sent.worker.address for sent in self._sent.values()}, self._site.loads()
         for worker in present.values():
@@ -286,7 +283,6 @@ class ClusterRunner(Runner):
         return data
 
     def refused(self) -> dict[str, str]:
-        """Workers that get no games, with the reason, by name."""
         return {worker.name: worker.reason for worker in self._site.refused().values()}
 
     def batches(

@@ -71,22 +71,22 @@ class Site(ABC):
         Raises ``ClusterError`` if none is left and waiting for one is useless.
         """
 
-    @abstractmethod
     def refused(self) -> Mapping[str, RefusedWorker]:
         """Workers that get no games, by address."""
+        return {}
 
     @abstractmethod
     def refuse(self, worker: Worker, reason: str) -> None:
         """Give the worker no more games, and report the reason."""
 
     @property
-    @abstractmethod
     def is_connected(self) -> bool:
         """Whether ``workers`` is up to date; otherwise a worker missing from it may still exist."""
+        return True
 
-    @abstractmethod
     def given_up(self) -> str:
         """The reason why the run should end, such as a long loss of connection; empty if it should go on."""
+        return ""
 
     @abstractmethod
     def is_loss(self, error: BaseException) -> bool:
@@ -100,16 +100,14 @@ class Site(ABC):
         """The games in progress of a run, as last reported, each with the number of its chunk."""
         return ()
 
-    @abstractmethod
-    def ask_for_dialogue(self, run: str, chunk: int) -> None:
+    def ask_for_dialogue(self, run: str, chunk: int) -> None:  # noqa: B027 - nothing to do without reports
         """Let reports on a chunk's game contain its dialogues for some seconds, if there are reports."""
 
     def loads(self) -> Mapping[str, float]:
         """The load average of the last minute of each worker's machine, by the worker's address, where reported."""
         return {}
 
-    @abstractmethod
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - nothing to do without a connection
         """Disconnect; no chunk can be sent afterwards."""
 
 
@@ -122,12 +120,7 @@ class ExecutorSite(Site):
         self._worker = Worker("executor", name, concurrency, executor, play_chunk)
 
     def workers(self) -> Mapping[str, Worker]:
-        """The single worker."""
         return {self._worker.address: self._worker}
-
-    def refused(self) -> Mapping[str, RefusedWorker]:
-        """Always empty, because a run ends when its only worker is refused."""
-        return {}
 
     def refuse(self, worker: Worker, reason: str) -> None:
         """Raise ``ClusterError``, because there is no other worker."""
@@ -136,15 +129,6 @@ class ExecutorSite(Site):
             "processes have this elolab"
         )
 
-    @property
-    def is_connected(self) -> bool:
-        """Always true."""
-        return True
-
-    def given_up(self) -> str:
-        """Always empty."""
-        return ""
-
     def is_loss(self, error: BaseException) -> bool:
         """Whether the error is somebody else's cancellation of the chunk; after any other error the executor is
         unusable.
@@ -152,14 +136,5 @@ class ExecutorSite(Site):
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:
-        """Carry out the order in this process.
-
-        This reaches executors with threads; executors with processes play their chunks to the end.
-        """
+        """Carry out the order in this process, which reaches threads; other processes play their chunks to the end."""
         heed(order)
-
-    def ask_for_dialogue(self, run: str, chunk: int) -> None:
-        """Does nothing: an executor does not report games in progress."""
-
-    def close(self) -> None:
-        """Does nothing: the executor belongs to the caller."""

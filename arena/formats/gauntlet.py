@@ -18,7 +18,6 @@ class Gauntlet(RoundRobin):
     keys = ("gauntlet_players",)
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """Indices of the two players of each encounter of a round."""
         challengers = spec.gauntlet_players
         return list(product(range(challengers), range(challengers, len(spec.players))))
 

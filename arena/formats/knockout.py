@@ -57,7 +57,6 @@ class Knockout(Format):
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
-        """The keys that decide how many openings are needed, for messages."""
         keys = f"pairs = {spec.pairs} with tiebreak_pairs = {spec.tiebreak_pairs}"
         rounds = rounds_of(spec)
         return keys if rounds == 1 else f"{keys} in each of {rounds} rounds of {len(spec.players)} players"

@@ -32,5 +32,4 @@ class RoundRobin(Format):
             yield from paired_games(encounters, of_round, order, number=number, round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """The number of all games."""
         return 2 * len(self.encounters(spec)) * spec.pairs

@@ -154,7 +154,6 @@ class MatchScore(Score):
             self.add(outcome)
 
     def add(self, outcome: Outcome) -> None:
-        """Count a game; one without a result is ignored."""
         if outcome.score is None:
             return
         place = outcome.pairing
@@ -239,7 +238,6 @@ class Scoreboard(Score):
         self.tallies = [Tally() for _ in self.names]
 
     def add(self, outcome: Outcome) -> None:
-        """Count a game; one without a result is ignored."""
         if outcome.score is not None:
             self.tallies[outcome.pairing.first].add(outcome.score)
             self.tallies[outcome.pairing.second].add(1 - outcome.score)
@@ -266,7 +264,6 @@ class Scoreboard(Score):
         return parts[:LEADERS]
 
     def table(self, columns: int) -> list[str]:
-        """The standings."""
         say = console("elolab.arena")
         rows = [
             (name, tally, UNKNOWN if tally.share is None else f"{100 * tally.share:.1f} %")
@@ -307,7 +304,6 @@ class MatchScores(Score):
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:
-        """Count a game in all matches that expect it."""
         scores = self._of_game.pop(outcome.key, [])
         for score in scores:
             score.add(outcome)

@@ -130,7 +130,6 @@ class GtpClient(ProtocolClient):
 
     @property
     def is_idle(self) -> bool:
-        """Whether no answer is due."""
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:

@@ -182,7 +182,6 @@ class UcciGameLine(GameLine):
         super().__init__(position, RankedMoves(0))
 
     def restart(self, position: str, moves: int) -> None:
-        """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
         board, self._side, *rest = position.split()
         self._move_number = int(rest[-1])
         self._board = [letter for row in board.split("/") for letter in _expand(row)]
@@ -203,7 +202,6 @@ class UcciGameLine(GameLine):
         return self._written
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` line after ``moves`` and the reply ``expected``, which later lines do not contain."""
         line = self.command(moves)
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 

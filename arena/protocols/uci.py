@@ -302,12 +302,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return self._program_sides[key]
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Read and return the answer to a question that compiled code has asked."""
         self._client.think()  # nothing to send; the answer is due
         return super().finish_move(position, clock, stop)
 
     def read_variation(self, text: str) -> str:
-        """Convert the engine's principal variation to the notation of ``Reply``."""
         return self._texts.read_line(text, None)
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:

@@ -341,7 +341,6 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options announced by the engine started last, by name in lower case."""
         return self._client.options
 
     @abstractmethod

@@ -537,7 +537,6 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options announced by the engine started last, by name in lower case."""
         return self._client.all_options
 
     def _handshake(self, deadline_ns: int) -> None:

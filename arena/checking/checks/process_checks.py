@@ -39,7 +39,7 @@ def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remar
     process.end()
     if process.exit_signal is not None:
         raise Failed("failure.ended", how=process.exit.text())
-    examination.end()
+    examination.close()
     return remark("note.seconds", seconds=f"{took:.2f}")
 
 
@@ -53,7 +53,7 @@ def nobody_left(examination: Examination) -> None:
     left = processes.alive([one for one in family if one.number != number])
     if left:
         raise Failed("failure.children", numbers=", ".join(str(one.number) for one in left))
-    examination.end()
+    examination.close()
 
 
 def _family_after_search(examination: Examination) -> list[processes.ProcessStatus]:

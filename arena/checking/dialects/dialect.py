@@ -27,10 +27,7 @@ MAX_LINES = 10_000
 """Maximum number of output lines kept per answer; older ones are dropped."""
 WRITE_MS = 2_000
 """Milliseconds that a program may leave its input unread."""
-RESOURCES = {
-    "memory": ("hash", "hashsize", "memory"),
-    "threads": ("threads", "numthreads", "cores"),
-}
+RESOURCES = {"memory": ("hash", "hashsize", "memory"), "threads": ("threads", "numthreads", "cores")}
 """Usual names of two options, in lower case: the size of the transposition table in MiB, and the number of threads."""
 
 ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
@@ -52,6 +49,8 @@ class Dialect(ABC, Generic[ClientKind]):
     """Communication with one process of the program; the defaults describe a protocol without optional features."""
 
     title: ClassVar[str]
+    client_class: type[ProtocolClient]
+    """The protocol's client, which tournaments use too; it formats and parses lines."""
     own_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys of ``[[players]]`` that only this protocol has and that the checks take as options."""
     limits: frozenset[str] = frozenset()
@@ -84,7 +83,7 @@ class Dialect(ABC, Generic[ClientKind]):
     """
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
-        self.client = self.make_client()
+        self.client: ClientKind = self.client_class()  # type: ignore[assignment]
         self.process = process
         self.settings = settings
         self.knowledge = knowledge
@@ -96,10 +95,6 @@ class Dialect(ABC, Generic[ClientKind]):
         """Each option line of the program, with the option parsed from it; ``None`` if the line is malformed."""
         self._began_ns = 0
         self._was_ready = False
-
-    @abstractmethod
-    def make_client(self) -> ClientKind:
-        """Create the protocol's client, which tournaments use too; it formats and parses lines."""
 
     # Lines.
 
@@ -190,12 +185,13 @@ class Dialect(ABC, Generic[ClientKind]):
             raise Skipped("skip.feature", name=self.synchronisation)
         ms = self.settings.timeout_ms if self._was_ready else self.settings.start_ms
         self.say(*self.client.synchronise())
-        lines = self.hear_until(self._says_ready, ms if max_ms is None else max_ms, self.ready)
+
+        def says_ready(line: str) -> bool:
+            return first_word(self.client.receive(line)) == self.ready
+
+        lines = self.hear_until(says_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
-
-    def _says_ready(self, line: str) -> bool:
-        return first_word(self.client.receive(line)) == self.ready
 
     def ask_ready_while_thinking(self) -> float:
         """Ask for readiness during a search, which must continue; returns the milliseconds until the answer."""

@@ -27,6 +27,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     """The Go Text Protocol (GTP), version 2 (Farnebäck, 2002), as Othello programs use it."""
 
     title: ClassVar[str] = "GTP"
+    client_class = gtp.GtpClient
     own_keys = frozenset({PASSES_OPTION})
     limits = frozenset({"move_time", "clock"})
     time_unit_ms = 1000
@@ -38,10 +39,6 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._commands: frozenset[str] = frozenset()
-
-    def make_client(self) -> gtp.GtpClient:
-        """Create the protocol's client, which formats and parses lines."""
-        return gtp.GtpClient()
 
     def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
         """Send commands; returns their answers in order. The time limit is ``ms``, or ``timeout_ms`` by default."""
@@ -86,7 +83,6 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return []
 
     def begin_game(self) -> None:
-        """Begin a new game with ``clear_board``."""
         self._demand(*gtp.NEW_GAME)
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -104,7 +100,6 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     @property
     def is_asked_to_pass(self) -> bool:
-        """Whether the program is asked for a move when it can only pass; the option ``gtp_passes`` decides."""
         return (PASSES_OPTION, gtp.PASSES[1]) not in self.settings.options
 
     def _set_up(self, position: Position) -> list[str]:
@@ -113,16 +108,13 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         return [*gtp.NEW_GAME, *gtp.play_commands(position.moves, sends_passes=self.is_asked_to_pass)]
 
     def is_answer(self, line: str) -> bool:
-        """Whether a line begins an answer to any command (``=`` or ``?``)."""
         return line.startswith(("=", "?"))
 
     def ends_search(self, line: str) -> bool:
-        """Whether a line completes the answer to the last command sent."""
         self.client.receive(line)
         return self.client.is_idle
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move, or the resignation, from the answer to ``genmove``."""
         answer = self.client.answers[-1]
         move = gtp.read_move(answer.text) if answer.is_success else None
         resigns = move == "resign"
@@ -161,6 +153,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
     """The NBoard protocol, version 2 (Welty)."""
 
     title: ClassVar[str] = "NBoard"
+    client_class = nboard.NBoardClient
     limits = frozenset({"depth"})
     synchronisation: ClassVar[str] = "ping"
     ready: ClassVar[str] = "pong"
@@ -168,10 +161,6 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
     interruption: ClassVar[tuple[str, ...] | None] = ()
     endless: ClassVar[Limits | None] = Limits(depth=60)
     illegal_position: ClassVar[tuple[str, ...]] = ("set game (;GM[Othello]TY[8]BO[8 --*O-- *];)",)
-
-    def make_client(self) -> nboard.NBoardClient:
-        """Create the protocol's client, which formats and parses lines."""
-        return nboard.NBoardClient()
 
     def greet(self) -> None:
         """Send the protocol version and ``ping``, and wait for ``pong``, the only reply in the handshake."""
@@ -190,7 +179,6 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         self.ask_for_search("go")
 
     def is_answer(self, line: str) -> bool:
-        """Whether a line answers a search: it begins with ``===``."""
         return line.startswith("===")
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
@@ -200,7 +188,6 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return SearchAnswer(line, word, self.read_move(word), elapsed_ms, tuple(before))
 
     def read_move(self, said: str) -> str | None:
-        """Convert the program's move to ``d3`` or ``pass``; ``None`` if the text is not a move."""
         return nboard.read_move(said)
 
     def send_illegal_move(self, position: Position, move: str) -> None:

@@ -29,6 +29,7 @@ class UciDialect(Dialect[UciFamilyClient]):
     """The Universal Chess Interface (Meyer-Kahlen and Huber, 2006)."""
 
     title: ClassVar[str] = "UCI"
+    client_class: type[UciFamilyClient] = uci.UciClient
     limits = frozenset({"depth", "nodes", "move_time", "clock", "moves_to_go"})
     synchronisation: ClassVar[str] = "isready"
     ready: ClassVar[str] = "readyok"
@@ -41,10 +42,6 @@ class UciDialect(Dialect[UciFamilyClient]):
     listens_while_thinking: ClassVar[bool] = True
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:cp|mate)\s+[+-]?\d+\s")
     """Matches the unit and number that follow the keyword ``score``."""
-
-    def make_client(self) -> UciFamilyClient:
-        """Create the protocol's client, which formats and parses lines."""
-        return uci.UciClient()
 
     def greet(self) -> None:
         """Send ``uci`` or ``ucci`` and read the name and the options, up to ``uciok`` or ``ucciok``."""
@@ -63,12 +60,10 @@ class UciDialect(Dialect[UciFamilyClient]):
             self.knowledge.first_rank = forced
 
     def begin_game(self) -> None:
-        """Begin a new game with ``ucinewgame``."""
         self.say("ucinewgame")
         self.settled()
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Ask for a move (``position`` and ``go``)."""
         self.ask_for_search(self._position(position), self._go(position, limits, clock))
 
     def _position(self, position: Position) -> str:
@@ -80,11 +75,9 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.go_command(limits, clock, position.side_to_move, ponder=ponder)
 
     def is_answer(self, line: str) -> bool:
-        """Whether a line answers a search: it begins with ``bestmove`` or, in UCCI, ``nobestmove``."""
         return first_word(line) in self.client.answers
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move, and the reply that the program expects, from the answer."""
         *before, line = lines
         said, expected = uci_family.parse_best_move(line), uci_family.parse_ponder_move(line)
         move, reply = (None if word is None else self.read_move(word) for word in (said, expected))
@@ -119,11 +112,9 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.search(position, limits, clock)
 
     def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """Begin a search of the position after the expected move (``go ponder``)."""
         self.ask_for_search(self._position(position), self._go(position, limits, clock, ponder=True))
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report with ``ponderhit`` that the opponent made the expected move; returns the answer."""
         self.ask_for_search("ponderhit")
         return self.answer(clock.remaining_ms)
 
@@ -134,11 +125,9 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     @property
     def options(self) -> Mapping[str, AnnouncedOption]:
-        """The announced options."""
         return self.client.options
 
     def option_lines(self, options: Sequence[tuple[str, str]]) -> list[str]:
-        """The ``setoption`` lines; raises ``PlayerFault`` for an option or value that the program does not have."""
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
@@ -180,12 +169,9 @@ class UcciDialect(UciDialect):
     """The Universal Chinese Chess Protocol, version 3.0 (www.xqbase.com, November 2007)."""
 
     title: ClassVar[str] = "UCCI"
+    client_class = ucci.UcciClient
     unknown_option: ClassVar[str] = "setoption elolabnosuchoption 1"
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:(?:cp|mate)\s+)?[+-]?\d+\s")
-
-    def make_client(self) -> UciFamilyClient:
-        """Create the protocol's client, which formats and parses lines."""
-        return ucci.UcciClient()
 
     def greet(self) -> None:
         """Shake hands, and infer the program's unit of time from its options and name."""
@@ -228,7 +214,6 @@ class UcciDialect(UciDialect):
         return 0
 
     def search_without(self, position: Position, banned: Collection[str]) -> SearchAnswer:
-        """Ask for a move other than the banned ones (``banmoves``)."""
         forbidden = [f"banmoves {' '.join(banned)}"] if banned else []
         self.ask_for_search(self._position(position), *forbidden, self._go(position, self.ordinary, None))
         return self.answer()

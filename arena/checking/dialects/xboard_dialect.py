@@ -25,6 +25,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     """The Chess Engine Communication Protocol, version 2 (Mann and Muller, 2009)."""
 
     title: ClassVar[str] = "xboard"
+    client_class = xboard.XboardClient
     limits = frozenset({"depth", "move_time", "clock", "moves_to_go"})
     time_unit_ms = 1000
     synchronisation: ClassVar[str] = "ping"
@@ -51,10 +52,6 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Start position and limits of the program's current game; ``None`` if the next search must send them again."""
         self._known: list[str] = []
         """Moves of the current game that were sent to the program or made by it."""
-
-    def make_client(self) -> xboard.XboardClient:
-        """Create the protocol's client, which formats and parses lines."""
-        return xboard.XboardClient()
 
     def greet(self) -> None:
         """Shake hands: read the features and options that the program announces."""
@@ -164,7 +161,6 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return self.client.move_lines(map(self.write_move, moves))
 
     def is_answer(self, line: str) -> bool:
-        """Whether a line answers a search: a move, or a claimed result."""
         return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
