@@ -126,13 +126,8 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part``: ``tournament`` for the suite that ships for the game, ``all`` for other suites."""
-    return "tournament" if PurePath(openings).name.partition(".")[0] == default_suite(game) else "all"
-
-
-def default_suite(game: str) -> str:
-    """The name of the opening suite that ships for a game."""
-    return game
+    """Default of ``opening_part``: ``tournament`` for the suite that ships for the game, else ``all``."""
+    return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 
 
 def read_rules(table: Table, game: str) -> Rules:

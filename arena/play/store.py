@@ -320,13 +320,6 @@ class Store:
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
-    def results_of(self, series: str) -> dict[int, tuple[str, str, float | None]]:
-        """Results of a series, by game number: the first player's name, the second player's name, and the first
-        player's points, ``None`` without a result.
-        """
-        rows = self._rows("SELECT number, first, second, result FROM games WHERE series = ?", (series,))
-        return {number: (first, second, points_of(result)) for number, first, second, result in rows}
-
     def digest(self, games: int | None = None) -> str:
         """``arena.records.games_digest`` of all games, or of the games whose number in the schedule is less than
         ``games``.

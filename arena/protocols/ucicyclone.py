@@ -8,11 +8,12 @@ in the configuration.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import PlayerFault
-from elolab.arena.players.registry import Protocol
-from elolab.arena.protocols.uci import KEYS, RANKS_OPTION, UciPlayer, read_keys
+from elolab.arena.protocols import uci
+from elolab.arena.protocols.uci import RANKS_OPTION, UciPlayer
 from elolab.arena.protocols.uci_family import GameLine
 from elolab.engine.games import game_named
 
@@ -47,14 +48,13 @@ class UciCyclonePlayer(UciPlayer):
         self._first_rank = 0
 
 
-PROTOCOL = Protocol(
+PROTOCOL = replace(
+    uci.PROTOCOL,
     name="ucicyclone",
     title="UCI-Cyclone",
     player=lambda spec, game, _: UciCyclonePlayer(spec, game),
     games=("xiangqi",),
-    keys=KEYS,
-    read=read_keys,
     check=mistake_in,
-    remedy="options = {...}",
-    can_ponder=True,
+    find_games=None,
+    greeting=None,
 )

@@ -160,10 +160,10 @@ class RunFollower:
             state["trouble"] = str(error) if isinstance(error, UserError) else f"{self.folder / STORE_NAME}: {error!r}"
             failure = UNREADABLE if isinstance(error, StoreFailure) else DAMAGED
         if self._store.is_there or self._live:
-            self._tell_live(state)
+            self._add_live(state)
             state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
-                self._tell_stop(state)
+                self._remove_progress(state)
         for name, value in state.items():  # equal sections keep their identity
             if value == self._state[name]:
                 state[name] = self._state[name]
@@ -205,8 +205,8 @@ class RunFollower:
         has_changed, fresh = self._store.new_games()
         if self._store.was_replaced:
             self.games, self._faults, self._figures = [], {}, None
-        if has_changed and self._has_new_schedule():
-            # Stored games may have other places in it.
+        if has_changed and self.games and self._store.facts.get("specification") != self._content:
+            # Stored games may have other places in the new schedule.
             self.games, self._faults, self._figures = [], {}, None
             self._store.read_again()
             _, fresh = self._store.new_games()
@@ -221,9 +221,6 @@ class RunFollower:
         state["games"] = len(self.games)
         if self._figures is not None:
             self._figures.fill(state, self._store.withdrawals)
-
-    def _has_new_schedule(self) -> bool:
-        return bool(self.games) and self._store.facts.get("specification") != self._content
 
     def _read_facts(self, state: State) -> None:
         """Read a run's specification, which is stored before the first game and changes only by an extension."""
@@ -255,7 +252,7 @@ class RunFollower:
                 if game.get("thinking") is not None:
                     game["thinking"] = round(game["thinking"] + age_ms)
 
-    def _tell_live(self, state: State) -> None:
+    def _add_live(self, state: State) -> None:
         live, spec = self._live, self._figures.spec if self._figures is not None else None
         planned = _count(live.get("planned")) or (planned_games(spec) if spec is not None else 0)
         done = _count(live.get("done")) if live else state["games"]
@@ -272,10 +269,9 @@ class RunFollower:
         state["workers"] = live.get("workers") or []
         state["machine"] = live.get("machine") or {}
         state["running"] = live.get("running") or []
-        told = next((game["game"] for game in state["running"] if game.get("game")), "")
-        state["game"] = state["game"] or told
+        state["game"] = state["game"] or next((game["game"] for game in state["running"] if game.get("game")), "")
 
-    def _tell_stop(self, state: State) -> None:
+    def _remove_progress(self, state: State) -> None:
         """Remove from ``state`` what live.json of a killed run still has: games in progress, speed and time left."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
@@ -286,8 +282,8 @@ class RunFollower:
         state.update(running=[], machine={}, progress=progress)
 
     def _run_state(self, state: State) -> str:
-        told, progress = self._live.get("state"), state["progress"]
-        if told == RUNNING and self._live_stamp and time.time() - self._live_stamp[0] / 1e9 < FRESH_SECONDS:
+        progress, stamp = state["progress"], self._live_stamp
+        if self._live.get("state") == RUNNING and stamp and time.time() - stamp[0] / 1e9 < FRESH_SECONDS:
             return RUNNING
         is_decided = state["test"] is not None and state["test"]["verdict"] != "undecided"
         planned = progress["all_done"] if is_decided else progress["all_planned"]
@@ -371,7 +367,8 @@ class GameReader:
         for row, key, *rest in connection.execute(query, (self._last,)):
             self._last = row
             game = FinishedGame(key, Pairing(*rest[:7]), *rest[7:15])
-            yield game, None if rest[15] is None else _fault_of(game, json.loads(rest[15]))
+            detail = rest[15]
+            yield game, None if detail is None else cause_of(replace(game.record, detail=json.loads(detail)))
 
     def record(self, key: str) -> GameRecord | None:
         """Load a game with its moves. Raises ``StoreError``."""
@@ -389,10 +386,6 @@ def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_dev, found.st_ino
-
-
-def _fault_of(game: FinishedGame, detail: dict[str, Any]) -> GameFault | None:
-    return cause_of(replace(game.record, detail=detail))
 
 
 def _fault_entry(key: str, count: FaultCount) -> dict[str, Any]:
