@@ -64,10 +64,10 @@ def is_built(commit: str, build: str) -> bool:
 
 
 def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
-    """Check out a commit and run the command line ``build``, if any, in its tree, unless done before; returns the tree.
+    """Check out and build a commit unless that was done before; returns its tree.
 
-    If it fails, prints its last lines to standard error, keeps only its output in ``DIGEST.log``, and raises
-    ``BuildError``.
+    ``build`` is a command line of the shell, run in the tree; nothing is run if it is empty. If it fails, prints its
+    last lines to standard error, keeps nothing but its output in ``DIGEST.log``, and raises ``BuildError``.
     """
     folder = build_folder(commit.name, build)
     record = folder / RECORD_NAME

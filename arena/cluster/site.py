@@ -136,5 +136,8 @@ class ExecutorSite(Site):
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:
-        """Carry out the order in this process, which reaches threads; other processes play their chunks to the end."""
+        """Carry out the order in this process.
+
+        This reaches executors with threads; executors with processes play their chunks to the end.
+        """
         heed(order)

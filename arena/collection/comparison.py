@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.collection.listing import elo_words, match_estimate, tournament_in
+from elolab.arena.collection.listing import match_estimate, tournament_in
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of
 from elolab.arena.provenance.record import builds_in
 from elolab.arena.run import ENGINE_IDENTITY, differences, kind_in, plain
+from elolab.arena.statistics.numbers import elo_text
 from elolab.engine.language import Catalogue, columns_of, padded
 from elolab.engine.settings.toml_values import toml_value
 
@@ -195,7 +196,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
             elo, error = change(before, now)
             # Of players that won or lost every game, or played none, nothing can be said.
             is_known = before.is_rated and now.is_rated and math.isfinite(elo)
-            difference = elo_words(elo, error) if is_known else "-"
+            difference = elo_text(elo, error) if is_known else "-"
         rows.append((name, _rated_words(before), _rated_words(now), difference))
     widths = [max(columns_of(row[column]) for row in rows) for column in range(4)]
     table = ["  ".join(map(padded, row, widths)).rstrip() for row in rows]
@@ -212,4 +213,4 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
 def _rated_words(rated: RatedPlayer | None) -> str:
     if rated is None or not rated.is_rated:
         return "-"
-    return f"{elo_words(rated.rating, rated.error)} ({rated.games})"
+    return f"{elo_text(rated.rating, rated.error)} ({rated.games})"

@@ -17,7 +17,7 @@ from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from elolab.arena.play.tournament_run import result_of, stored_tournament, withdrawals_of
 from elolab.arena.provenance.status import read_status
 from elolab.arena.schedule import challengers_of
-from elolab.arena.statistics.numbers import error_text, signed
+from elolab.arena.statistics.numbers import elo_text
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
@@ -150,7 +150,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
         words = "" if found.sequential is None else f"{found.sequential.verdict}; "
         estimate = match_estimate(store, found.count)
         if estimate is not None:
-            words += say("list.match", name=spec.players[0].name, elo=elo_words(estimate.elo, estimate.elo_error))
+            words += say("list.match", name=spec.players[0].name, elo=elo_text(estimate.elo, estimate.elo_error))
         return spec.format, possible, found.stored, words
     placing = placing_of(spec, store.outcomes(), withdrawals_of(store))
     if placing is not None:
@@ -181,11 +181,6 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
     ``None`` if it cannot be estimated.
     """
     return MatchScore("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
-
-
-def elo_words(elo: float, error: float) -> str:
-    """Format Elo with half the width of its 95 % confidence interval."""
-    return f"{signed(elo)} ± {error_text(error)}"
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:

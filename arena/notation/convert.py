@@ -67,7 +67,7 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of one file, each game shortened to ``plies``.
 
-    A file of unknown kind that the user did not name has none.
+    Yields nothing if a file found in a folder has no known format.
     """
     found: Iterable[Entry] = entries(source, reading)
     if is_archive(source):

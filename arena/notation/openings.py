@@ -410,9 +410,9 @@ def moves_mistake(position: str) -> str:
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """Check a position and ``moves`` from it; returns the position in the game's canonical spelling.
+    """Check a position and ``moves`` from it; returns the position's text in the game's canonical spelling.
 
-    Raises ``OpeningError`` if something is illegal or the game is over.
+    So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
     """
     try:
         position = game.position(text)

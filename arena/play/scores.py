@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from elolab.arena.colours import GREEN, RED
 from elolab.arena.records import Outcome
 from elolab.arena.statistics.elo import Estimate, Pentanomial, SequentialTest, Trinomial
-from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.arena.statistics.numbers import elo_text, error_text, percent_text, signed
 from elolab.arena.statistics.text_table import Column, name_column, shorten_unique, table_lines
 from elolab.engine.language import columns_of, console
 
@@ -117,11 +117,6 @@ class Tally:
         self.losses += points == 0
 
 
-def no_test(score: MatchScore) -> SequentialTest | None:
-    """The sequential test of a match without one."""
-    return None
-
-
 Test = Callable[["MatchScore"], SequentialTest | None]
 """Function that returns the state of the sequential test of a match; ``None`` without a test."""
 
@@ -136,7 +131,7 @@ class MatchScore(Score):
         *,
         view: int = 0,
         other: str = "",
-        test: Test = no_test,
+        test: Test | None = None,
     ) -> None:
         """``name`` is the name of the player from whose view the score is, ``view`` its index in pairings, and
         ``other`` the name of its opponent, for ``standings``.
@@ -192,8 +187,7 @@ class MatchScore(Score):
         if math.isfinite(estimate.normalized_elo):
             parts.append(Part(9, (say("progress.normalized", elo=signed(estimate.normalized_elo)),)))
         parts.append(Part(6, (say("progress.los", los=percent_text(estimate.los)),)))
-        test = self._test(self)
-        if test is not None:
+        if self._test is not None and (test := self._test(self)) is not None:
             ratio, low, high = (
                 signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
             )
@@ -282,9 +276,9 @@ class Scoreboard(Score):
 class MatchScores(Score):
     """The scores of several matches that take turns; the status line shows the match whose game ended last."""
 
-    def __init__(self, test: Test = no_test, clock: Callable[[], float] = time.monotonic) -> None:
-        """``test`` returns the state of a match's sequential test; ``clock`` the seconds, by which the shown match
-        changes.
+    def __init__(self, test: Test | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """``test`` returns the state of a match's sequential test. ``clock`` returns the time in seconds; the line
+        changes to another match at most every ``SHOWN_SECONDS``.
         """
         self._test, self._clock = test, clock
         self._scores: dict[Hashable, MatchScore] = {}
@@ -323,8 +317,7 @@ class MatchScores(Score):
         for score in self._scores.values():
             estimate = score.estimate()
             if estimate is not None:
-                elo = f"{signed(estimate.elo)} ± {error_text(estimate.elo_error)}"
-                rows.append((score.name, score.tally, elo))
+                rows.append((score.name, score.tally, elo_text(estimate.elo, estimate.elo_error)))
         return _table(say("progress.match_head"), "Elo", rows, columns)
 
 

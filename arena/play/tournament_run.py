@@ -417,9 +417,9 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if the stored games decide the sequential test of the old specification alone.
+    """Raise ``RunError`` if the stored games decide the sequential test of the old specification, but not the new one.
 
-    With more pairs, its last analysis becomes an interim analysis.
+    With more pairs, its last analysis would become an interim analysis.
     """
     if old.sprt is None and new.sprt is None:
         return
@@ -454,9 +454,10 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A player read from a store, with the parameters of this version; new ones have their defaults.
+    """A player read from a store, with the parameters of this version; parameters that did not exist when it was stored
+    have their defaults.
 
-    A program built from a commit is built again if the cache has lost it.
+    A program that was built from a commit is built again if the cache has lost it.
     """
     from elolab.engine.settings.parameters import resolve
 

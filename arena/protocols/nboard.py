@@ -86,7 +86,7 @@ class NBoardClient(ProtocolClient):
         return [*before, f"ping {self._pings}"]
 
     def stop(self) -> list[str]:
-        """Send ``ping``, which ends a search."""
+        """The line that ends a search: ``ping``."""
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:

@@ -432,7 +432,8 @@ class XboardClient(ProtocolClient):
     def _take_answer(self, line: str) -> str:
         """Accept a line that ends a search.
 
-        While ``pong`` is due, the line belongs to an earlier position: only a result or resignation is kept.
+        While ``pong`` is due, the line belongs to an earlier position and is ignored, except that a result or
+        resignation is kept in ``claim``.
         """
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1

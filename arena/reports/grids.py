@@ -11,7 +11,7 @@ from elolab.arena.reports.document import NUMBER, TEXT, Block, Drawn, Note, Sect
 from elolab.arena.reports.plots import Plot
 from elolab.arena.reports.render import REPORTS
 from elolab.arena.reports.tables import encounters_table, placing_table
-from elolab.arena.statistics.numbers import error_text, percent_text, signed
+from elolab.arena.statistics.numbers import elo_text, percent_text
 from elolab.arena.statistics.placing import Placing, points_text, reason_text, round_name, round_title, rounds_text
 from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
@@ -87,7 +87,7 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
         "direction": "up" if result.score >= 0.5 else "down",
         "share": f"{min(0.75, 1.5 * abs(result.score - 0.5)):.2f}",
         "figure": f"{100 * result.score:.1f}",
-        "beside": f"{signed(result.elo)} ± {error_text(result.elo_error)}{'' if result.from_pairs else ' *'}",
+        "beside": elo_text(result.elo, result.elo_error) + ("" if result.from_pairs else " *"),
         "below": [f"LOS {percent_text(result.los)} %", f"{result.wins}-{result.draws}-{result.losses}"],
     }
 
@@ -133,5 +133,5 @@ def _superiority_cell(contents: Contents, row: int, column: int, share: float) -
         "direction": "up" if share >= 0.5 else "down",
         "share": f"{1.5 * abs(share - 0.5):.2f}",
         "figure": percent_text(share),
-        "below": [f"{signed(elo)} ± {error_text(error)}" if error < float("inf") else "\N{EN DASH}"],
+        "below": [elo_text(elo, error) if error < float("inf") else "\N{EN DASH}"],
     }

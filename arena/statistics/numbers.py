@@ -29,6 +29,11 @@ def percent_text(share: float) -> str:
     return f"{100 * share:.1f}"
 
 
+def elo_text(elo: float, error: float) -> str:
+    """Elo with half the width of its interval: ``+12.3 ± 4.5``."""
+    return f"{signed(elo)} ± {error_text(error)}"
+
+
 def error_text(error: float) -> str:
     """Half the width of an interval with one decimal, such as ``4.5``; infinity as ``∞``."""
     return f"{error:.1f}" if math.isfinite(error) else INFINITY
