@@ -32,6 +32,7 @@ from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
 from elolab.tuning.conditions import value_text
+from elolab.tuning.study.model.importance import values_along
 from elolab.tuning.study.playoff import INTERVAL_90
 from elolab.tuning.study.space import Dimension
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from elolab.tuning.study.result import RoundEnd, StudyResult
 
 SLICES_PER_ROW = 3
-SLICE_POINTS = 60
 MAX_ARROWHEADS = 8
 """Maximum arrowheads along the axis edge where a band leaves the figure."""
 DENSITY_BARS = 26
@@ -159,7 +159,7 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
     sampled, weights = np.concatenate([first, second]), np.concatenate([pairs, pairs])
     slices = []
     for place, dimension in enumerate(space.dimensions):
-        values = _values_along(dimension)
+        values = values_along(dimension)
         sets = [space.effective_values((*best[:place], value, *best[place + 1 :])) for value in values]
         slices.append((dimension, values, *result.model.gain(sets, best)))
     bounds = _slice_bounds([(mean, INTERVAL_90 * deviation) for _, _, mean, deviation in slices])
@@ -236,7 +236,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
     for axes, (across, up) in zip(grid[0], names, strict=True):
         places = [result.spec.space.names.index(name) for name in (across, up)]
         dimensions = [result.spec.space.dimensions[place] for place in places]
-        values = [_values_along(dimension) for dimension in dimensions]
+        values = [values_along(dimension) for dimension in dimensions]
         best = list(result.recommended.values())
         chosen = [dict(zip(places, (right, upper), strict=True)) for upper in values[1] for right in values[0]]
         sets = [tuple(own.get(place, value) for place, value in enumerate(best)) for own in chosen]
@@ -300,15 +300,6 @@ def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) 
         bounds[:-1], 0.25 * heights / max(1.0, heights.max()), np.diff(bounds), align="edge", color=LOSS, alpha=0.35,
         transform=axes.get_xaxis_transform(),
     )  # fmt: skip
-
-
-def _values_along(dimension: Dimension) -> list[Any]:
-    if dimension.choices:
-        return list(dimension.choices)
-    if not dimension.is_whole:
-        return [dimension.value_at(place) for place in np.linspace(0, 1, SLICE_POINTS)]
-    low, high = int(dimension.low), int(dimension.high)
-    return [*range(low, high, max(1, (high - low) // SLICE_POINTS)), high]
 
 
 def _place(dimension: Dimension, value: Any) -> float:

@@ -47,8 +47,9 @@ from elolab.tuning.reports.passages import (
 )
 from elolab.tuning.reports.tuning_charts import chart_words, unit_text
 from elolab.tuning.reports.wording import MESSAGES, in_one, interval_text
-from elolab.tuning.study.model.importance import importances
+from elolab.tuning.study.model.importance import Knowledge, importances, knowledge
 from elolab.tuning.study.plan import length_of
+from elolab.tuning.study.playoff import INTERVAL_90
 from elolab.tuning.study.study_spec import GAIN, NON_REGRESSION
 from elolab.tuning.study.tuning_run import RECOMMENDED_NAME
 from elolab.tuning.study.validation.gain_test import GainState
@@ -62,6 +63,8 @@ if TYPE_CHECKING:
     from elolab.tuning.study.study_spec import TuningSpec
     from elolab.tuning.study.validation.validation_games import Verdict
 
+MOST_GAMES = 1e7
+"""Number of games from which on a table says that no budget is enough."""
 MIN_OPTIMISM = 0.05
 """Smallest optimism (the winner's curse), in Elo, that the report mentions."""
 
@@ -184,10 +187,33 @@ def model_sections(
     figure = charts.convergence_chart(result, words)
     convergence = Plot("convergence", message("convergence.title"), caption_of(caption), figure)
     note = Note(optimism_sentence(result, message.language))
+    known = (_known_table(result, message), Note(message("known.rule", games=2 * result.observations.pairs)))
     return [
         Section("convergence", message("study.convergence"), (convergence, note)),
-        Section("model", message("study.model"), blocks),
+        Section("model", message("study.model"), (*blocks, *known)),
     ]
+
+
+def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
+    """A table of what the model knows about each parameter, and how many games would show more."""
+    assert result.observations is not None
+    rows, played = [], 2 * result.observations.pairs
+    for one, dimension in zip(_knowledge(result), result.spec.space.dimensions, strict=True):
+        if dimension.choices or not one.possible:
+            possible = message("list.comma").join(map(value_text, one.possible))
+        else:
+            possible = message("parameters.range", low=min(one.possible), high=max(one.possible))
+        loss = f"{one.loss:.1f} ± {INTERVAL_90 * one.deviation:.1f}"
+        games = message("known.yes") if one.games <= played else "∞" if one.games > MOST_GAMES else f"{one.games:.0f}"
+        rows.append((one.name, possible, value_text(one.worst), loss, games))
+    names = ("parameter", "possible", "worst", "loss", "games")
+    return table_of(tuple(message(f"known.{name}") for name in names), tuple(rows), (2, 3, 4))
+
+
+def _knowledge(result: StudyResult) -> list[Knowledge]:
+    if result.model is None or result.decision is None or result.observations is None:
+        return []
+    return knowledge(result.model, result.decision.values, 2 * result.observations.pairs)
 
 
 def space_facts(space: Space, message: Catalogue) -> tuple[tuple[str, str], ...]:
@@ -425,14 +451,51 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
             alpha=validation.alpha,
             beta=validation.beta,
         )
-    notes = [Note(rule)]
+    notes: list[Block] = [Note(rule)]
     if validation.slow == NON_REGRESSION:
         lower, upper = map(given_text, validation.hypotheses(NON_REGRESSION))
         rule = message("validation.rule_of_slow_test", limit=validation.slow_limits, lower=lower, upper=upper)
         notes.append(Note(rule))
+    outlook = _outlook_table(result, message)
+    if outlook is not None:
+        notes += [outlook, Note(_outlook_rule(result, message))]
     speeds = _speeds_of_validations(result.verdicts + result.further, message)
     table = table_of(heads[first:], tuple(row[first:] for row in rows), tuple(range(1 - first, 8 - first)))
     return (table, *notes, *speeds)
+
+
+def _outlook_of(result: StudyResult) -> Verdict | None:
+    """The last validation that says what more games would give; ``None`` without one."""
+    last = [*result.verdicts, *result.further][-1:]
+    return next((verdict for verdict in last if verdict.outlook), None)
+
+
+def _outlook_columns(result: StudyResult, message: Catalogue) -> list[Column]:
+    """Columns of the table of what more games of the validation would give; empty without one."""
+    verdict = _outlook_of(result)
+    if verdict is None:
+        return []
+    cells = {
+        "more": [str(2 * (one.pairs - verdict.counts.pairs)) for one in verdict.outlook],
+        "pairs": [str(one.pairs) for one in verdict.outlook],
+        "half_width": [f"± {one.half_width:.1f}" for one in verdict.outlook],
+        "probability": [f"{100 * one.probability:.0f}" for one in verdict.outlook],
+    }
+    return [Column(message(f"outlook.{name}"), texts) for name, texts in cells.items()]
+
+
+def _outlook_table(result: StudyResult, message: Catalogue) -> TextTable | None:
+    columns = _outlook_columns(result, message)
+    if not columns:
+        return None
+    rows = tuple(zip(*(column.cells for column in columns), strict=True))
+    return table_of(tuple(column.head for column in columns), rows, tuple(range(len(columns))))
+
+
+def _outlook_rule(result: StudyResult, message: Catalogue) -> str:
+    verdict = _outlook_of(result)
+    assert verdict is not None
+    return message("outlook.rule", elo=signed(verdict.estimate.elo), folder=shlex.quote(str(result.directory)))
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
@@ -523,6 +586,9 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
     if result.decision is not None:
         parts.append("\n".join(wrapped(optimism_sentence(result, language), columns)))
     parts.append("\n".join(wrapped(tuning_sentence(result, language), columns)))
+    outlook = _outlook_columns(result, message)
+    if outlook:
+        parts.append("\n".join(table_lines(outlook, columns)))
     if result.preset is not None:
         parts.append(Catalogue("elolab.tuning", language)("console.preset", preset=result.preset))
     return "\n\n".join(parts)
@@ -565,6 +631,7 @@ def tuning_data(result: StudyResult, report: Path | None) -> dict[str, Any]:
             "left_to_gain": None if found.left is None else dict(zip(("elo", "low", "high"), found.left, strict=True)),
         }
         data["winners_curse"] = optimism(result)
+    data["known"] = [asdict(one) for one in _knowledge(result)]
     data["own_seconds"], data["games_seconds"] = result.own_seconds, result.games_seconds
     data["validation"] = [verdict_data(verdict) for verdict in result.verdicts]
     data["further_validations"] = [verdict_data(verdict) for verdict in result.further]
@@ -583,6 +650,7 @@ def verdict_data(verdict: Verdict) -> dict[str, Any]:
         "pairs": verdict.counts.pairs,
         "test": test,
         "expected_pairs": pairs_needed(verdict),
+        "outlook": [asdict(one) for one in verdict.outlook],
         "speed": None if verdict.speed is None else asdict(verdict.speed),
         "passed": verdict.passed,
         "unfinished": verdict.unfinished_of is not None,

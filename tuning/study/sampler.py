@@ -99,12 +99,12 @@ def trial_seed(seed: int, number: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}:{number}".encode()).digest()[:4], "big")
 
 
-def sampler_of(spec: TuningSpec) -> BaseSampler:
-    """The sampler of a study."""
+def sampler_of(spec: TuningSpec, pairs: int) -> BaseSampler:
+    """The sampler of a study; ``pairs`` is the number of game pairs of all its rounds."""
     if spec.sampler == "duel":
         return DuelSampler(spec.space)
     if spec.sampler == "spsa":
-        return SpsaSampler(spec.space, 1, spec.conditions.seed)
+        return SpsaSampler(spec.space, pairs, spec.conditions.seed)
     distributions = {dimension.name: distribution_of(dimension) for dimension in spec.space.dimensions}
     return ReproducibleSampler(spec.sampler, spec.conditions.seed, distributions, spec.startup_trials)
 

@@ -59,12 +59,13 @@ class RoundTrials:
     Failures of the storage raise ``StudyFailure`` with a message of one line.
     """
 
-    def __init__(self, spec: TuningSpec, directory: Path, worker: str) -> None:
+    def __init__(self, spec: TuningSpec, directory: Path, worker: str, pairs: int) -> None:
+        """``pairs`` is the number of game pairs of all rounds."""
         self.is_shared = spec.storage is not None
         self._spec, self._worker = spec, worker
         self._where = spec.storage or str(directory / STUDY_NAME)
         with self._failures():
-            self._sampler = sampler_of(spec)
+            self._sampler = sampler_of(spec, pairs)
             optuna.logging.set_verbosity(optuna.logging.WARNING)
             try:
                 self._study = optuna.create_study(

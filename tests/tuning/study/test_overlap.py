@@ -71,7 +71,7 @@ def test_a_round_is_laid_out_from_all_but_the_last_rounds(tmp_path: Path) -> Non
     path = write(tmp_path)
     run(path, tmp_path / "out", concurrency=2)
     spec = load_tuning(path)
-    finished = RoundTrials(spec, tmp_path / "out", "nobody").finished()
+    finished = RoundTrials(spec, tmp_path / "out", "nobody", 100).finished()
     trials = optuna.load_study(study_name="small", storage=f"sqlite:///{tmp_path / 'out' / STUDY_NAME}").trials
     rounds = rounds_of(spec, GAMES)
     assert len(trials) == len(rounds) > 2 * OVERLAP

@@ -111,7 +111,9 @@ def begin_together(url: str, folder: Path) -> None:
 
     def begin(worker: int) -> int:
         together.wait(timeout=30)
-        return RoundTrials(spec, folder, str(worker)).ask(StudyState(Observations(spec.space), openings=100), 100)[0]
+        return RoundTrials(spec, folder, str(worker), 100).ask(StudyState(Observations(spec.space), openings=100), 100)[
+            0
+        ]
 
     with ThreadPoolExecutor(together.parties) as pool:
         assert sorted(pool.map(begin, range(together.parties))) == [0, 1, 2, 3]

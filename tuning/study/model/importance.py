@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from elolab.engine.settings.parameters import Value
 from elolab.tuning.study.model.linear_algebra import one_thread
 from elolab.tuning.study.model.response import ResponseModel
-from elolab.tuning.study.space import Space, Values
+from elolab.tuning.study.space import Dimension, Space, Values
 
 Array = NDArray[np.float64]
 
 IMPORTANCE_POINTS = 1000
 """Number of sampled sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
+SLICE_POINTS = 60
+"""Number of values of a range at which the model is shown."""
+KNOWN_DEVIATIONS = NormalDist().inv_cdf(0.95)
+"""Standard deviations by which a loss must differ from 0 to be known with 95 % probability."""
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
 """Sample size, trees and tree depth of Optuna's evaluator; its defaults on all points take most of a minute."""
 
@@ -87,3 +96,48 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
     )
     evaluator = FanovaImportanceEvaluator(n_trees=FOREST_TREES, max_depth=FOREST_DEPTH, seed=0)
     return dict(get_param_importances(study, evaluator=evaluator))
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """A model's knowledge about one parameter, if the others have the recommended values."""
+
+    name: str
+    possible: tuple[Value, ...]
+    """Values that may be as good as the recommended one, or better: their loss is not known to be above 0."""
+    worst: Value
+    """The value with the largest expected loss."""
+    loss: float
+    """Expected Elo of the recommended value minus that of ``worst``; ``deviation`` is its standard deviation."""
+    deviation: float
+    games: float
+    """Number of games, those played included, after which this loss would be known; infinite without a loss."""
+
+
+def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]:
+    """Knowledge about each parameter around the set ``best``, by the model of ``games`` games.
+
+    Deviations are taken to fall with the square root of the number of games.
+    """
+    found = []
+    for place, dimension in enumerate(model.space.dimensions):
+        values = values_along(dimension)
+        sets = [model.space.effective_values((*best[:place], value, *best[place + 1 :])) for value in values]
+        gain, deviation = model.gain(sets, best)
+        possible = gain + KNOWN_DEVIATIONS * deviation >= 0
+        at = int(np.argmin(gain))
+        loss, error = -float(gain[at]), float(deviation[at])
+        needed = games * (KNOWN_DEVIATIONS * error / loss) ** 2 if loss > 0 else math.inf
+        kept = tuple(value for value, is_possible in zip(values, possible, strict=True) if is_possible)
+        found.append(Knowledge(dimension.name, kept, values[at], loss, error, max(needed, 0.0)))
+    return found
+
+
+def values_along(dimension: Dimension) -> list[Any]:
+    """Values of a dimension from end to end, at most ``SLICE_POINTS`` or a few more; all choices."""
+    if dimension.choices:
+        return list(dimension.choices)
+    if not dimension.is_whole:
+        return [dimension.value_at(place) for place in np.linspace(0, 1, SLICE_POINTS)]
+    low, high = int(dimension.low), int(dimension.high)
+    return [*range(low, high, max(1, (high - low) // SLICE_POINTS)), high]

@@ -45,7 +45,9 @@ class RoundStream:
     def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairResults, schedule: BudgetSchedule) -> None:
         spec = plan.spec
         self._plan, self._spec, self._run, self._games, self._schedule = plan, spec, run, games, schedule
-        self._trials = RoundTrials(spec, run.directory, worker_name(run.store))
+        self._trials = RoundTrials(
+            spec, run.directory, worker_name(run.store), sum(one.pairs for one in schedule.rounds)
+        )
         self.state = StudyState(Observations(spec.space), len(plan.openings), spec.limit_shares, spec.is_paired)
         """The results so far and the model fitted to them."""
         self._under_way: list[RoundUnderWay] = []

@@ -57,6 +57,18 @@ class GainState:
 
 
 @dataclass(frozen=True)
+class Outlook:
+    """The prospects of a longer test, if the gain is as measured."""
+
+    pairs: int
+    """Total number of game pairs of the longer test."""
+    half_width: float
+    """Half the width of the interval after them, in Elo."""
+    probability: float
+    """Probability with which the test confirms a gain within them."""
+
+
+@dataclass(frozen=True)
 class GainTest:
     """A test that is planned for ``pairs`` game pairs."""
 
@@ -132,6 +144,16 @@ class GainTest:
             low, high = (low, middle) if self.probability(middle, pairs) >= power else (middle, high)
         return high
 
+    def outlook(self, counts: Pentanomial) -> tuple[Outlook, ...]:
+        """Longer tests that confirm a gain of the observed size with the probabilities ``POWERS``.
+
+        It is empty without an observed gain, and once a gain is confirmed.
+        """
+        if self.test(counts).pairs_needed is None:
+            return ()
+        found = {one.pairs: one for power in POWERS if (one := _outlook(self, counts, power)) is not None}
+        return tuple(found.values())
+
     def pairs_needed(self, counts: Pentanomial, power: float = 0.8) -> int | None:
         """Total number of game pairs within which the test probably confirms a gain of the observed size.
 
@@ -150,6 +172,16 @@ class GainTest:
             return mean - _NORMAL.inv_cdf(power) * math.sqrt(max(pairs - played, 1)) >= wanted
 
         return self.next_analysis(played + first_pairs(suffices))
+
+
+def _outlook(test: GainTest, counts: Pentanomial, power: float) -> Outlook | None:
+    pairs, deviations = test.pairs_needed(counts, power), deviations_from(counts.counts, 0.5)
+    if pairs is None or deviations <= 0:
+        return None
+    error = (counts.score - 0.5) * math.sqrt(counts.pairs / pairs) / deviations
+    reach = _last_bound(test, pairs) * error
+    low, high = (elo_of_score(min(max(counts.score + way * reach, 0.0), 1.0)) for way in (-1, 1))
+    return Outlook(pairs, (high - low) / 2, power)
 
 
 def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:

@@ -23,7 +23,7 @@ from elolab.engine.settings.parameters import Value
 from elolab.tuning.ablation.speed import SpeedRow
 from elolab.tuning.matches import Match, MatchTable
 from elolab.tuning.study.study_spec import GAIN, INTERIM_PAIRS, TuningSpec, Validation
-from elolab.tuning.study.validation.gain_test import GainState
+from elolab.tuning.study.validation.gain_test import GainState, Outlook
 
 MAX_OWN_VALIDATIONS = 2
 """Maximum number of validations that a study plays by itself; ``elolab validate`` numbers further ones from it."""
@@ -54,6 +54,8 @@ class Verdict:
     """
     unfinished_of: int | None = None
     """Maximum game pairs of a match that was stopped before its end; ``None`` for a finished match."""
+    outlook: tuple[Outlook, ...] = ()
+    """Prospects of longer tests, for a test of the kind ``gain`` that has confirmed none."""
     speed: SpeedRow | None = field(default=None, compare=False)
     """Depth, nodes and time per move of both sides; comparisons of verdicts ignore it, because times vary."""
 
@@ -319,7 +321,11 @@ def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomia
     """The verdict of a validation, given the counts of its game pairs."""
     if planned.kind == "fixed":
         return Verdict(counts, planned.limits, planned.kind, None)
-    test = validation.gain_test(planned.horizon) if planned.kind == GAIN else validation.test(planned.kind)
+    if planned.kind == GAIN:
+        gain_test = validation.gain_test(planned.horizon)
+        state, estimate = gain_test.test(counts), gain_test.estimate(counts)
+        return Verdict(counts, planned.limits, planned.kind, state, estimate, outlook=gain_test.outlook(counts))
+    test = validation.test(planned.kind)
     return Verdict(counts, planned.limits, planned.kind, test.test(counts), test.estimate(counts))
 
 

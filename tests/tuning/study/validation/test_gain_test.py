@@ -146,3 +146,16 @@ def test_a_budget_too_small_for_both_is_refused(tmp_path: Path) -> None:
     path = write_study(tmp_path, games=50, validation={"kind": "gain"})
     with pytest.raises(ConfigurationError, match=r"games = 50, but .* need at least 55"):
         load_tuning(path)
+
+
+def test_the_outlook_is_what_longer_tests_of_the_same_score_give() -> None:
+    test, counts = GainTest(200), Pentanomial((10, 40, 90, 40, 20))
+    found = test.outlook(counts)
+    assert [one.probability for one in found] == [0.5, 0.8, 0.95]
+    assert found[1].pairs == test.pairs_needed(counts)
+    for one in found:
+        scaled = Pentanomial(tuple(round(count * one.pairs / 200) for count in counts.counts))  # type: ignore[arg-type]
+        longer = test.estimate(scaled)
+        assert one.half_width == pytest.approx((longer.elo_high - longer.elo_low) / 2, rel=0.05)
+    assert test.outlook(Pentanomial((20, 40, 90, 40, 10))) == ()
+    assert test.outlook(Pentanomial((5, 10, 50, 60, 75))) == ()
