@@ -32,79 +32,46 @@ if _NAME == "elolab" and signal.getsignal(signal.SIGINT) is signal.default_int_h
 
 from typing import TYPE_CHECKING, Any  # noqa: E402
 
-if TYPE_CHECKING:
-    from elolab.ablation import PlayedAblation, ablate
-    from elolab.analysis import Engine
-    from elolab.engine.engine import Line, SearchResult
-    from elolab.engine.errors import UserError
-    from elolab.games import load_games, load_moves
-    from elolab.playing import (
-        PlayedBisection,
-        PlayedMatch,
-        PlayedTournament,
-        bisect,
-        expect_test,
-        play_match,
-        play_tournament,
-    )
-    from elolab.studies import MatchedStudy, PlayedStudy, Trials, tune
-    from elolab.tuning.paired import Confirmation, PairedObjective, Recommended
-    from elolab.tuning.study.sampler import DuelSampler, SpsaSampler
+if TYPE_CHECKING:  # a name imported as itself is public for type checkers
+    from elolab.ablation import PlayedAblation as PlayedAblation
+    from elolab.ablation import ablate as ablate
+    from elolab.analysis import Engine as Engine
+    from elolab.engine.engine import Line as Line
+    from elolab.engine.engine import SearchResult as SearchResult
+    from elolab.engine.errors import UserError as UserError
+    from elolab.games import load_games as load_games
+    from elolab.games import load_moves as load_moves
+    from elolab.playing import PlayedBisection as PlayedBisection
+    from elolab.playing import PlayedMatch as PlayedMatch
+    from elolab.playing import PlayedTournament as PlayedTournament
+    from elolab.playing import bisect as bisect
+    from elolab.playing import expect_test as expect_test
+    from elolab.playing import play_match as play_match
+    from elolab.playing import play_tournament as play_tournament
+    from elolab.studies import MatchedStudy as MatchedStudy
+    from elolab.studies import PlayedStudy as PlayedStudy
+    from elolab.studies import Trials as Trials
+    from elolab.studies import tune as tune
+    from elolab.tuning.paired import Confirmation as Confirmation
+    from elolab.tuning.paired import PairedObjective as PairedObjective
+    from elolab.tuning.paired import Recommended as Recommended
+    from elolab.tuning.study.sampler import DuelSampler as DuelSampler
+    from elolab.tuning.study.sampler import SpsaSampler as SpsaSampler
 
-__all__ = [
-    "Confirmation",
-    "DuelSampler",
-    "Engine",
-    "Line",
-    "MatchedStudy",
-    "PairedObjective",
-    "PlayedAblation",
-    "PlayedBisection",
-    "PlayedMatch",
-    "PlayedStudy",
-    "PlayedTournament",
-    "Recommended",
-    "SearchResult",
-    "SpsaSampler",
-    "Trials",
-    "UserError",
-    "ablate",
-    "bisect",
-    "expect_test",
-    "load_games",
-    "load_moves",
-    "play_match",
-    "play_tournament",
-    "tune",
-]
-
-_MODULES = {
-    "Confirmation": "elolab.tuning.paired",
-    "DuelSampler": "elolab.tuning.study.sampler",
-    "Engine": "elolab.analysis",
-    "Line": "elolab.analysis",
-    "MatchedStudy": "elolab.studies",
-    "PairedObjective": "elolab.tuning.paired",
-    "PlayedAblation": "elolab.ablation",
-    "PlayedBisection": "elolab.playing",
-    "PlayedMatch": "elolab.playing",
-    "PlayedStudy": "elolab.studies",
-    "PlayedTournament": "elolab.playing",
-    "Recommended": "elolab.tuning.paired",
-    "SearchResult": "elolab.analysis",
-    "SpsaSampler": "elolab.tuning.study.sampler",
-    "Trials": "elolab.studies",
-    "UserError": "elolab.engine.errors",
-    "ablate": "elolab.ablation",
-    "bisect": "elolab.playing",
-    "expect_test": "elolab.playing",
-    "load_games": "elolab.games",
-    "load_moves": "elolab.games",
-    "play_match": "elolab.playing",
-    "play_tournament": "elolab.playing",
-    "tune": "elolab.studies",
-}
-"""The module that defines each public name."""
+_NAMES = {
+    "elolab.ablation": ("PlayedAblation", "ablate"),
+    "elolab.analysis": ("Engine", "Line", "SearchResult"),
+    "elolab.engine.errors": ("UserError",),
+    "elolab.games": ("load_games", "load_moves"),
+    "elolab.playing": ("PlayedBisection", "PlayedMatch", "PlayedTournament", "bisect", "expect_test", "play_match",
+                       "play_tournament"),
+    "elolab.studies": ("MatchedStudy", "PlayedStudy", "Trials", "tune"),
+    "elolab.tuning.paired": ("Confirmation", "PairedObjective", "Recommended"),
+    "elolab.tuning.study.sampler": ("DuelSampler", "SpsaSampler"),
+}  # fmt: skip
+"""The public names, by the module that defines them."""
+_MODULES = {name: module for module, names in _NAMES.items() for name in names}
+__all__ = sorted(_MODULES)
 
 
 def __getattr__(name: str) -> Any:

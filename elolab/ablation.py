@@ -70,9 +70,7 @@ class PlayedAblation(PlayedGames):
     _result: ablation_run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
-    @naming_arguments("folder")
-    def write_report(self) -> Path:
-        """Write the report, tables and plots into ``folder``; returns the path of report.html."""
+    def _written_report(self) -> Path:
         from elolab.tuning.reports.ablation_report import write_ablation_report
 
         return write_ablation_report(self._result)

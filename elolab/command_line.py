@@ -142,12 +142,10 @@ def find_command(name: str) -> Command:
         if command.name == name:
             return command
 
-    from difflib import get_close_matches
-
     from elolab.engine.errors import UserError
+    from elolab.engine.settings.configuration import nearest
 
-    near = get_close_matches(name, [command.name for command in COMMANDS], 1, 0.4)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    hint = nearest(name, [command.name for command in COMMANDS])
     kind = "option" if name.startswith("-") else "command"
     raise UserError(f"unknown {kind} {name!r}{hint}; elolab --help lists the commands")
 

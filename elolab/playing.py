@@ -109,11 +109,6 @@ class PlayedMatch(PlayedGames):
     stopping."""
     _run_folder: RunFolder = field(repr=False)
 
-    @naming_arguments("folder")
-    def write_report(self) -> Path:
-        """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
-        return _written_report(self.folder)
-
 
 @documented
 @dataclass(frozen=True, eq=False)
@@ -154,11 +149,6 @@ class PlayedTournament(PlayedGames):
     ``game_points``, and each round. Knockout: the last round ``reached``, ``encounters_won``, ``game_points``. ``None``
     for other formats."""
     _run_folder: RunFolder = field(repr=False)
-
-    @naming_arguments("folder")
-    def write_report(self) -> Path:
-        """Write the report, tables and PGN into ``folder``; returns the path of report.html."""
-        return _written_report(self.folder)
 
 
 @documented
@@ -480,15 +470,6 @@ def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
     with Store(folder, read_only=True) as store:
         placing = placing_of(spec, store.outcomes(), tournament_run.withdrawals_of(store))
     return None if placing is None else placing.frame()
-
-
-def _written_report(folder: Path) -> Path:
-    from elolab.arena.reports.write import export
-
-    with Store(folder, read_only=True) as store:
-        report = export(tournament_run.stored_tournament(store), store).report
-    assert report is not None
-    return report
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:

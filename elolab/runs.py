@@ -97,6 +97,24 @@ class PlayedGames:
             found = faults_of(store.iterate())
         return pandas.DataFrame([row.data for row in found], columns=FAULT_COLUMNS)
 
+    @naming_arguments("folder")
+    def write_report(self) -> Path:
+        """Write the report, tables and plots into ``folder``, for a tournament its PGN too.
+
+        Returns the path of report.html.
+        """
+        return self._written_report()
+
+    def _written_report(self) -> Path:
+        from elolab.arena.play.store import Store
+        from elolab.arena.play.tournament_run import stored_tournament
+        from elolab.arena.reports.write import export
+
+        with Store(self.folder, read_only=True) as store:
+            report = export(stored_tournament(store), store).report
+        assert report is not None
+        return report
+
     def __getstate__(self) -> dict[str, Any]:
         """Include a temporary folder's games in the pickle, because another process may lack that folder."""
         if self._run_folder.is_temporary and self.folder.exists():

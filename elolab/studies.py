@@ -81,9 +81,7 @@ class PlayedStudy(PlayedGames):
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 
-    @naming_arguments("folder")
-    def write_report(self) -> Path:
-        """Write the report, tables and plots into ``folder``; returns the path of report.html."""
+    def _written_report(self) -> Path:
         from elolab.tuning.reports.tuning_report import write_tuning_report
 
         return write_tuning_report(self._result)

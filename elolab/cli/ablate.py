@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elolab.cli.shared import tuning_runs
-from elolab.cli.shared.options import print_json
 from elolab.cli.shared.playing_options import output_folder, specification_of
-
-if TYPE_CHECKING:
-    from elolab.tuning.ablation.ablation_run import AblationResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -48,22 +42,4 @@ def run(arguments: argparse.Namespace) -> int:
         }
         return tuning_runs.describe(plan_of_run(plan, directory, arguments.concurrency), purpose, figures, arguments)
     result = tuning_runs.uninterrupted(ablate, arguments, spec, directory)
-    if result is not None:
-        print_ablation(result, arguments)
-    if result is None or result.interrupted:
-        tuning_runs.say_how_to_resume(arguments, directory)
-        return 130
-    tuning_runs.warn_of_faults(result.faults, result.exit_code)
-    return result.exit_code
-
-
-def print_ablation(result: AblationResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write an ablation's report so far into ``folder``, by default the run's own, and print its tables."""
-    from elolab.tuning.reports.ablation_report import ablation_data, ablation_result_text, write_ablation_report
-
-    with tuning_runs.report_written(lambda: write_ablation_report(result, arguments.language, folder)) as report:
-        if arguments.json:
-            print_json(ablation_data(result, report))
-        else:
-            text = ablation_result_text(result, arguments.language)
-            tuning_runs.print_outcome(text, result.digest, report, result.faults, result.caveats)
+    return tuning_runs.finish(result, arguments, directory)

@@ -18,11 +18,10 @@ from elolab.arena.keys.player import SOURCE
 from elolab.arena.players.detect import DetectionError
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.testing.bisection import SKIPPED, Bisection, Step
-from elolab.arena.tournament_spec import SPRT
 from elolab.cli.shared.engine_options import PlayerWords, named_player, read_player_words
-from elolab.cli.shared.match_conditions import sprt_of_words
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,
+    add_test,
     add_tournament_words,
     keys_of_test,
     name_ignored_words,
@@ -30,10 +29,11 @@ from elolab.cli.shared.match_options import (
     player_words,
     rounds_as_pairs,
     spec_of_words,
+    test_of,
 )
-from elolab.cli.shared.options import print_json, warn, whole_number
+from elolab.cli.shared.options import print_json, warn
 from elolab.cli.shared.parser import CommandParser, UsageError
-from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder, run_options
+from elolab.cli.shared.playing_options import output_folder, run_options
 from elolab.cli.shared.tournament_output import after_outcome, pgn_detail, write_results
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue, wrapped
@@ -47,24 +47,12 @@ EXIT_NOT_FOUND = 3
 
 def configure(parser: CommandParser) -> None:
     """Add the arguments of ``elolab bisect``."""
-    batch = SequentialSettings().batch_pairs
     parser.add_argument("a", metavar="GOOD", nargs="?", help="the good commit, REPO@REV or NAME@REV of engines.toml")
     parser.add_argument("b", metavar="BAD", nargs="?", help="a later commit of the same repository, which is weaker")
-    add_hypothesis(parser, always=True)
+    add_test(parser)
     parser.add_argument(
         "--reference", metavar="PLAYER", help="the player that every commit meets (default: the good commit)"
     )
-    parser.add_argument(
-        "--pairs",
-        type=whole_number(1),
-        metavar="N",
-        help="most pairs of a step (default: as many as there are openings)",
-    )
-    parser.add_argument(
-        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
-        help=f"pairs between two interim analyses (default {batch})",
-    )  # fmt: skip
-    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
     add_tournament_words(parser, "results/bisect-NAME-GOOD-BAD")
     parser.epilog = (
         "Each step is a sequential test of the reference against one commit, as elolab sprt REFERENCE COMMIT plays it, "
@@ -79,12 +67,11 @@ def configure(parser: CommandParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Bisect, or resume a bisection."""
-    hypotheses_of(arguments)
     for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"bisect: --{option} is for one match; leave it out")
     name_ignored_words(arguments)
-    test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+    test = test_of(arguments)
     settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
     search = _Search(arguments, keys_of_test(test, rounds_as_pairs(arguments)), settings, pairs)
     if arguments.dry_run:

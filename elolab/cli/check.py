@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import shlex
 import sys
 from collections.abc import Collection, Mapping
@@ -22,7 +21,7 @@ from elolab.engine.language import Catalogue, console, game_words, wrapped
 from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
-    from elolab.arena.checking.examination import Check, CheckOutcome, Examination
+    from elolab.arena.checking.examination import CheckOutcome, Examination
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
@@ -97,9 +96,7 @@ def _names(text: str) -> tuple[str, ...]:
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, 1, 0.4)
-            hint = f" (did you mean {near[0]}?)" if near else ""
-            raise argparse.ArgumentTypeError(f"there is no check {name!r}{hint}; --list names them")
+            raise argparse.ArgumentTypeError(f"there is no check {name!r}{nearest(name, known)}; --list names them")
     return names
 
 
@@ -108,8 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list()
     settings = _settings(arguments)
-    checks = _chosen(arguments)
+    from elolab.arena.checking.checks import chosen
     from elolab.arena.checking.examination import Examination
+
+    checks = chosen(arguments.only, arguments.skip)
 
     log = dialogue_log(arguments)
     examination = Examination(settings, checks, None if log is None else log.begin)
@@ -142,7 +141,7 @@ def _list() -> int:
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
     """Read the settings; raises ``UserError`` for invalid ones."""
-    from elolab.arena.players.detect import games_of
+    from elolab.arena.players.detect import ProtocolFinder, games_of
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program
     from elolab.arena.players.registry import protocol_named
@@ -154,8 +153,7 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
         raise UsageError("check: COMMAND is missing; give the engine and its arguments last")
     if arguments.protocol is not None and arguments.protocol not in DIALECTS:
         expected = f"{', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}"
-        near = difflib.get_close_matches(arguments.protocol, DIALECTS, 1, 0.4)
-        hint = f" (did you mean {near[0]}?)" if near else ""
+        hint = nearest(arguments.protocol, DIALECTS)
         raise UsageError(f"check: --protocol {arguments.protocol!r}, expected {expected}{hint}")
     engines = engines_file(arguments.engines_file, Path())
     named = arguments.command[0]
@@ -166,7 +164,12 @@ def _settings(arguments: argparse.Namespace) -> CheckSettings:
     except PlayerFault as fault:
         meant = nearest(named, engines.tables)
         raise UserError(f"check: {fault.text}{meant and f'; {engines.path} has no such engine{meant}'}") from None
-    protocol = arguments.protocol or _found_protocol(arguments)
+    protocol = (
+        arguments.protocol
+        or ProtocolFinder()
+        .protocol_of(arguments.command, arguments.directory, arguments.game, arguments.start / 1000)
+        .name
+    )
     games = protocol_named(protocol).games or ()
     game = arguments.game or games_of((tuple(arguments.command), arguments.directory), protocol_named(protocol))[0]
     if game not in games:
@@ -199,21 +202,6 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
     own = dialect_named(player.protocol).own_keys if player.protocol in DIALECTS else ()
     keys = [(key, value) for key, value in player.protocol_keys if key in own]
     arguments.options = [*player.options, *keys, *arguments.options]
-
-
-def _found_protocol(arguments: argparse.Namespace) -> str:
-    """Detect the name of the protocol that the program uses. Raises ``DetectionError``."""
-    from elolab.arena.players.detect import ProtocolFinder
-
-    finder = ProtocolFinder()
-    return finder.protocol_of(arguments.command, arguments.directory, arguments.game, arguments.start / 1000).name
-
-
-def _chosen(arguments: argparse.Namespace) -> list[Check]:
-    """The checks selected by ``--only`` and ``--skip``, with the checks that they depend on."""
-    from elolab.arena.checking.checks import chosen
-
-    return chosen(arguments.only, arguments.skip)
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from elolab.cli.shared import options, tuning_runs
 from elolab.cli.shared.parser import UsageError
-from elolab.cli.shared.playing_options import output_folder
+from elolab.cli.shared.playing_options import add_playing, output_folder
 
 if TYPE_CHECKING:
-    from elolab.tuning.claims.claims_results import ClaimsResult
     from elolab.tuning.claims.claims_spec import ClaimsSpec
 
 
@@ -55,10 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--digests", action="store_true", help="only print the digest of each part and of the whole table"
     )
     options.add_output(parser, "results/claims-<table>-<budget>")
-    tuning_runs.add_playing(parser)
-    tuning_runs.add_dry_run(parser)
-    options.add_language(parser)
-    options.add_json(parser)
+    add_playing(parser, keeps_dialogues=False)
     parser.epilog = (
         "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
         "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
@@ -101,13 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
         run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes,
         merge=arguments.merge,
     )  # fmt: skip
-    if result is not None:
-        print_claims(result, arguments)
-    if result is None or result.interrupted:
-        tuning_runs.say_how_to_resume(arguments, directory)
-        return 130
-    tuning_runs.warn_of_faults(result.faults, result.exit_code)
-    return int(result.exit_code)
+    return tuning_runs.finish(result, arguments, directory)
 
 
 def repeat_parts(arguments: argparse.Namespace) -> None:
@@ -144,16 +134,3 @@ def print_digests(spec: ClaimsSpec, arguments: argparse.Namespace) -> int:
     else:
         print("\n".join(f"{name:<5} {digest}" for name, digest in digests.items()))
     return 0
-
-
-def print_claims(result: ClaimsResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report on the claims so far into ``folder``, by default the run's own, and print its table."""
-    from elolab.tuning.reports.claims_report import claims_data, claims_text, write_claims_report
-
-    with tuning_runs.report_written(lambda: write_claims_report(result, arguments.language, folder)) as report:
-        if arguments.json:
-            options.print_json(claims_data(result, report))
-        else:
-            tuning_runs.print_outcome(
-                claims_text(result, arguments.language), result.digest, report, result.faults, result.caveats
-            )

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elolab.cli.shared import options, tuning_runs
-from elolab.cli.shared.playing_options import output_file, output_folder
-
-if TYPE_CHECKING:
-    from elolab.tuning.evaluation.evaluation_fit import FitResult
+from elolab.cli.shared.playing_options import add_playing, output_file, output_folder
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
@@ -73,10 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--output", metavar="FILE", help="also write the last weights to this file")
     options.add_output(parser, "results/fit-<game>")
-    tuning_runs.add_playing(parser)
-    tuning_runs.add_dry_run(parser)
-    options.add_language(parser)
-    options.add_json(parser)
+    add_playing(parser, keeps_dialogues=False)
     parser.epilog = (
         "Exit code 3: --until-no-gain found no gain. Given again, the command resumes where it stopped. More games "
         "or iterations extend the run; fewer give the result of the shorter run. The same command writes the same "
@@ -131,20 +123,4 @@ def run(arguments: argparse.Namespace) -> int:
         match_openings(spec, game)
         return tuning_runs.describe(plan_of_run(spec, directory, arguments.concurrency), purpose, {}, arguments)
     fitted = tuning_runs.uninterrupted(fit_evaluation, arguments, spec, directory, output=output)
-    if fitted is not None:
-        print_fit(fitted, arguments)
-    if fitted is None or fitted.interrupted:
-        tuning_runs.say_how_to_resume(arguments, directory)
-        return 130
-    return 3 if fitted.kept is None else 0
-
-
-def print_fit(fitted: FitResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write a fit's report so far into ``folder``, by default the run's own, and print its outcome."""
-    from elolab.tuning.reports.fit_report import fit_data, fit_text, write_fit_report
-
-    with tuning_runs.report_written(lambda: write_fit_report(fitted, arguments.language, folder)) as report:
-        if arguments.json:
-            options.print_json(fit_data(fitted, report))
-        else:
-            tuning_runs.print_outcome(fit_text(fitted, arguments.language), fitted.digest, report)
+    return tuning_runs.finish(fitted, arguments, directory)

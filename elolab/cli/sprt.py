@@ -7,36 +7,27 @@ from dataclasses import asdict
 from typing import Any
 
 from elolab.arena.colours import text_columns
-from elolab.arena.sequential import MAX_HYPOTHESIS, SequentialSettings
-from elolab.arena.tournament_spec import SPRT
-from elolab.cli.shared.match_conditions import sprt_of_words
+from elolab.arena.sequential import MAX_HYPOTHESIS
 from elolab.cli.shared.match_options import (
     PLAYER_HELP,
     add_players,
+    add_test,
     add_tournament_words,
     planned_test,
     play_sequential,
     rounds_as_pairs,
+    test_of,
 )
 from elolab.cli.shared.options import number, print_json, whole_number
 from elolab.cli.shared.parser import CommandParser, UsageError
-from elolab.cli.shared.playing_options import add_hypothesis, hypotheses_of, output_folder
+from elolab.cli.shared.playing_options import output_folder
 from elolab.engine.language import fitted
 
 
 def configure(parser: CommandParser) -> None:
     """Add the arguments of ``elolab sprt``."""
-    batch = SequentialSettings().batch_pairs
     add_players(parser)
-    add_hypothesis(parser, always=True)
-    parser.add_argument(
-        "--pairs", type=whole_number(1), metavar="N", help="most pairs to play (default: as many as there are openings)"
-    )
-    parser.add_argument(
-        "--batch-pairs", type=whole_number(1), default=batch, metavar="N",
-        help=f"pairs between two interim analyses (default {batch})",
-    )  # fmt: skip
-    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    add_test(parser)
     before = parser.add_argument_group("before the match", "what the test is expected to do; plays nothing")
     before.add_argument(
         "--expect", nargs="*", type=number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS), metavar="ELO",
@@ -65,8 +56,7 @@ def configure(parser: CommandParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Play or resume a sequential test."""
-    hypotheses_of(arguments)
-    test = {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+    test = test_of(arguments)
     if arguments.expect is not None:
         return _expect(arguments, test)
     if arguments.draws is not None or arguments.pentanomial is not None:

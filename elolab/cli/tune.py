@@ -4,15 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from elolab.cli.shared import tuning_runs
-from elolab.cli.shared.options import print_json
 from elolab.cli.shared.playing_options import output_folder, specification_of
-
-if TYPE_CHECKING:
-    from elolab.tuning.study.result import StudyResult
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -54,35 +48,10 @@ def run(arguments: argparse.Namespace) -> int:
             figures["openings_for_validation"] = len(plan.reserved)
         return tuning_runs.describe(planned, purpose_of(plan), figures, arguments)
     result = tuning_runs.uninterrupted(tune, arguments, spec, directory)
-    if result is None:
-        tuning_runs.say_how_to_resume(arguments, directory)
-        return 130
-    if result.waiting_for:
+    if result is not None and result.waiting_for:
         rounds = ", ".join(str(number + 1) for number in result.waiting_for)
         tuning_runs.warn("console.other_workers", rounds=rounds)
-        return result.exit_code
-    print_tuning(result, arguments)
-    if result.interrupted:
-        tuning_runs.say_how_to_resume(arguments, directory)
-        return result.exit_code
-    if not result.confirmed and arguments.json:  # otherwise it has just been printed
+        return int(result.exit_code)
+    if result is not None and arguments.json and not (result.confirmed or result.interrupted):
         print(f"elolab: {tuning_sentence(result, arguments.language)}", file=sys.stderr)
-    tuning_runs.warn_of_faults(result.faults, result.exit_code)
-    return result.exit_code
-
-
-def print_tuning(result: StudyResult, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report of a finished or interrupted study, and print its outcome.
-
-    The report goes to ``folder``, by default the study's own folder. ``arguments`` choose the language, and JSON or
-    text.
-    """
-    from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
-
-    with tuning_runs.report_written(lambda: write_tuning_report(result, arguments.language, folder)) as report:
-        if arguments.json:
-            print_json(tuning_data(result, report))
-        else:
-            tuning_runs.print_outcome(
-                tuning_text(result, arguments.language), result.digest, report, result.faults, result.caveats
-            )
+    return tuning_runs.finish(result, arguments, directory)

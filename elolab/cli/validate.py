@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from elolab.arena.colours import text_columns
 from elolab.cli.shared import options, tuning_runs
 from elolab.cli.shared.parser import UsageError
-from elolab.cli.shared.playing_options import add_log
+from elolab.cli.shared.playing_options import add_playing
 from elolab.cli.shared.tournament_output import print_caveats
 from elolab.engine.language import Catalogue, console, wrapped
 
@@ -34,11 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--maximum-pairs", type=options.whole_number(1), metavar="N",
         help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",
     )  # fmt: skip
-    tuning_runs.add_playing(parser)
-    add_log(parser)
-    tuning_runs.add_dry_run(parser)
-    options.add_language(parser)
-    options.add_json(parser)
+    add_playing(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
         "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import importlib
 from typing import TYPE_CHECKING
 
 from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import nearest
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
@@ -27,9 +27,7 @@ DEFAULT_GAME = GAMES[0]
 def game_named(name: str) -> Game:
     """Look up a game by name; raises ``UserError``, with the most similar name, for an unknown one."""
     if name not in _MODULES:
-        near = difflib.get_close_matches(name, GAMES, 1, 0.3)
-        hint = f" (did you mean {near[0]!r}?)" if near else ""
-        raise UserError(f"unknown game {name!r}, expected one of {', '.join(GAMES)}{hint}")
+        raise UserError(f"unknown game {name!r}, expected one of {', '.join(GAMES)}{nearest(name, GAMES)}")
     # Imported when asked for: it compiles or loads machine code.
     game: Game = importlib.import_module(_MODULES[name]).GAME
     return game

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from elolab.engine.errors import UserError
+from elolab.engine.settings.configuration import nearest
 from elolab.engine.settings.toml_values import format_toml
 from elolab.engine.settings.weights import pinned, weights_address
 
@@ -107,9 +108,8 @@ class Parameter:
         if self.kind == "choice":
             if isinstance(value, str) and value in self.legal:
                 return value
-            near = difflib.get_close_matches(str(value), self.legal, 1, 0.5)
-            hint = f" (did you mean {near[0]!r}?)" if near else ""
-            raise ParameterError(f"{said} = {format_toml(value)}, expected one of {', '.join(self.legal)}{hint}")
+            expected = f"one of {', '.join(self.legal)}{nearest(str(value), self.legal)}"
+            raise ParameterError(f"{said} = {format_toml(value)}, expected {expected}")
         if self.kind == "weights":
             expected = f"{said} = {format_toml(value)}, expected a file of weights"
             if not isinstance(value, str) or not value:

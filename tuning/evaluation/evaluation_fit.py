@@ -213,6 +213,11 @@ class FitResult:
         kept = [done for done in self.iterations if done.gained or not self.spec.until_no_gain]
         return kept[-1].weights if kept else None
 
+    @property
+    def exit_code(self) -> int:
+        """The command's exit code: 130 if interrupted, 3 if no weights gained, else 0."""
+        return 130 if self.interrupted else 3 if self.kept is None else 0
+
     def moved(self, spec: FitSpec, directory: Path) -> FitResult:
         """A copy whose paths lie in ``directory``, with the specification ``spec``."""
 

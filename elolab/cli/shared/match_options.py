@@ -22,7 +22,7 @@ from elolab.arena.players.detect import ProtocolFinder
 from elolab.arena.records import PlayerSpec, digest_of
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.tournament_reader import spec_from_mapping
-from elolab.arena.tournament_spec import TournamentSpec
+from elolab.arena.tournament_spec import SPRT, TournamentSpec
 from elolab.cli.shared import options
 from elolab.cli.shared.engine_options import (
     PlayerWords,
@@ -38,11 +38,18 @@ from elolab.cli.shared.match_conditions import (
     add_single_dashes,
     conditions_of,
     pairs_of,
+    sprt_of_words,
     word_mistakes,
 )
 from elolab.cli.shared.other_programs import add_other_options, notes_of
 from elolab.cli.shared.parser import CommandParser, UsageError
-from elolab.cli.shared.playing_options import add_playing, output_folder
+from elolab.cli.shared.playing_options import (
+    add_hypothesis,
+    add_playing,
+    add_tournament_output,
+    hypotheses_of,
+    output_folder,
+)
 from elolab.cli.shared.tournament_output import play_and_print
 from elolab.engine.language import console
 from elolab.engine.settings.limits import GRAMMAR, Limits
@@ -73,6 +80,27 @@ def add_players(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("b", metavar="B", nargs="?", help="its opponent")
 
 
+def add_test(parser: CommandParser) -> None:
+    """Add the options of a sequential test, which ``test_of`` reads."""
+    batch = SequentialSettings().batch_pairs
+    add_hypothesis(parser, always=True)
+    parser.add_argument(
+        "--pairs", type=options.whole_number(1), metavar="N",
+        help="most pairs of a test (default: as many as there are openings)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--batch-pairs", type=options.whole_number(1), default=batch, metavar="N",
+        help=f"pairs between two interim analyses (default {batch})",
+    )  # fmt: skip
+    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+
+
+def test_of(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The table [sprt] that the options of ``add_test`` describe; raises ``UsageError``."""
+    hypotheses_of(arguments)
+    return {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
+
+
 def add_tournament_words(parser: CommandParser, folder: str) -> None:
     """Add every option that describes a tournament; a command adds its own options first.
 
@@ -100,7 +128,9 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     options.add_seed(parser, DEFAULT_SEED)
     parser.set_defaults(seed=None)  # so that it is known whether it was given
     parser.add_argument("--srand", dest="seed", type=options.whole_number(0, MAX_SEED), help=argparse.SUPPRESS)
-    add_playing(parser, folder)
+    options.add_output(parser, folder)
+    add_tournament_output(parser)
+    add_playing(parser)
     add_other_options(parser, is_for_two=parser.prog.split()[-1] != "tournament")
     add_single_dashes(parser)
     parser.checks.append(word_mistakes)

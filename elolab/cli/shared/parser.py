@@ -9,12 +9,9 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from elolab.engine.errors import UserError
-
-if TYPE_CHECKING:
-    pass
 
 OTHER_WORDS = {
     "--engine": "--preset", "--configuration": "--preset", "--config": "--preset",

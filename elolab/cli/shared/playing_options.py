@@ -28,32 +28,38 @@ INDENTATION = "  "
 COLUMNS = 78
 
 
-def add_playing(parser: argparse.ArgumentParser, folder: str = "results/<name of the spec>") -> None:
-    """Add the arguments of every command that plays a tournament, for ``play_and_print``."""
-    options.add_output(parser, folder)
+def add_playing(parser: argparse.ArgumentParser, *, keeps_dialogues: bool = True) -> None:
+    """Add the options of every command that plays games: those that ``run_options`` reads, output and language.
+
+    ``keeps_dialogues`` adds ``--log``, for commands that play external engines.
+    """
     options.add_concurrency(parser)
     add_oversubscribe(parser)
     add_affinity(parser)
     add_cluster(parser)
     add_progress(parser)
-    add_log(parser)
+    if keeps_dialogues:
+        add_log(parser)
     parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="print the number of games and openings and the expected time; play nothing",
+        "--dry-run", action="store_true", help="print the number of games and the expected time; play nothing"
     )
-    add_engine_change(parser)
     parser.add_argument(
-        "--search-statistics",
-        "--instruments",
-        action="store_true",
-        help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
-        "instruments.csv and a section of the report; does not change the games",
-    )
-    add_pgn_detail(parser)
-    add_anchor(parser)
+        "--accept-engine-change", action="store_true",
+        help="resume although another version of the engine, or of a player's program, played the earlier games",
+    )  # fmt: skip
     options.add_language(parser)
     options.add_json(parser)
+
+
+def add_tournament_output(parser: argparse.ArgumentParser) -> None:
+    """Add ``--search-statistics``, ``--pgn-detail`` and ``--anchor``, for commands that play a tournament."""
+    parser.add_argument(
+        "--search-statistics", "--instruments", action="store_true",
+        help="count what the searches of built-in players do (null moves, iterations, endings, time), for "
+        "instruments.csv and a section of the report; does not change the games",
+    )  # fmt: skip
+    add_pgn_detail(parser)
+    add_anchor(parser)
 
 
 def add_affinity(parser: argparse.ArgumentParser) -> None:
@@ -139,14 +145,6 @@ EXIT_CODES = (
     "because a player cannot be started as it was given, 130 if interrupted."
 )
 """Help text on exit codes, for commands that play games and do not tune settings."""
-
-
-def add_engine_change(parser: argparse.ArgumentParser) -> None:
-    """Add ``--accept-engine-change``, for commands that resume a folder."""
-    parser.add_argument(
-        "--accept-engine-change", action="store_true",
-        help="resume although another version of the engine, or of a player's program, played the earlier games",
-    )  # fmt: skip
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:

@@ -8,7 +8,7 @@ import os
 import shutil
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from elolab.arena.play.tournament_run import TournamentResult
     from elolab.arena.provenance.caveats import Caveats
     from elolab.arena.reports.write import Exports
+    from elolab.arena.run import Purpose
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
@@ -39,17 +40,9 @@ LEAST_COLUMNS = 60
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament with the options of ``add_playing``; returns the exit code."""
+    """Play, resume or extend a tournament with the options of ``playing_options``; returns the exit code."""
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run, stored_result
-    from elolab.arena.run import (
-        StoppedByFaults,
-        check_clocks,
-        check_directory,
-        check_options,
-        machine_line,
-        machine_plan,
-        overload_warning,
-    )
+    from elolab.arena.run import StoppedByFaults, check_directory
     from elolab.arena.tournament_reader import with_anchors
 
     spec = with_anchors(spec, arguments.anchors)
@@ -59,24 +52,11 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
     directory = output_folder(arguments.out, spec.name)
     copy, positions = _copy_of_games(directory, arguments), _positions_file(arguments)
     if arguments.dry_run:
-        check_options(arguments.concurrency, arguments.cluster, arguments.affinity, arguments.log)
         plan = prepare(spec)
         purpose = purpose_of(plan)
-        check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster, arguments.scale_limits)
         check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
         description = describe(plan, directory, arguments.concurrency)
-        where = (arguments.concurrency, arguments.cluster, arguments.affinity)
-        warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)
-        machine = machine_plan(purpose, *where)
-        if arguments.json:
-            print_json({**description, "machine": machine, "warnings": [warning] if warning else []})
-        else:
-            print(description_text(description))
-            if machine is not None:
-                print(machine_line(machine))
-            print_warnings([warning] if warning else [])
-        warn_if_in_use(directory)
-        return 0
+        return print_plan(purpose, directory, arguments, description, [description_text(description)])
     stopped = None
     try:
         try:
@@ -108,6 +88,29 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         raise after_outcome(failure)
     return result.exit_code
+
+
+def print_plan(
+    purpose: Purpose, directory: Path, arguments: argparse.Namespace, data: Mapping[str, Any], lines: Sequence[str]
+) -> int:
+    """Print the plan of a run for ``--dry-run``: ``data`` as JSON, or ``lines``, and the use of the machine.
+
+    Raises ``UserError`` for options with which the run could not be played.
+    """
+    from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
+
+    check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
+    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster, arguments.scale_limits)
+    where = (arguments.concurrency, arguments.cluster, arguments.affinity)
+    warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)
+    machine, warnings = machine_plan(purpose, *where), [warning] if warning else []
+    if arguments.json:
+        print_json({**data, "machine": machine, "warnings": warnings})
+    else:
+        print(*lines, *([] if machine is None else [machine_line(machine)]), sep="\n")
+        print_warnings(warnings)
+    warn_if_in_use(directory)
+    return 0
 
 
 def after_outcome(failure: FileError) -> FileError:

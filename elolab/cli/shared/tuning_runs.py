@@ -23,37 +23,33 @@ if TYPE_CHECKING:
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
+    """Add the arguments of a command that runs a file; ``kind``, a key of ``FILE_KINDS``, is the kind of file."""
     playing_options.add_specification(parser, kind)
     parser.epilog = epilog + playing_options.names_paragraph(kind)
     options.add_output(parser)
-    add_playing(parser)
-    playing_options.add_log(parser)
-    add_dry_run(parser, "the number of games and openings")
-    options.add_language(parser)
-    options.add_json(parser)
-
-
-def add_dry_run(parser: argparse.ArgumentParser, counted: str = "the number of games") -> None:
-    """Add ``--dry-run``; ``counted`` says in the help text which numbers it prints."""
-    parser.add_argument("--dry-run", action="store_true", help=f"print {counted} and the expected time; play nothing")
-
-
-def add_playing(parser: argparse.ArgumentParser) -> None:
-    """Add the options on how games are played, which ``uninterrupted`` passes to the run."""
-    options.add_concurrency(parser)
-    playing_options.add_oversubscribe(parser)
-    playing_options.add_affinity(parser)
-    playing_options.add_cluster(parser)
-    playing_options.add_progress(parser)
-    playing_options.add_engine_change(parser)
+    playing_options.add_playing(parser)
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
-    """Call ``run`` with the options of ``add_playing``; returns its result, or ``None`` after a second Ctrl-C."""
+    """Call ``run`` with the options that say how to play; returns its result, or ``None`` after a second Ctrl-C."""
     try:
         return run(*given, **named, **playing_options.run_options(arguments))
     except KeyboardInterrupt:
         return None
+
+
+def finish(result: Any, arguments: argparse.Namespace, directory: Path) -> int:
+    """Report a run's result, or how to resume a run that was stopped; returns the exit code.
+
+    ``result`` is one of ``print_report``, or ``None`` after a second Ctrl-C.
+    """
+    if result is not None:
+        print_report(result, arguments)
+    if result is None or result.interrupted:
+        say_how_to_resume(arguments, directory)
+        return 130
+    warn_of_faults(getattr(result, "faults", ()), result.exit_code)
+    return int(result.exit_code)
 
 
 def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
@@ -65,11 +61,6 @@ def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
         with Store(directory, read_only=True) as store:
             stored = store.played
     warn("console.interrupted", stored=stored, command=shlex.join(("elolab", *arguments.command_line)))
-
-
-def say_stopped(directory: Path) -> None:
-    """Print to standard error that a run is not finished."""
-    warn("console.unfinished", folder=directory)
 
 
 def warn(key: str, **values: Any) -> None:
@@ -112,6 +103,39 @@ def print_outcome(
         print(report)
 
 
+def print_report(result: Any, arguments: argparse.Namespace, folder: Path | None = None) -> None:
+    """Write the report on a result to ``folder``, by default the run's own, and print the outcome as text or JSON.
+
+    ``result`` is a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+    """
+    write, text, data = _report_functions(type(result).__name__)
+    with report_written(lambda: write(result, arguments.language, folder)) as report:
+        if arguments.json:
+            options.print_json(data(result, report))
+        else:
+            faults, caveats = getattr(result, "faults", ()), getattr(result, "caveats", NO_CAVEATS)
+            print_outcome(text(result, arguments.language), getattr(result, "digest", ""), report, faults, caveats)
+
+
+def _report_functions(kind: str) -> tuple[Callable[..., Path], Callable[..., str], Callable[..., dict[str, Any]]]:
+    """The functions that write the report, the text and the JSON data of a type of result, given its name."""
+    if kind == "StudyResult":
+        from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
+
+        return write_tuning_report, tuning_text, tuning_data
+    if kind == "AblationResult":
+        from elolab.tuning.reports.ablation_report import ablation_data, ablation_result_text, write_ablation_report
+
+        return write_ablation_report, ablation_result_text, ablation_data
+    if kind == "ClaimsResult":
+        from elolab.tuning.reports.claims_report import claims_data, claims_text, write_claims_report
+
+        return write_claims_report, claims_text, claims_data
+    from elolab.tuning.reports.fit_report import fit_data, fit_text, write_fit_report
+
+    return write_fit_report, fit_text, fit_data
+
+
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
     """A context that writes a report with ``write`` and yields its path, or ``None`` if writing fails.
@@ -142,23 +166,9 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
     Raises ``UserError`` for invalid options, and if all stages are tests that no outcome of their games can pass.
     """
-    from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
-
     plan.refuse_the_impossible()
-    check_clocks(purpose, arguments.cluster, arguments.wall_clock_on_cluster, arguments.scale_limits)
-    check_options(arguments.concurrency, arguments.cluster, arguments.affinity, getattr(arguments, "log", None))
-    where = (arguments.concurrency, arguments.cluster, arguments.affinity)
-    warning = overload_warning(purpose, *where, oversubscribe=arguments.oversubscribe)
-    machine = machine_plan(purpose, *where)
-    if arguments.json:
-        options.print_json({**plan.data(), **figures, "machine": machine, "warnings": [warning] if warning else []})
-    else:
-        print("\n".join(plan.lines([figures_text(figures)] if figures else [])))
-        if machine is not None:
-            print(machine_line(machine))
-        tournament_output.print_warnings([warning] if warning else [])
-    tournament_output.warn_if_in_use(plan.directory)
-    return 0
+    lines = plan.lines([figures_text(figures)] if figures else [])
+    return tournament_output.print_plan(purpose, plan.directory, arguments, {**plan.data(), **figures}, lines)
 
 
 def figures_text(figures: Mapping[str, int]) -> str:

@@ -16,7 +16,7 @@ from elolab.arena.reports.joint import Joint, JointError, export, join
 from elolab.arena.statistics.standings import Tables, tables_of
 from elolab.arena.tournament_reader import spec_from_mapping
 from elolab.arena.tournament_spec import TournamentSpec
-from elolab.cli.shared.tournament_report import report_folder
+from elolab.cli.report import report_folder
 from elolab.engine.errors import UserError
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
