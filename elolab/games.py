@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.collection.games import game_of_run
 from elolab.arena.notation.archives.formats import load_games as load_portable_games
-from elolab.arena.notation.pgn import PortableGame, reason_of
+from elolab.arena.notation.pgn import reason_of
 from elolab.arena.play.store import Store
 from elolab.arena.play.tournament_run import count_of
 from elolab.arena.records import GameRecord, MoveRecord, points_of
@@ -71,14 +71,9 @@ def load_games(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> D
     A file of games lacks some columns: missing values are NA, NaN or empty, and ``key`` is the number. Raises
     ``UserError`` if there is no such folder or file, or it holds no readable games.
     """
-    return table_of_games(source, str(game))
-
-
-def table_of_games(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """Build the table of ``load_games``; its error messages name no argument, because callers have no ``source``."""
     import pandas
 
-    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, game)], columns=list(_GAME_COLUMNS))
+    table = pandas.DataFrame([loaded.row for loaded in _loaded(source, str(game))], columns=list(_GAME_COLUMNS))
     return table.astype(_GAME_COLUMNS)
 
 
@@ -107,15 +102,10 @@ def load_moves(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> D
     A folder's table leaves out the moves of the opening; a PGN file does not mark them. ``score_cp``,
     ``depth`` and ``nodes`` are NA where a player did not report them. Raises ``UserError`` as ``load_games`` does.
     """
-    return table_of_moves(source, str(game))
-
-
-def table_of_moves(source: str | os.PathLike[str], game: str) -> DataFrame:
-    """Build the table of ``load_moves``; its error messages name no argument, because callers have no ``source``."""
     import pandas
 
     columns: dict[str, list[Any]] = {name: [] for name in _MOVE_COLUMNS}
-    for loaded in _loaded(source, game):
+    for loaded in _loaded(source, str(game)):
         row = loaded.row
         players = tuple(row[side] for side in SIDES)
         count = len(loaded.moves)
@@ -229,8 +219,5 @@ def _of_file(path: Path, game: str) -> Iterator[_LoadedGame]:
             "key": str(number),
             "counted": portable.tag("Counted").lower() != "no",
         }
-        yield _LoadedGame(row, contract.side_to_move(portable.start), 0, figures, _names_of(portable))
-
-
-def _names_of(portable: PortableGame) -> tuple[str, ...]:
-    return tuple(move.move for move in portable.moves)
+        moves = tuple(move.move for move in portable.moves)
+        yield _LoadedGame(row, contract.side_to_move(portable.start), 0, figures, moves)

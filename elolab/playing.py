@@ -61,7 +61,7 @@ DEFAULT_PAIRS = 100
 
 
 class UnavailablePlayer(UserError):
-    """Raised if games lack a player that cannot be started; ``is_first`` says whether the first player is one."""
+    """Raised if a player cannot be started; ``is_first`` says whether it is the specification's first player."""
 
     def __init__(self, spec: TournamentSpec, reasons: Mapping[str, str]) -> None:
         name, reason = next(iter(reasons.items()))
@@ -157,8 +157,8 @@ class PlayedBisection:
     """The result of a bisection."""
 
     suspects: tuple[str, ...]
-    """Full names of the commits that may be the first bad one: a single one if it was found, several if commits beside
-    it were skipped or the bisection has not ended, none if the last commit is good."""
+    """Full names of the commits that may be the first bad one: a single one if it was found, several if commits next
+    to it were skipped or the bisection has not ended, none if the last commit is good."""
     finished: bool
     """Whether all verdicts are known that can be known; false after a test without a verdict, and after Ctrl-C."""
     steps: DataFrame = field(repr=False)

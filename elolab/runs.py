@@ -22,7 +22,6 @@ from elolab.arguments import (
     stream_or_none,
     yes_or_no,
 )
-from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.settings.configuration import find_config, read_toml
 from elolab.engine.settings.toml_values import toml_key, toml_lines
 
@@ -67,17 +66,17 @@ class PlayedGames:
     @naming_arguments("folder")
     def games(self) -> DataFrame:
         """One row per game, with the columns of ``elolab.load_games``."""
-        from elolab.games import table_of_games
+        from elolab.games import load_games
 
-        return table_of_games(self.folder, DEFAULT_GAME)
+        return load_games(self.folder)
 
     @cached_property
     @naming_arguments("folder")
     def moves(self) -> DataFrame:
         """One row per move, with the columns of ``elolab.load_moves``."""
-        from elolab.games import table_of_moves
+        from elolab.games import load_moves
 
-        return table_of_moves(self.folder, DEFAULT_GAME)
+        return load_moves(self.folder)
 
     @cached_property
     @naming_arguments("folder")

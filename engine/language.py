@@ -126,8 +126,8 @@ def wrapped(text: str, columns: int) -> list[str]:
 def fitted(lines: Iterable[str], columns: int) -> list[str]:
     """``lines`` with each one that is too wide wrapped to ``columns`` terminal columns.
 
-    What follows stands below the text after a line's label, which ends with two spaces; without one, below the line's
-    first letter. A word that is too long for a line is cut into pieces.
+    The continuation begins below the text after the line's label, which ends with two spaces, or without a label at the
+    line's start. A word that is too long for a line is cut into pieces.
     """
     found = []
     for line in lines:

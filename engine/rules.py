@@ -122,8 +122,8 @@ class Adjudication:
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Consecutive moves of each side that must fulfil ``draw_score``; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Number of plies after the opening during which moves do not count towards ``draw_moves``. In chess they are those
-    of the position's move number, and captures and pawns' moves restart the count of ``draw_moves``."""
+    """Number of plies after the opening during which moves do not count towards ``draw_moves``. In chess they count
+    from move 1 by the position's move number, and a capture or a pawn's move restarts the count of ``draw_moves``."""
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
     """Plies after the opening at which the game is drawn; 0 switches the rule off. The maximum length of a stored game
     applies in any case."""
@@ -136,7 +136,7 @@ class Adjudication:
     """Folders with Syzygy tables, separated as in ``PATH``; a game ends with the result that they know. Empty for none.
     """
     tablebase_pieces: int = _by_game(0, MAX_TABLEBASE_PIECES, 0, example=5, unit="pieces")
-    """Number of pieces, kings included, up to which the tables are asked; 0 for as many as the largest table has."""
+    """Largest number of pieces, kings included, for which the tables are probed; 0 for that of the largest table."""
     tablebase_ignore_50: bool = schema.switch()
     """Whether wins that take more than 50 moves without a capture or a pawn's move count as wins, not as draws."""
 

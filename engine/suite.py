@@ -34,7 +34,7 @@ class SuitePosition:
 
 
 @dataclass(frozen=True)
-class Iteration:
+class SuiteIteration:
     """A completed iteration of a search; nodes and time count from the beginning of the search, on its clock."""
 
     depth: int
@@ -60,10 +60,10 @@ class Attempt:
     nodes: int
     time_ms: float
     solved: bool
-    solution: Iteration | None
+    solution: SuiteIteration | None
     """The first iteration from which all iterations prefer a best move. ``None`` if the position was not solved, or the
     best move was found after the last completed iteration."""
-    iterations: tuple[Iteration, ...]
+    iterations: tuple[SuiteIteration, ...]
 
 
 def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
@@ -127,9 +127,9 @@ def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
     )  # fmt: skip
 
 
-def _iteration(engine: Engine, report: Report) -> Iteration:
+def _iteration(engine: Engine, report: Report) -> SuiteIteration:
     move = engine.game.format_move(report.variation[0]) if report.variation else ""
-    return Iteration(report.depth, move, report.score, report.nodes, report.time_ns / 1e6)
+    return SuiteIteration(report.depth, move, report.score, report.nodes, report.time_ns / 1e6)
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:

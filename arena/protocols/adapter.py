@@ -18,9 +18,9 @@ from elolab.arena.players.external import canonical_position
 from elolab.arena.players.player import GameStopped, NoMove, PlayerClock, PlayerFault, PlayerResigned, Pondered, Reply
 from elolab.arena.protocols.ucci import UcciPlayer
 from elolab.arena.records import Opening, PlayerSpec
-from elolab.engine.engine import Clock, SearchResult, StopFlag
+from elolab.engine.engine import SearchResult, StopFlag
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols.engine_server import CommandError, SearchTask
+from elolab.engine.protocols.engine_server import CommandError, Search, SearchTask
 from elolab.engine.protocols.qianhong import QianhongServer
 from elolab.engine.rules import Rules
 from elolab.engine.search.reports import ReportBoard
@@ -110,7 +110,7 @@ class AdaptedPlayer(UcciPlayer):
 
 
 class AdaptedEngine:
-    """A UCCI program with the interface of an engine in a session; see ``engine.protocols.engine_server.Searcher``."""
+    """A UCCI program whose ``search`` finds the moves of a session; see ``engine.protocols.engine_server.Search``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, "xiangqi")
@@ -135,27 +135,17 @@ class AdaptedEngine:
         else:
             self._player.abandoned.set()
 
-    def search(
-        self,
-        position: Position,
-        limits: Limits,
-        clock: Clock | None = None,
-        stop: StopFlag | None = None,
-        *,
-        search_moves: Sequence[str] = (),
-        lines: int = 1,
-        ponder: StopFlag | None = None,
-        board: ReportBoard | None = None,
-    ) -> SearchResult:
-        """Search for a move and the expected reply; ``clock`` is required. Raises ``CommandError`` for a fault of the
-        program.
+    def search(self, task: SearchTask, stop: StopFlag, ponder: StopFlag | None, board: ReportBoard) -> SearchResult:
+        """Search for a move and the expected reply; the task must have a clock, and nothing is reported.
+
+        Raises ``CommandError`` for a fault of the program.
         """
-        assert clock is not None, "a level is a clock"
-        told = PlayerClock(int(clock.remaining_ms * 1_000_000), 0, None, 0, clock.moves_to_go)
-        stop = stop or StopFlag()
+        assert task.clock is not None, "a level is a clock"
+        position = task.position
+        told = PlayerClock(int(task.clock.remaining_ms * 1_000_000), 0, None, 0, task.clock.moves_to_go)
         try:
             if ponder is None:
-                reply = self._wait_for(lambda: self._move(position, told, search_moves, stop))
+                reply = self._wait_for(lambda: self._move(position, told, task.search_moves, stop))
             else:
                 reply = self._ponder(position, told, ponder, stop)
         except GameStopped:
@@ -230,9 +220,9 @@ class AdaptedSession(QianhongServer):
         self._adapted = AdaptedEngine(spec)
 
     @property
-    def searcher(self) -> AdaptedEngine:
-        """The engine that searches for moves."""
-        return self._adapted
+    def searcher(self) -> Search:
+        """The search of the UCCI engine."""
+        return self._adapted.search
 
     def new_game(self) -> None:
         """Make the next search start a new game; nothing is sent to the program yet."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class Command:
     """One row of the table of commands; its code is the module of the same name in ``elolab.cli``.
 
-    A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)`` and
-    ``run(arguments) -> int``.
+    A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)``, which adds the
+    command's arguments to its parser, and ``run(arguments) -> int``, which runs it and returns the exit code.
     """
 
     name: str

@@ -9,7 +9,6 @@ from elolab.cli.shared import options
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab adapt``."""
     parser.description = (
         "Put a UCCI engine behind the plug-in protocol of Qianhong, over standard input and output. It ends with the "
         "command QUIT or with its input.\n\n"
@@ -20,23 +19,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "command", metavar="COMMAND", nargs="+", help="the engine's program and its arguments, after -- if any has a -"
     )
+    options.add_program(parser)
     parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=options.named_value,
-        metavar="NAME=VALUE",
-        help="an option of the engine; may be repeated",
-    )
-    parser.add_argument("--directory", metavar="DIR", help="the folder that the engine runs in")
-    parser.add_argument(
-        "--time-unit", metavar="UNIT", default="auto", help="in which it counts time: milliseconds, seconds, or auto "
-        "(default): as it says"
+        "--time-unit", metavar="UNIT", default="auto", help="the engine's unit of time: milliseconds, seconds, or "
+        "auto (default), from the engine's options and name"
     )  # fmt: skip
     options.add_rules(parser)
-    # How Qianhong starts its plug-ins.
-    parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
-    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
+    options.add_plugin_start(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -45,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
     from elolab.engine.protocols.qianhong import description
 
-    spec = adapted_spec(arguments.command, arguments.option, arguments.directory, arguments.time_unit)
+    spec = adapted_spec(arguments.command, arguments.options, arguments.directory, arguments.time_unit)
     check_player(spec, "xiangqi", "adapt")
     session = AdaptedSession(spec, sys.stdout, rules=options.rules_of(arguments))
     try:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab analyse``."""
     options.add_game(parser)
     options.add_position(parser)
     options.add_search_limit(parser)

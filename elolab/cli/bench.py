@@ -9,14 +9,13 @@ from elolab.engine.language import with_minus
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab bench``."""
     parser.description = (
-        "Search fixed positions to fixed depths, with the default settings (whose speed is printed) and with variants "
-        "that exercise the other techniques, and play a few moves on the node clock. The last lines are total numbers "
-        "of nodes, Bench over Xiangqi and Othello, and Bench chess: a number changes exactly when the search or the "
-        "evaluation of its games does.\n\n"
-        "With --preset or --set the positions of one game are searched under these settings alone, as deep as under "
-        "the variants, and the number is theirs."
+        "Search fixed positions to fixed depths: with the default settings, to measure the speed, and with variants "
+        "that exercise the other techniques. Then play a few moves on the node clock. The last lines are total numbers "
+        "of nodes: Bench for Xiangqi and Othello, Bench chess for chess. A number changes only if the search or the "
+        "evaluation of its games changes.\n\n"
+        "With --preset or --set, search the positions of one game with these settings alone, to the depths of the "
+        "variants; the number counts these searches."
     )
     parser.add_argument(
         "--game", metavar="NAME", help=f"only this game (default: all; with --preset or --set {options.DEFAULT_GAME})"

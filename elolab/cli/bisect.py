@@ -46,7 +46,6 @@ EXIT_NOT_FOUND = 3
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab bisect``."""
     parser.add_argument("a", metavar="GOOD", nargs="?", help="the good commit, REPO@REV or NAME@REV of engines.toml")
     parser.add_argument("b", metavar="BAD", nargs="?", help="a later commit of the same repository, which is weaker")
     add_test(parser)
@@ -73,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     name_ignored_words(arguments)
     test = test_of(arguments)
     settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
-    search = _Search(arguments, keys_of_test(test, rounds_as_pairs(arguments)), settings, pairs)
+    search = _BisectionRun(arguments, keys_of_test(test, rounds_as_pairs(arguments)), settings, pairs)
     if arguments.dry_run:
         search.print(search.report.plan(search.say))
         return 0
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 130
 
 
-class _Search:
+class _BisectionRun:
     """One bisection in its folder."""
 
     def __init__(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.checking.dialects import DIALECTS, dialect_named
 from elolab.arena.checking.findings import CheckSettings
 from elolab.arena.colours import GREEN, RED, YELLOW, coloured, text_columns
-from elolab.arena.engines_file import ENGINES_NAME, engines_file
+from elolab.arena.engines_file import engines_file
 from elolab.cli.engines import player_of
 from elolab.cli.shared import options
 from elolab.cli.shared.parser import UsageError
@@ -43,19 +43,10 @@ otherwise."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab check``."""
     parser.add_argument("--protocol", metavar="NAME", help=f"{', '.join(DIALECTS)} (default: detected)")
     parser.add_argument("--game", metavar="NAME", help="the game (default: the protocol's)")
-    parser.add_argument(
-        "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=options.named_value,
-        help="an option of the engine, set after every start; may be given again",
-    )  # fmt: skip
-    parser.add_argument("--directory", metavar="DIR", help="where the engine runs (default: here)")
-    parser.add_argument(
-        "--engines", dest="engines_file", metavar="FILE",
-        help=f"file of your engines, whose names COMMAND accepts (default {ENGINES_NAME}, here or in "
-        "~/.config/elolab)",
-    )  # fmt: skip
+    options.add_program(parser)
+    options.add_engines_file(parser)
     parser.add_argument("--only", metavar="NAMES", type=_names, help="run only these checks, and the checks they need")
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="run all checks except these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they require")

@@ -19,7 +19,6 @@ REPEAT_MINUTES = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab claims``."""
     options.add_game(parser)
     parser.add_argument(
         "--budget", choices=("quick", "full"), default="quick",
@@ -33,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--repeat", metavar="ID", nargs="+", default=[],
-        help="ask these parts again, alone, as the full budget does, for at most 10 minutes; finds their shipped table",
+        help="test only these parts of a shipped table again, with the full budget, for at most 10 minutes",
     )  # fmt: skip
     parser.add_argument(
         "--minutes",
@@ -56,13 +55,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_output(parser, "results/claims-<table>-<budget>")
     add_playing(parser, keeps_dialogues=False)
     parser.epilog = (
-        "Each part of a claim of the literature is asked in the engine of its text and in this program's own, at "
-        "several limits, by a rule that is registered before the first game; a changed one is refused, or kept as an "
-        "amendment. Positions are searched first; then the cheapest games are played to a verdict, and so on. Given "
-        "again, the command resumes where it stopped; until then the report is on what is known so far. --repeat C1a "
-        "asks a single line of docs/claims.md again: searches of positions end in minutes, games go as far as they "
-        "come, and give the same games as far as they go. The exit "
-        "code is 1 if players forfeited games by faults."
+        "Each part of a claim is tested at several limits in two engines: the one that its text describes, and this "
+        "program's own. The rule of each test is registered before the first game; a later change is refused, or kept "
+        "as an amendment. Positions are searched first; then games are played, the cheapest verdict first. Given "
+        "again, the command resumes where it stopped; the report covers what is known so far. --repeat C1a tests one "
+        "line of docs/claims.md again: searches of positions end in minutes, and games are the same as before, as many "
+        "as the time allows. The exit code is 1 if players forfeited games by faults."
     )
 
 

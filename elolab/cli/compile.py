@@ -7,11 +7,9 @@ import sys
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab compile``."""
     parser.description = (
-        "Compile the engine now, every game in a process of its own, and keep the code on disk. Whatever needs it does "
-        "so by itself, one game after the other; this is for machines that are being prepared, such as the nodes of a "
-        "cluster."
+        "Compile the engine now, each game in its own process, and keep the code on disk. Other commands compile what "
+        "they need at their first use; this one prepares machines, such as the nodes of a cluster."
     )
 
 

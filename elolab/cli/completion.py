@@ -27,14 +27,13 @@ FILES = (*PLAYERS, "FILE", "DIR", "SPEC", "SUITE", "INPUT", "WEIGHTS", "COMMAND"
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab completion``."""
     parser.add_argument("shell", choices=SHELLS, help="the shell for which a script is printed")
     parser.epilog = (
         "To enable completion in every new shell:\n"
         "  bash   elolab completion bash >> ~/.bash_completion\n"
         "  zsh    elolab completion zsh > DIR/_elolab      with a DIR of $fpath\n"
         "  fish   elolab completion fish > ~/.config/fish/completions/elolab.fish\n\n"
-        "In this one only: source <(elolab completion bash), and the same with zsh; elolab completion fish | source."
+        "In the current shell only: source <(elolab completion bash), also for zsh; elolab completion fish | source."
     )
 
 

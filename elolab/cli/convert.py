@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
@@ -25,14 +27,13 @@ EXIT_UNREAD = 1
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab convert``."""
     from elolab.arena.notation.convert import TARGETS
     from elolab.arena.notation.pgn import ENCODINGS
 
     parser.description = (
-        "Convert games and positions. INPUT holds games (PGN with moves in any notation, merely moves; Xiangqi in "
+        "Convert games and positions. INPUT holds games (PGN with moves in any notation, or moves alone; Xiangqi in "
         "XQF, CBF or DhtmlXQ, Othello in GGF or WTHOR) or positions (FEN or EPD, one a line), in UTF-8, GBK or Big5, "
-        "or is a folder or zip file of such files. Every move is checked: what is wrong with a game is one line, the "
+        "or is a folder or zip file of such files. Every move is checked. An invalid game is reported in one line, the "
         "others are written, and the exit code is 1.\n\n"
         "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
         "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
@@ -88,22 +89,22 @@ def run(arguments: argparse.Namespace) -> int:
     games = unread.without(_entries(arguments.input, reading, arguments.plies))
     first = next(games, None)
     if first is not None:
-        left_out = _Tally()
+        counts: Counter[str] = Counter()
+        leave_out = functools.partial(counts.update, ["left out"])
         if is_training:
-            texts = training_data(chain([first], games), game, target, skipped, left_out.add)
+            texts = training_data(chain([first], games), game, target, skipped, leave_out)
         else:
-            texts = converted(chain([first], games), game, target, left_out.add)
-        written = _Tally()
-        texts = written.counting(texts)
+            texts = converted(chain([first], games), game, target, leave_out)
+        texts = _counting(texts, counts, "written")
         parts = _encoded(texts, arguments.encoding, arguments.out or "standard output")
         if arguments.out is None:
             sys.stdout.flush()
             sys.stdout.buffer.writelines(parts)
         else:
             replace_file(Path(arguments.out), lambda stream: cast("TextIO", stream).buffer.writelines(parts))
-        if left_out.count:
-            print(f"elolab: {_left_out_text(left_out.count, is_training=is_training)}", file=sys.stderr)
-        if is_training and not written.count:
+        if counts["left out"]:
+            print(f"elolab: {_left_out_text(counts['left out'], is_training=is_training)}", file=sys.stderr)
+        if is_training and not counts["written"]:
             print("elolab: no ply is left to write: see --skip; plain needs scores", file=sys.stderr)
     if unread.count > MAX_COMPLAINTS:
         _warn(f"and {unread.count - MAX_COMPLAINTS} more games that cannot be read")
@@ -166,21 +167,11 @@ def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
     return read_all(Path(name), reading, plies)
 
 
-class _Tally:
-    """Counts events, or the parts of a text that pass."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def add(self) -> None:
-        """Count one."""
-        self.count += 1
-
-    def counting(self, parts: Iterable[str]) -> Iterator[str]:
-        """Yield the parts, and count them."""
-        for part in parts:
-            self.add()
-            yield part
+def _counting(parts: Iterable[str], counts: Counter[str], name: str) -> Iterator[str]:
+    """Yield the parts, and count them under ``name``."""
+    for part in parts:
+        counts[name] += 1
+        yield part
 
 
 class _Unread:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab engine``."""
     from elolab.engine.protocols import SERVED_PROTOCOLS, choices_in_words
 
     parser.description = (
@@ -37,9 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     options.add_parameter(parser)
     options.add_rules(parser)
-    # How Qianhong starts its plug-ins.
-    parser.add_argument("-info", "--info", action="store_true", help="describe the plug-in to Qianhong, and end")
-    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
+    options.add_plugin_start(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -44,12 +44,8 @@ class EngineStatus:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab engines``."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="engines of the file (default: all)")
-    parser.add_argument(
-        "--engines", dest="engines_file", metavar="FILE",
-        help=f"the file (default {ENGINES_NAME}, here or in ~/.config/elolab)",
-    )  # fmt: skip
+    options.add_engines_file(parser)
     parser.add_argument(
         "--check", action="store_true", help="start every engine, and detect its protocol if the file gives none"
     )
@@ -61,8 +57,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  [mine]\n"
         '  command = "./mine"\n'
         "  options = { Hash = 64 }\n\n"
-        'elolab match mine default, --engine conf=mine and, under [[players]], engine = "mine" then mean it. '
-        "The file engines.json of cutechess is read too.\n\n"
+        'This engine plays in elolab match mine default, by --engine conf=mine, and by engine = "mine" under '
+        "[[players]]. The file engines.json of cutechess is read too.\n\n"
         "Exit code: 1 if an engine is not there or, with --check, does not work."
     )
 

@@ -13,7 +13,6 @@ SCORE_SHARE = 50
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab fit-evaluation``."""
     from elolab.engine.settings.limits import Limits
 
     options.add_game(parser, "othello")
@@ -34,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--until-no-gain", action="store_true",
-        help="end after the first iteration whose weights do not beat the previous with 95 %% certainty; keep those",
+        help="end after the first iteration that fails to beat the previous weights with 95 %% certainty; keep these",
     )  # fmt: skip
     parser.add_argument(
         "--phases", type=options.whole_number(1), metavar="N",
@@ -42,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--patterns", choices=("on", "off"),
-        help="Othello: fit patterns of edges, corners, lines and diagonals beside the features (default on)",
+        help="Othello: fit patterns of edges, corners, lines and diagonals as well as the features (default on)",
     )  # fmt: skip
     parser.add_argument(
         "--score-share", type=options.whole_number(0, 100), metavar="PERCENT",

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab judge``."""
     from elolab.engine.language import Catalogue
     from elolab.engine.rules import REASONS
 

@@ -17,7 +17,6 @@ MAX_COLUMNS = 100
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab keys``."""
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
         help="a kind of file (tournament), a table (sprt, tuning.validation) or a key (resign_score); default: a list",
@@ -27,8 +26,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.epilog = (
         "Explains every key that may stand in a TOML file: its type, unit, range and default, what it means, and an "
-        "example. docs/keys.md is the same as a page. A file whose first line is #:schema FILE has its keys completed "
-        "and checked by editors that know TOML schemas."
+        "example, as docs/keys.md does. Editors that know TOML schemas complete and check the keys of a file whose "
+        "first line is #:schema FILE."
     )
     add_language(parser)
 

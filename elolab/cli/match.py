@@ -21,7 +21,6 @@ DEFAULT_PAIRS = 100
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab match``."""
     add_players(parser)
     parser.add_argument(
         "--pairs", type=whole_number(1), metavar="N",

@@ -39,7 +39,6 @@ _SUITE = (
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab openings generate``, ``balance`` and ``check``."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     _configure_generate(actions)
     _configure_balance(actions)
@@ -58,7 +57,7 @@ def _configure_generate(actions: Any) -> None:
         "generate",
         help="make a suite of distinct balanced positions by random play",
         description="Make a suite of distinct balanced positions: random legal moves from the start, then a short "
-        "search whose score must be near zero, or whose win probability within a band. Mirror images are one opening.",
+        "search. Its score must be near zero, or its win probability within a band. Mirror images are one opening.",
     )
     options.add_game(generate)
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
@@ -107,13 +106,13 @@ def _add_band(parser: Any, *, required: bool = False) -> None:
 
 def _add_judging(parser: argparse.ArgumentParser, limit: str) -> None:
     parser.add_argument(
-        "--judge", metavar="PLAYER", help="who scores: a preset, or a TOML file of a player, such as another program "
+        "--judge", metavar="PLAYER", help="player that scores the positions: a preset, or the TOML file of a player "
         "(default: the built-in engine)",
     )  # fmt: skip
     options.add_limit(parser, limit)
     parser.add_argument(
         "--odds-scale", type=options.number(1, MAX_ODDS_SCALE), metavar="POINTS",
-        help="centipawns by which the odds of winning grow 2.72-fold, for a judge whose scores mean something else",
+        help="score, in centipawns, that multiplies the odds of winning by 2.72 (default: that of the built-in engine)",
     )  # fmt: skip
 
 

@@ -13,7 +13,6 @@ MAX_COLUMNS = 120
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab parameters``."""
     parser.add_argument(
         "names", nargs="*", metavar="NAME",
         help="show these parameters in full; an alias or any spelling will do (default: a list of all)",
@@ -21,17 +20,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--game",
         metavar="NAME",
-        help=f"the game (default {options.DEFAULT_GAME}; of parameters that are named every game)",
+        help=f"the game (default {options.DEFAULT_GAME}; with NAME every game)",
     )
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--markdown", action="store_true", help="print a Markdown table with every column")
-    options.add_json(form)  # type: ignore[arg-type]
+    options.add_json(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print a table of the parameters for the game, or a full description of the named parameters."""
     from elolab.engine.settings.parameters import parameters_of
-    from elolab.engine.settings.reference import as_data, as_markdown, as_text
+    from elolab.engine.settings.reference import as_data, as_text
 
     if arguments.names:
         return _print_in_full(arguments)
@@ -40,8 +37,6 @@ def run(arguments: argparse.Namespace) -> int:
     rows = parameters_of(game)
     if arguments.json:
         options.print_json(as_data(rows, game))
-    elif arguments.markdown:
-        print(as_markdown(rows, game), end="")
     else:
         print(as_text(rows, game, min(shutil.get_terminal_size().columns, MAX_COLUMNS)), end="")
     return 0
@@ -53,8 +48,6 @@ def _print_in_full(arguments: argparse.Namespace) -> int:
     from elolab.engine.settings.parameters import find
     from elolab.engine.settings.reference import in_full, in_full_as_data
 
-    if arguments.markdown:
-        raise UsageError("parameters: --markdown prints the whole table; leave it out, or the names")
     games = GAMES if arguments.game is None else (options.game_of(arguments).name,)
     rows = {row.name: row for row in map(find, arguments.names)}
     for row in rows.values():

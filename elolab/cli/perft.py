@@ -12,7 +12,6 @@ MAX_PERFT_DEPTH = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab perft``."""
     options.add_game(parser)
     options.add_position(parser)
     parser.add_argument(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab replay``."""
     parser.add_argument("directory", type=Path, metavar="DIR", help="the folder of a tournament, match or test")
     parser.add_argument("game", metavar="GAME", help="the game's number (as in games.csv) or the beginning of its key")
     add_log(parser)
@@ -125,7 +124,6 @@ def _comparison_text(stored: GameRecord, played: GameRecord, reproducible: bool)
 
 
 def _difference_text(stored: GameRecord, played: GameRecord) -> str:
-    """Describe the first difference between the stored game and the game that was played again."""
     say = console("elolab.arena")
     for ply, (before, now) in enumerate(zip(stored.moves, played.moves, strict=False), start=1):
         for what in ("move", "score", "depth", "nodes"):

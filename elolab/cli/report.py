@@ -31,16 +31,15 @@ JOINT_FOLDER = "results/joint"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab report``."""
     parser.add_argument("directories", nargs="+", metavar="DIR", help="the folder of a run of any kind")
     parser.add_argument(
         "--figures", type=figure_formats, default=(), metavar="png,pdf",
         help="write the figures in plots/ in these formats too, PNG at 300 dpi (default: SVG and existing formats)",
     )  # fmt: skip
     parser.epilog = (
-        "Several tournaments are rated together: one fit over the games of all. A player is the same in two folders if "
-        "its settings are, and has all the names that it has there; a name with different settings becomes several "
-        "players. The same game in two folders counts once."
+        "Several tournaments are rated together, by one fit over all games. Players of two folders are the same if "
+        "their settings are; the report gives all names of such a player. A name with different settings stands for "
+        "several players. The same game in two folders counts once."
     )
     add_output(parser, f"that of the run; {JOINT_FOLDER} for several")
     add_pgn_detail(parser)
@@ -96,7 +95,6 @@ def _report(arguments: argparse.Namespace) -> int:
 
 
 def _report_tournament(directory: Path, arguments: argparse.Namespace) -> int:
-    """Write a tournament's PGN, tables and report again from its games."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import result_of, stored_tournament
     from elolab.arena.tournament_reader import with_anchors

@@ -31,7 +31,6 @@ SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",),
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab runs``."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     parser.implied = (LIST, ACTIONS)
     parser.epilog = "elolab runs and elolab runs DIR stand for elolab runs list."

@@ -22,7 +22,6 @@ RESULTS = {1: "won", 0: "drawn", -1: "lost"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab solve``."""
     parser.description = (
         "The exact score of a position for the side to move, and a best line. Othello is played out to the end, "
         "perfectly: scores are in discs with the empty squares going to the winner. Up to about 20 empty squares that "

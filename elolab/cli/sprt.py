@@ -25,7 +25,6 @@ from elolab.engine.language import fitted
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab sprt``."""
     add_players(parser)
     add_test(parser)
     before = parser.add_argument_group("before the match", "what the test is expected to do; plays nothing")
@@ -36,11 +35,11 @@ def configure(parser: CommandParser) -> None:
     )  # fmt: skip
     before.add_argument(
         "--draws", type=number(0, 1, inside=True), metavar="SHARE",
-        help="expected share of drawn games, such as 0.4 (default: pairs as wide as elolab assumes before any game)",
+        help="expected share of drawn games, such as 0.4 (default: pairs with a standard deviation of 0.3)",
     )  # fmt: skip
     before.add_argument(
         "--pentanomial", type=whole_number(0), nargs=5, metavar=("LL", "LD", "EVEN", "WD", "WW"),
-        help="instead of --draws: the pairs of an earlier match of such players, as elolab stats counts them",
+        help="instead of --draws: the pairs of an earlier match, as elolab stats counts them",
     )  # fmt: skip
     add_tournament_words(parser, "results/sprt-A-B-LIMIT-seed-N")
     parser.epilog = (

@@ -16,7 +16,6 @@ from elolab.engine.language import fitted
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab stats``."""
     parser.epilog = (
         "Every figure is the view of the player whose results are counted. A pair is two\n"
         "games from one opening with colours swapped. Two games of a PGN file are a pair\n"

@@ -14,10 +14,9 @@ NAME_COLUMNS = 16
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab suite``."""
     parser.description = (
-        "Search every position of a suite and say how many are solved: the move played is a best move. The solution "
-        "counts from the first depth from which every deeper iteration prefers a best move too. A suite is an EPD "
+        "Search every position of a suite and say how many are solved: the move played is a best move. The depth of "
+        "the solution is the first from which every iteration prefers a best move. A suite is an EPD "
         'file of lines like FEN; bm MOVE [MOVE ...]; id "name"; (the first ; may be left out)'
     )
     parser.add_argument("suite", metavar="SUITE", help="EPD file, or the name of a shipped one (xiangqi-tactics)")

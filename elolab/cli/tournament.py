@@ -33,7 +33,6 @@ FORMAT_KEYS = (
 
 
 def configure(parser: CommandParser) -> None:
-    """Add the arguments of ``elolab tournament`` to its parser."""
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?",
         help="tournament specification: a TOML file, or one of the names below; or the first of several PLAYERs",
@@ -46,10 +45,10 @@ def configure(parser: CommandParser) -> None:
     add_tournament_words(parser, "results/<name of the spec>, or results/FORMAT-A-B-C-LIMIT-seed-N")
     parser.checks.append(_format_mistakes)
     parser.epilog = (
-        "Options go before what SPEC says; its players are described there.\n\n"
+        "Options override SPEC, except for its players.\n\n"
         "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
-        "stop, and extends it after pairs, rounds or players were added. A Swiss tournament takes more rounds, a "
-        "knockout neither rounds nor pairs, and neither of them more players. In DIR, {name} stands for the "
+        "stop, and extends it after pairs, rounds or players were added. A Swiss tournament can gain "
+        "rounds, a knockout nothing. In DIR, {name} stands for the "
         "tournament's name and {identity} for the engine's.\n\n"
         f"{PLAYER_HELP} Without a SPEC the default of --pairs is {DEFAULT_PAIRS} (with --rounds of a round robin or "
         f"gauntlet 1), and that of --seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"

@@ -10,7 +10,6 @@ from elolab.cli.shared.playing_options import output_folder, specification_of
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab tune`` to its parser."""
     tuning_runs.configure_with_specification(
         parser,
         "tuning",

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab validate`` to its parser."""
     from elolab.engine.settings.limits import Limits
 
     parser.add_argument("directory", metavar="DIR", type=Path, help="the folder of a finished study")
     parser.add_argument(
-        "--limit", type=Limits.parse, metavar="LIMIT", help="of every move (default: the limit of the tuning)"
+        "--limit", type=Limits.parse, metavar="LIMIT", help="limit of each move (default: the limit of the tuning)"
     )
     parser.add_argument(
         "--pairs", type=options.whole_number(1), metavar="N",
@@ -32,13 +31,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--maximum-pairs", type=options.whole_number(1), metavar="N",
-        help="where the sequential test ends undecided (default: what the study's file says, or as long as the tuning)",
+        help="most pairs of the sequential test, which then ends undecided (default: see the study's file)",
     )  # fmt: skip
     add_playing(parser)
     parser.epilog = (
         "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
         "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "
-        "study itself spoke against it; it is 1 if all is well but for games that players forfeited by faults. Given "
+        "study itself spoke against it; it is 1 if the gain is accepted but players forfeited games by faults. Given "
         "again, the command plays only what is missing."
     )
 

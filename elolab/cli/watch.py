@@ -21,7 +21,6 @@ NICENESS = 10
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of ``elolab watch`` to its parser."""
     parser.add_argument(
         "directory", nargs="?", metavar="DIR", type=Path,
         help=f"a run's folder, or one with runs below it (default {RESULTS}: first the run in progress)",
@@ -72,7 +71,7 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
     for name, value, usual in (("host", arguments.host, HOST), ("port", arguments.port, PORT),
                                ("browser", arguments.browser, False)):  # fmt: skip
         if value != usual:
-            raise UserError(f"watch: --{name} is of the page, which --terminal does not serve; leave one of them out")
+            raise UserError(f"watch: --{name} is for the page, which --terminal does not serve; leave one of them out")
     root, is_single = _found(arguments)
     from elolab.arena.watching.followed import WatchedRuns
     from elolab.arena.watching.terminal import watch_in_terminal

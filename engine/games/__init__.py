@@ -20,7 +20,7 @@ _MODULES = {
 
 GAMES: tuple[str, ...] = tuple(_MODULES)
 DEFAULT_GAME = GAMES[0]
-"""The game that is meant where none is named."""
+"""The game to use if none is named."""
 
 
 @functools.cache

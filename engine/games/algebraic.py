@@ -1,6 +1,6 @@
 """Reading and writing chess moves in algebraic notation: standard (SAN), long, with figurines; and as in UCI.
 
-Written, each with the mark ``+`` of a check or ``#`` of a mate:
+Four notations are written, with ``+`` after a check and ``#`` after a mate:
 
 - ``san``: ``Nf3``, ``exd5``, ``Nbd2``, ``R1a3``, ``Qh4e1``, ``e8=Q``, ``O-O``. The file of the origin is added if
   another piece of the kind can move to the square, else its rank, else both [PGN, 8.2.3]. Pinned pieces do not count.
@@ -8,7 +8,7 @@ Written, each with the mark ``+`` of a check or ``#`` of a mate:
 - ``lan``: ``Ng1-f3``, ``e4xd5``, ``e7-e8=Q``, ``O-O``.
 - ``uci``: ``g1f3``, ``e7e8q``; castling as ``engine.games.chess.notation`` writes it.
 
-Read is any text that names exactly one legal move, whatever it repeats or leaves out:
+Any text that names exactly one legal move is read:
 
 - SAN with or without the marks of captures and checks, with a needless origin (``Ng1f3``), ``P`` for a pawn, small
   letters of pieces (``nf3``; ``b`` is a file), figurines of both colours, ``:`` or ``-`` in place of ``x``;

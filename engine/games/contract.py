@@ -7,6 +7,7 @@ under the marker of its state record, and the search calls them without knowing 
 
 from __future__ import annotations
 
+import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ import numpy as np
 from elolab.engine.compiled.kernel import announce_compilation, game_stub, implement, new_record
 from elolab.engine.errors import UserError
 from elolab.engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
+from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.parameters import Value
 from elolab.engine.values import MAX_MOVES, MAX_PLY
 
@@ -530,8 +532,14 @@ class Game:
 
     @property
     def fitting(self) -> EvaluationFitting | None:
-        """The game's interface to ``elolab fit-evaluation``; ``None`` if its weights do not come from a file."""
-        return None
+        """The game's interface to ``elolab fit-evaluation``, ``FITTING`` of its module ``fitting``.
+
+        ``None`` if its weights do not come from a file.
+        """
+        if self.name not in FEATURES:
+            return None
+        fitting: EvaluationFitting = importlib.import_module(f"elolab.engine.games.{self.name}.fitting").FITTING
+        return fitting
 
     def position(self, text: str | None = None, moves: Sequence[str] = (), ranks: str = "0") -> Position:
         """Create a position from its text (the start if ``None``) and moves played from it.

@@ -1,4 +1,4 @@
-"""Compiled functions that games share which have no passes, no bound on their length, and no solver of endgames."""
+"""Compiled functions that are shared by games without passes, a maximum length and an endgame solver."""
 
 from __future__ import annotations
 

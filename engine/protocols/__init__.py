@@ -5,7 +5,7 @@ A new protocol is a module here and a line in ``SERVED_PROTOCOLS``. A module is 
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,9 +32,7 @@ class ServedProtocol:
 
     def load(self) -> type[EngineServer]:
         """Import the protocol's module and return its server class."""
-        kind: type[EngineServer] = getattr(
-            importlib.import_module(f"{__name__}.{self.module or self.name}"), self.server
-        )
+        kind: type[EngineServer] = pkgutil.resolve_name(f"{__name__}.{self.module or self.name}:{self.server}")
         return kind
 
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import contextlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import ClassVar, Protocol, TextIO
+from typing import ClassVar, TextIO
 
 from elolab.engine.engine import Clock, Engine, SearchResult, StopFlag
 from elolab.engine.engine import Line as SearchLine
@@ -21,11 +21,11 @@ from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
 from elolab.engine.protocols.inbox import EndOfInput, Inbox, InboxEvent, InputLine, LineTooLong, SearchEnded
-from elolab.engine.protocols.options import EngineOption, OptionError, find_parameter, parameter_options
+from elolab.engine.protocols.options import EngineOption, OptionError, find_parameter, parameter_option
 from elolab.engine.rules import Rules
 from elolab.engine.search.reports import Report, ReportBoard
 from elolab.engine.settings.limits import Limits
-from elolab.engine.settings.parameters import Value, resolve
+from elolab.engine.settings.parameters import Value, parameters_of, resolve
 from elolab.engine.settings.whole_numbers import natural_number
 
 REPORT_INTERVAL_S = 0.01
@@ -82,22 +82,8 @@ class SearchProgress:
     """The moves of the principal variation."""
 
 
-class Searcher(Protocol):
-    """Interface for finding moves: the engine, or an external program."""
-
-    def search(
-        self,
-        position: Position,
-        limits: Limits,
-        clock: Clock | None = None,
-        stop: StopFlag | None = None,
-        *,
-        search_moves: Sequence[str] = (),
-        lines: int = 1,
-        ponder: StopFlag | None = None,
-        board: ReportBoard | None = None,
-    ) -> SearchResult:
-        """Search a position; see ``engine.engine.Engine.search``."""
+Search = Callable[[SearchTask, StopFlag, StopFlag | None, ReportBoard], SearchResult]
+"""A function that runs a search, given its task, stop flag, ponder flag (``None``: no pondering) and report board."""
 
 
 class EngineServer(ABC):
@@ -244,9 +230,13 @@ class EngineServer(ABC):
         return self._engine
 
     @property
-    def searcher(self) -> Searcher:
-        """The object that finds the moves; the engine by default."""
-        return self.engine
+    def searcher(self) -> Search:
+        """The function that finds the moves; by default, the engine's search."""
+        engine = self.engine
+        return lambda task, stop, ponder, board: engine.search(
+            task.position, task.limits, task.clock, stop,
+            search_moves=task.search_moves, lines=task.lines, ponder=ponder, board=board,
+        )  # fmt: skip
 
     def warm_up(self) -> None:
         """Compile or load everything that a search needs, so that the first move does not lose time to it."""
@@ -279,14 +269,11 @@ class EngineServer(ABC):
         self._thread = threading.Thread(target=self._search, args=(self.searcher, task, self._searches), name="search")
         self._thread.start()
 
-    def _search(self, searcher: Searcher, task: SearchTask, number: int) -> None:
+    def _search(self, search: Search, task: SearchTask, number: int) -> None:
         """Run a search in its own thread, and queue its result or exception under the search's ``number``."""
         outcome: SearchResult | BaseException
         try:
-            outcome = searcher.search(
-                task.position, task.limits, task.clock, self._stop, search_moves=task.search_moves, lines=task.lines,
-                ponder=self._ponder if task.ponders else None, board=self._reports,
-            )  # fmt: skip
+            outcome = search(task, self._stop, self._ponder if task.ponders else None, self._reports)
         except BaseException as error:
             outcome = error
         self._inbox.put_result(SearchEnded(number, outcome))
@@ -422,6 +409,13 @@ class EngineServer(ABC):
         self.position = previous
         self._given = (text, ranks, list(moves))
 
+    def set_position_of(self, words: Sequence[str], ranks: str = "0") -> None:
+        """Execute the command ``position`` of UCI and UCCI, given the words after it; see ``set_position``."""
+        previous, self.position = self.position, None
+        text, moves = split_position(words)
+        self.position = previous
+        self.set_position(text, moves, ranks)
+
     def set_repetition(self, rule: str) -> None:
         """Judge repetitions by another rule from now on; forgets what earlier searches have found."""
         self.rules = replace(self.rules, repetition=rule)
@@ -451,7 +445,8 @@ class EngineServer(ABC):
 
     def parameter_options(self) -> list[EngineOption]:
         """One option for each parameter, with the parameter's current value as default."""
-        return parameter_options(self.game.name, self.parameters, self.other_names)
+        rows = parameters_of(self.game.name)
+        return [parameter_option(row, self.parameters[row.name], self.other_names.get(row.name, "")) for row in rows]
 
     def set_parameter(self, name: str, value: str) -> bool:
         """Set the parameter with this option name; return False if there is no such parameter.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from elolab.engine.errors import UserError
@@ -87,14 +86,6 @@ def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOpti
     if row.kind == "weights":
         return EngineOption(name, "string", format_value(value))
     return EngineOption(name, "spin", format_value(value), *row.legal)
-
-
-def parameter_options(game: str, values: Mapping[str, Value], other_names: Mapping[str, str]) -> list[EngineOption]:
-    """One option for each parameter of a game, with the parameter's value in ``values`` as default.
-
-    ``other_names`` are option names that the protocol prescribes, by parameter name.
-    """
-    return [parameter_option(row, values[row.name], other_names.get(row.name, "")) for row in parameters_of(game)]
 
 
 def find_parameter(name: str, game: str) -> Parameter | None:

@@ -84,7 +84,6 @@ class UcciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """Execute one command."""
         command, *words = line.split()
         if command == "quit":
             self.finish()
@@ -210,10 +209,7 @@ class UcciServer(EngineServer):
 
     def _set_position(self, words: Sequence[str]) -> None:
         self._banned = set()
-        self.position, previous = None, self.position
-        text, moves = split_position(words)
-        self.position = previous
-        self.set_position(text, moves)
+        self.set_position_of(words)
 
     def _ban(self, words: Sequence[str]) -> None:
         if self.position is None:

@@ -22,7 +22,6 @@ from elolab.engine.protocols.engine_server import (
     counters_text,
     one_line,
     read_count,
-    split_position,
 )
 from elolab.engine.protocols.options import (
     REPETITION_OPTIONS,
@@ -176,10 +175,7 @@ class UciServer(EngineServer):
         self.prepare_memory()
 
     def _set_position(self, words: Sequence[str]) -> None:
-        previous, self.position = self.position, None
-        text, moves = split_position(words)
-        self.position = previous
-        self.set_position(text, moves, str(self.first_rank))
+        self.set_position_of(words, str(self.first_rank))
 
     def _stop_search(self, words: Sequence[str]) -> None:
         if self.is_searching:

@@ -193,7 +193,6 @@ def _root_reduction(state, search, parameters, depth, number, reducible):
 
 @jit
 def _copy_line(search, source, target):
-    """Copy the result of variation ``source`` to variation ``target``."""
     search.line_move[target] = search.line_move[source]
     search.line_score[target] = search.line_score[source]
     search.line_depth[target] = search.line_depth[source]

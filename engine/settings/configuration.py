@@ -64,8 +64,8 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
     shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
 
-    The current folder comes last for a name without suffix to which shipped files refer, because a file of another kind
-    may have that name there. Such are names of weights, and any name if ``beside`` is a shipped folder.
+    The current folder comes last for names without suffix to which shipped files refer, because a file of another kind
+    may have that name there: for all weights, and for any name if ``beside`` is a shipped folder.
     """
     is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
     is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)

@@ -30,7 +30,7 @@ XIANGQI_TERMS = (
     "linked_pawns",  # crossed pawns side by side
     "blocked_pawn",  # uncrossed, with a piece right in front
     "hanging_minor",  # enemy horses and cannons attacked and not defended
-    "hanging_guard",  # advisors and elephants so
+    "hanging_guard",  # advisors and elephants likewise
     "hanging_pawn",
     "rook_check",  # empty squares that a rook reaches and checks from, and that no enemy piece attacks
     "horse_check",  # a horse's, with enemy pieces too, whether or not the leg there is blocked

@@ -212,12 +212,14 @@ PARAMETERS: tuple[Parameter, ...] = (
             "first guess of MTD(f): the last iteration's value, that of two iterations ago (same parity), or 0; the "
             "first iteration starts from 0", "[OT] last", sound=True, depends_on=_needs("algorithm", "mtdf")),
     _switch("fail_soft", True,
-            "return the value found instead of the bound it passed (mates are returned as found either way)",
+            "return the best value found, even outside the window, instead of the bound (mates are always returned as "
+            "found)",
             "[FN]; [XQ] is fail-hard", sound=True),
     _switch("iterative_deepening", True, "deepen step by step; off searches straight to the depth limit", "[XQ][OT]",
             sound=True, aliases=("IDS",)),
     _integer("min_depth", 1, (1, 64), (), "plies",
-             "first iteration; no clock ends it, a node limit or a stop does", "[OT] 4; [XQ] 1", sound=True,
+             "depth of the first iteration, which only a node limit or a stop can end, not a clock",
+             "[OT] 4; [XQ] 1", sound=True,
              depends_on=_needs("iterative_deepening")),
     _integer("depth_step", 1, (1, 4), (1, 2), "plies", "increment of the depth from one iteration to the next",
              "[ours]", sound=True, depends_on=_needs("iterative_deepening")),
@@ -241,19 +243,19 @@ PARAMETERS: tuple[Parameter, ...] = (
             "play at once", "[EE 8.3]", depends_on=_needs("iterative_deepening"), games=_WITH_KINGS,
             aliases=("SearchUnique",)),
     _choice("root_order", "best_first", ("best_first", "as_nodes"),
-            "order of the root's moves: each new best move goes to the front and the others stay as they are, or they "
-            "are sorted anew at each search of the root as in every other node, by the table's move, captures, killers "
-            "and history, so that without these the generator's order stays", "[ours]; [XQ] and [OT] as_nodes",
+            "order of the root's moves. best_first: each new best move goes to the front, and the others keep their "
+            "order. as_nodes: each search of the root sorts them as in every other node, by the table's move, "
+            "captures, killers and history", "[ours]; [XQ] and [OT] as_nodes",
             sound=True),
     _switch("keep_partial_iteration", True,
-            "an iteration that a limit or a stop cut off may change the move by what it has already proven better, "
-            "which with root_order = as_nodes takes a search of the best move before; off plays the move of the last "
-            "completed iteration (unless the soft limit ends the search at a new result)",
+            "after a limit or a stop, play a move that the unfinished iteration has proven better (with root_order = "
+            "as_nodes only if the best move before was searched first); off plays the move of the last completed "
+            "iteration, unless the soft limit ends the search at a new result",
             "[EE 8.2]; [XQ] and [OT] off"),
     _switch("spare_open_windows", True,
-            "nodes with an open window, the main line of principal variation search, are spared table cutoffs and "
-            "pruning; off treats them like the others, as under plain alpha-beta, where nearly every window is open, "
-            "and MTD(f), where none is: so that the three can be compared", "[ours]",
+            "no table cutoffs and no pruning in nodes with an open window, the main line of principal variation "
+            "search; off treats these nodes like all others, as plain alpha-beta and MTD(f) do, so that the three "
+            "algorithms can be compared", "[ours]",
             depends_on=_needs("algorithm", "pvs")),
     # Quiescence
     _switch("quiescence", True, "search captures (all replies in check) below depth 0; off returns the static value",
@@ -270,23 +272,23 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("null_move", True, "prune where even skipping the turn keeps the score above beta", "[FN][EE]",
             othello=False, aliases=("NullMovePruning", "UseNullMove", "NMP")),
     _integer("null_depth", 3, (2, 8), (2, 5), "plies",
-             "whole depth subtracted for the null search, the skipped ply included: depth - null_depth (ElephantEye's "
-             "NULL_DEPTH 2 is 3 here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move")),
+             "total depth subtracted in the null search, including the skipped ply (ElephantEye's NULL_DEPTH 2 is 3 "
+             "here)", "[FN] 3 or 4; [EE] 3", depends_on=_needs("null_move")),
     _integer("null_depth_divisor", 0, (0, 20), (0, 8), "plies",
-             "a null search is a ply shallower still for each so many plies of depth, as engines do today; 0 keeps to "
-             "null_depth", "[ours]", depends_on=_needs("null_move"), off=0, chess=4),
+             "plies of depth for which the null search is reduced by one more ply; 0 reduces it by null_depth alone",
+             "[ours]", depends_on=_needs("null_move"), off=0, chess=4),
     _integer("null_evaluation_divisor", 200, (0, 2000), (0, 400), "centipawns",
-             "a null search is a ply shallower still for each time that the static evaluation is so far above beta, at "
-             "most three times; 0 is off", "[ours]", depends_on=_needs("null_move"), othello=0, off=0, chess=230),
+             "static evaluation above beta for which the null search is reduced by one more ply, at most three; 0 is "
+             "off", "[ours]", depends_on=_needs("null_move"), othello=0, off=0, chess=230),
     _integer("null_min_depth", 2, (1, 20), (1, 6), "plies",
              "least depth at which a null move is tried: pruning directly above the leaves is dangerous", "[FN] 2",
              depends_on=_needs("null_move"), aliases=("NMPMinDepth",)),
     _switch("null_not_in_check", True,
-            "no null move in check; off wastes a node on it each time, for the general or king would be taken",
+            "no null move in check; off wastes a node each time, because the general or king would be captured",
             "[FN] condition 3", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("null_need_attackers", True,
-            "the side to move must have a rook, horse, cannon or a pawn across the river; in chess a piece beside king "
-            "and pawns", "[FN] condition 1",
+            "the side to move must have a rook, horse, cannon or a pawn across the river; in chess a piece other "
+            "than king and pawns", "[FN] condition 1",
             depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("null_not_twice", True, "no null move directly after a null move", "[FN] condition 4",
             depends_on=_needs("null_move")),
@@ -294,29 +296,30 @@ PARAMETERS: tuple[Parameter, ...] = (
             "a null move needs a static evaluation of at least beta, unless the null search is quiescence",
             "[FN] condition 7, from Fruit", depends_on=_needs("null_move")),
     _choice("null_not_in_verify", "subtree", ("off", "root", "subtree"),
-            "no null move while a null cutoff is verified: nowhere in the verification's subtree, or only not at its "
-            "root", "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe"),
+            "no null move while a null cutoff is verified: nowhere in the verification's subtree, or not at its root",
+            "[FN] condition 5 subtree; [EE] root", depends_on=_needs("null_verify", "always", "unless_safe"),
             off="off"),
     _switch("null_mate_guard", False,
-            "no null move in a position where an earlier null search came back mated (kept in the table's entry)",
+            "no null move in a position where an earlier null search was mated (the table's entry records it)",
             "[FN] condition 6, from Crafty", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _choice("null_hash_guard", "off", ("off", "any_entry", "bound"),
-            "no null move where the table has an entry that gave no cutoff; bound: only if it is an upper bound or "
-            "exact, below beta and at least as deep as the null search; any_entry, the text to the letter, leaves "
-            "hardly a null move under iterative deepening, where nearly every node has an earlier entry, so that its "
-            "author can only have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
+            "no null move where the table has an entry that gave no cutoff. bound: only if the entry is exact or an "
+            "upper bound, below beta and at least as deep as the null search. any_entry, the literal reading of the "
+            "text, permits hardly any null move under iterative deepening, because nearly every node has an entry; "
+            "its author must have meant bound", "[FN] condition 8 any_entry; bound from Crafty",
             depends_on=_needs("null_move"), off="off"),
     _integer("null_min_material", 0, (0, 10000), (0, 2000), "centipawns",
              "a null move needs more own material than this (general or king not counted); 0 is off",
              "[EE] instead of condition 1; [3.31] 200 in its unit, 900 here", depends_on=_needs("null_move"),
              games=_WITH_KINGS, off=0),
     _switch("null_in_pv", False,
-            "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation search "
-            "without spare_open_windows, do not tell them apart and always do",
+            "also try null moves in nodes of the principal variation; plain alpha-beta, and principal variation "
+            "search without spare_open_windows, do not distinguish these nodes and always do",
             "[FN] on; [3.31] off", depends_on=_needs("null_move")),
     _choice("null_verify", "off", ("off", "always", "unless_safe"),
-            "after a null cutoff search the same side at depth - null_depth + 1 and believe it only if that fails high "
-            "too; unless_safe skips this above null_safe_material", "[FN][EE]", depends_on=_needs("null_move"),
+            "after a null cutoff search the same side to depth - null_depth + 1, and accept the cutoff only if that "
+            "fails high too; unless_safe skips this above null_safe_material",
+            "[FN][EE]", depends_on=_needs("null_move"),
             aliases=("NullVerification",), off="off"),
     _integer("null_verify_min_depth", 0, (0, 30), (0, 10), "plies",
              "least depth of a null cutoff that is verified; 0 stands for null_depth, below which the verification "
@@ -329,16 +332,16 @@ PARAMETERS: tuple[Parameter, ...] = (
             "which null cutoffs enter the table, as bounds without a move",
             "[FN] verified; [3.31] and Crafty all", depends_on=_needs("null_move"), off="off"),
     _choice("null_store_depth", "null_search", ("null_search", "node"),
-            "the depth that a stored null cutoff is given: the null search's, which seldom suffices when the position "
-            "comes up again, or the node's, for which it stands",
+            "depth stored with a null cutoff: the null search's, which seldom suffices when the position recurs, or "
+            "the node's, whose search the cutoff replaces",
             "[FN] is silent; [3.31] and Crafty node", depends_on=_needs("null_store", "verified", "all")),
     _choice("mate_threat_offset", "two", ("two", "null_depth"),
-            "a null search whose score is -MATE + ply + this shows a threat of mate; two is mated at once; null_depth, "
-            "the listing to the letter, never occurs at a null depth of 3 and is a mate in two at 4, so that its "
-            "author, in whose program a mate may end with the general's capture, can only have meant two",
+            "a null search that scores -MATE + ply + this shows a threat of mate. two: mated at once. null_depth, the "
+            "literal reading of the listing, never occurs at a null depth of 3 and is a mate in two at 4; its author, "
+            "whose mates may end with the general's capture, must have meant two",
             "[EE] and Crafty two; [FN]'s listing null_depth", depends_on=_needs("null_move"), games=_WITH_KINGS),
     _switch("mate_threat_extension", False,
-            "search a node one ply deeper where the null search came back mated at once", "[ours], Crafty's use",
+            "search a node one ply deeper if its null search was mated at once", "[ours], Crafty's use",
             depends_on=_needs("null_move"), games=_WITH_KINGS),
     _integer("null_safe_material", 1800, (0, 10000), (500, 4000), "centipawns",
              "own material (general or king not counted) above which unless_safe trusts a null cutoff",
@@ -355,7 +358,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("lmr_divisor", 192, (50, 1000), (120, 400), "hundredths", "divisor of the logarithmic part", "[ours]",
              depends_on=_needs("late_move_reductions"), othello=132, chess=246),
     _integer("lmr_history", 0, (0, 1000), (0, 300), "hundredths of a ply",
-             "how much less a move with the best possible history is reduced, and one with the worst more; 0 is off",
+             "how much the best possible history lowers the reduction of a move, and the worst raises it; 0 is off",
              "[ours]", depends_on=_needs("history_gravity"), off=0, chess=180),
     _switch("lmr_root", True, "late quiet moves are first tried at reduced depth at the root too", "[ours]",
             depends_on=_needs("late_move_reductions"), othello=False),
@@ -364,32 +367,34 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
             aliases=("OneReplyExtension",)),
     _integer("singular_depth", 0, (0, 30), (0, 12), "plies",
-             "least depth at which a table move that all others are far behind is searched one ply deeper; 0 is off",
+             "least depth at which a table move far better than all others is searched one ply deeper; 0 is off",
              "[ours], after Deep Blue", aliases=("SingularExtensionDepth",), off=0, chess=8),
     _integer("singular_margin", 6, (0, 200), (1, 30), "centipawns a ply",
-             "how far behind the others must be, times the depth", "[ours]",
+             "how much worse the others must be, times the depth", "[ours]",
              depends_on=_needs("singular_depth", *range(1, 31))),
     _integer("reverse_futility_depth", 6, (0, 20), (0, 8), "plies",
-             "deepest node at which a static evaluation far above beta is believed; 0 is off", "[ours]", othello=0,
+             "greatest depth at which a static evaluation far above beta cuts a node off; 0 is off",
+             "[ours]", othello=0,
              aliases=("RFPDepth", "StaticNullMoveDepth"), off=0),
     _integer("reverse_futility_margin", 62, (1, 2000), (40, 400), "centipawns a ply",
              "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120,
              aliases=("RFPMargin", "StaticNullMoveMargin"), depends_on=_needs("reverse_futility_depth", *range(1, 21)),
              chess=58),
     _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
-             "deepest node at which quiet moves are skipped when the static evaluation is far below alpha; 0 is off",
+             "greatest depth at which quiet moves are skipped if the static evaluation is far below alpha; 0 is off",
              "[ours]", othello=0, off=0),
     _integer("futility_margin", 83, (1, 2000), (50, 500), "centipawns a ply",
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log", othello=150,
              depends_on=_needs("futility_depth", *range(1, 21)), chess=99),
     _integer("razoring_depth", 2, (0, 10), (0, 4), "plies",
-             "deepest node that goes straight to quiescence when the static evaluation is far below alpha; 0 is off",
+             "greatest depth at which a node with a static evaluation far below alpha goes straight to quiescence; 0 "
+             "is off",
              "[ours]", othello=0, aliases=("RazorDepth",), off=0),
     _integer("razoring_margin", 300, (1, 3000), (100, 900), "centipawns a ply",
              "how far below alpha the evaluation must be, times the depth", "[ours]", scale="log",
              depends_on=_needs("razoring_depth", *range(1, 11))),
     _integer("late_move_pruning_depth", 4, (0, 20), (0, 6), "plies",
-             "deepest node at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0,
+             "greatest depth at which late quiet moves are skipped altogether; 0 is off", "[ours]", othello=0,
              aliases=("LMPDepth",), off=0),
     _integer("late_move_pruning_base", 5, (1, 60), (2, 20), "moves",
              "moves searched at depth 1 before late ones are skipped; depth squared are added", "[ours]", othello=6,
@@ -405,7 +410,7 @@ PARAMETERS: tuple[Parameter, ...] = (
             "a forced pass costs a ply of depth; off, a search as deep as there are empty squares reaches the end",
             "[OT] off", games=_OTHELLO),
     _integer("probcut_depth", 0, (0, 60), (0, 12), "plies",
-             "least depth at which a shallower search whose value lies far outside the window is believed; 0 is off",
+             "least depth at which a shallower search with a value far outside the window cuts a node off; 0 is off",
              "[ours], after Buro's ProbCut", othello=2, off=0),
     _integer("probcut_checks", 1, (1, 3), (1, 3), "searches",
              "multi-ProbCut: such searches at a node, each deeper than the one before, up to half the depth",
@@ -417,23 +422,24 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("hash_mb", 16, (0, 4096), (), "MiB", "size of the transposition table; 0 is none", "[EE]",
              aliases=("Hash", "hashsize", "TTSize"), off=0),
     _choice("replacement", "two_tier", ("two_tier", "always", "deeper"),
-            "which entries of a bucket of two give way: one keeps the deepest of the search and the other the latest "
-            "(two_tier), the latest two stay (always), or only what is no deeper or of an earlier move (deeper)",
+            "replacement in buckets of two entries: one keeps the deepest of the search and the other the latest "
+            "(two_tier); the latest two are kept (always); or an entry replaces only one that is no deeper or from an "
+            "earlier move (deeper)",
             "[ours]", aliases=("ReplacementScheme",)),
     _switch("hash_exact_depth_only", False,
             "use table entries only of exactly the depth asked for, so that values do not depend on the table",
             "[ours]"),
     _switch("hash_static", True,
-            "a table entry that bounds the position's value on the far side of its static evaluation replaces that",
+            "replace the static evaluation by the table's bound of the position's value if it lies outside that bound",
             "[ours]", games=_WITH_KINGS),
     _switch("quiescence_table", True,
-            "quiescence uses the table's entries of any depth at the horizon, and leaves some of depth 0", "[ours]",
+            "quiescence uses table entries of any depth at the horizon, and stores some of depth 0", "[ours]",
             depends_on=_needs("quiescence"), games=_WITH_KINGS),
     _switch("hash_mate_any_depth", False,
             "a proven mate in the table cuts at any depth where its bound helps, in open windows too", "[EE 8.3]",
             depends_on=None, games=_WITH_KINGS),
     _integer("enhanced_cutoff_depth", 0, (0, 60), (0, 12), "plies",
-             "least depth at which, before any move is searched, every child's table entry is asked for a cutoff (in "
+             "least depth at which every child's table entry is probed for a cutoff before any move is searched (in "
              "the endgame solver too); 0 is off", "[ours], after Plaat's enhanced transposition cutoffs",
              aliases=("ETCDepth",), off=0),
     # Move ordering
@@ -449,7 +455,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("internal_iterative_reduction", 4, (0, 20), (0, 8), "plies",
              "least depth at which a node without a table move is searched one ply less, if hash_move is on; 0 is off",
              "[ours]", aliases=("IIRDepth",), depends_on=_needs("hash_move"), othello=0, off=0),
-    _switch("history", True, "order quiet moves by how often they cut", "[XQ 3.4]", sound=True,
+    _switch("history", True, "order quiet moves by how often they caused cutoffs", "[XQ 3.4]", sound=True,
             aliases=("HistoryHeuristic",)),
     _integer("history_weight", 2, (0, 3), (0, 3), "exponent", "bonus is (remaining depth) to this power", "[XQ 3.4] 2",
              sound=True, depends_on=_needs("history")),
@@ -460,15 +466,16 @@ PARAMETERS: tuple[Parameter, ...] = (
             "one table for both sides by squares, one for each side, or by piece and target",
             "[XQ 3.4] from_to_shared", sound=True, depends_on=_needs("history")),
     _switch("history_gravity", True,
-            "histories are bounded, and the nearer to the bound the more slowly they grow, so that what was good "
-            "lately counts; off, they are sums, all halved once one is too large, which no text has",
+            "histories are bounded and grow more slowly near the bound, so that recent results count more; off, they "
+            "are sums, all halved once one is too large, which is in no text",
             "[ours], after Stockfish", sound=True, depends_on=_needs("history"), othello=False),
     _switch("history_malus", True,
-            "a quiet move that cuts takes from the histories of the quiet ones tried before it what it is given",
+            "when a quiet move cuts, the quiet moves tried before it lose as much history as it gains",
             "[ours], after Stockfish", sound=True, depends_on=_needs("history_gravity"), othello=False),
     _integer("continuation_history", 0, (0, 2), (0, 2), "plies",
-             "order quiet moves also by how often they cut after the opponent's last move (1), and after the own one "
-             "before it too (2), by types of pieces and targets; 0 is off", "[ours], after Stockfish", sound=True,
+             "order quiet moves also by how often they cut after the opponent's last move (1), and after the side's "
+             "own move before it too (2), by types of pieces and targets; 0 is off",
+             "[ours], after Stockfish", sound=True,
              depends_on=_needs("history_gravity"), games=_WITH_KINGS, aliases=("ContinuationHistory",), off=0, chess=1),
     _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
             depends_on=_needs("history"), games=_WITH_KINGS),
@@ -478,9 +485,10 @@ PARAMETERS: tuple[Parameter, ...] = (
             depends_on=_needs("history")),
     # Evaluation
     _choice("evaluation", "full", ("squares", "material_chess", "material", "piece_square", "full"),
-            "what a piece's square adds to its value or takes from it and no more, international chess's values (rook "
-            "5, knight, bishop, horse and cannon 3, pawn 1), our values, a value by piece and square, or these with "
-            "mobility, the king's or general's safety, threats, pawns and phase",
+            "terms of the evaluation: bonuses of squares alone (squares), the piece values of international chess "
+            "(material_chess: rook 5, knight, bishop, horse and cannon 3, pawn 1), our piece values (material), a "
+            "value by piece and square (piece_square), or these with mobility, safety of king or general, threats, "
+            "pawns and phase (full)",
             "[XQ 3.1]; material and full [ours]", games=_WITH_KINGS, off="material"),
     _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_WITH_KINGS,
              off=0),
@@ -493,11 +501,11 @@ PARAMETERS: tuple[Parameter, ...] = (
              aliases=("EvalFile",)),
     # Endgame
     _integer("endgame_empties", 14, (0, 60), (8, 20), "empty squares",
-             "from so many empty squares on the game is solved exactly, at the root whatever the depth limit, below it "
+             "number of empty squares from which the game is solved exactly: at the root at any depth limit, below it "
              "where the search reaches the end; 0 is off", "[ours]", games=_OTHELLO, off=0),
     _switch("endgame_exact_iteration", True,
-            "an iteration that has reached the end of the game selectively is followed by one that solves it; not "
-            "where depth alone is limited, or to no more than the empty squares", "[ours]", games=_OTHELLO),
+            "follow an iteration that has reached the end of the game selectively by one that solves it; not if depth "
+            "is the only limit, or is limited to at most the empty squares", "[ours]", games=_OTHELLO),
     _integer("endgame_presearch", 8, (1, 60), (4, 14), "plies",
              "iteration after which the next one solves the root, once endgame_empties allows it", "[ours]",
              games=_OTHELLO),
@@ -547,15 +555,16 @@ PARAMETERS: tuple[Parameter, ...] = (
     _integer("time_share", 40, (1, 1000), (10, 150), "permille", "share of the remaining time under share", "[ours]",
              scale="log", depends_on=_needs("time_strategy", "share"), clock=True),
     _integer("time_move_cap", 500, (1, 1000), (100, 1000), "permille",
-             "the most of the remaining time that a move may take under othello, which would spend all of it on a "
-             "search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello"), clock=True),
+             "largest share of the remaining time for one move under othello, which could otherwise spend all of it "
+             "on a search to the end", "[ours]; [OT] 1000", depends_on=_needs("time_strategy", "othello"), clock=True),
     _choice("ponder_elapsed", "from_hit", ("from_hit", "from_start"),
             "what counts as spent after a ponder hit: the time since the hit, or all since the search began (it then "
             "answers at once if the soft limit has passed)", "[EE 8.1] from_hit; [3.31] from_start"),
     _integer("ponder_time_factor", 1250, (1000, 4000), (1000, 2000), "permille",
              "factor of the proper time for a player who thinks on the opponent's time too", "[3.31] 5/4", scale="log",
              depends_on=_needs("time_strategy", "elephanteye", "elephanteye-3.31")),
-    _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms", "never used: kept for what lies outside the search",
+    _integer("clock_reserve_ms", 50, (0, 60_000), (), "ms",
+             "time on the clock that the search never uses, reserved for delays outside it",
              "[ours]", aliases=("Move Overhead",), clock=True),
     _integer("poll_interval_nodes", 1024, (1, 1_000_000), (), "nodes", "nodes between two polls of clock and stop flag",
              "[EE 8.2]"),

@@ -1,4 +1,4 @@
-"""The parameter table as output: text for a terminal, Markdown, and plain data for JSON."""
+"""The parameter table as output: text for a terminal, and plain data for JSON."""
 
 from __future__ import annotations
 
@@ -65,25 +65,6 @@ def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
     lines += ["", "Sources"]
     for mark, meaning in SOURCES.items():
         lines += textwrap.wrap(f"[{mark}] {meaning}", width, initial_indent=_INDENT, subsequent_indent=_INDENT * 2)
-    return "\n".join(lines) + "\n"
-
-
-def as_markdown(rows: Sequence[Parameter], game: str) -> str:
-    """A Markdown table with a row for each parameter and a column for each property, and the list of sources."""
-    titles = (
-        "Parameter", "Default", "Legal", "Tuning", "Scale", "Unit", "Games", "Needs", "Sound", "Option", "Aliases",
-        "Meaning", "Source", "Measured",
-    )  # fmt: skip
-    table = [titles, ("---",) * len(titles)]
-    for row in rows:
-        table.append((
-            f"`{row.name}`", format_value(row.default), _values(row.kind, row.legal), _values(row.kind, row.tuning),
-            row.scale if row.kind == "integer" and row.tuning else "", unit_in(game, row),
-            ", ".join(row.games) or "all", _need(row), "yes" if row.sound else "no", row.protocol_name,
-            ", ".join(row.aliases), _sentence(row.doc), row.source, measurements(game).get(row.name, ""),
-        ))  # fmt: skip
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |" for cells in table]
-    lines += ["", *(f"- [{mark}] {meaning}" for mark, meaning in SOURCES.items())]
     return "\n".join(lines) + "\n"
 
 

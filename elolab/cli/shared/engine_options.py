@@ -242,22 +242,18 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
             f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: which engine? give "
             "cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)"
         )
+    named = NamedPlayer({}) if source.player is None else player_named(source.player, engines)
     if source.player is not None:
-        named = player_named(source.player, engines)
         entry = dict(named.entry)
     elif SOURCE in source.table:
-        named = NamedPlayer({})
         entry = {SOURCE: source.table[SOURCE]}
     elif "command" in source.table:
-        named = NamedPlayer({})
         directory = words.table.get("directory", each.table.get("directory"))
         command = _program(str(source.table["command"]), directory, source.option)
         entry = {"name": PurePath(*command[:1]).name, "command": command}
     elif REFERENCE in source.table:
-        named = NamedPlayer({})
         entry = engines.entry(str(source.table[REFERENCE]), source.option)
     else:
-        named = NamedPlayer({})
         preset = str(source.table["preset"])
         entry = {"name": preset_name(preset), "preset": preset}
     if SOURCE in entry:

@@ -49,8 +49,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--rules", nargs="+", metavar="WORD",
-        help=f"rules of the game, the keys of a table [rules]: {', '.join(map(_example, RULES.keys.values()))}; with "
-        "blanks or commas between",
+        help=f"rules of the game, the keys of a table [rules]: {', '.join(map(_example, RULES.keys.values()))}; "
+        "separated by blanks or commas",
     )  # fmt: skip
     parser.add_argument(
         "--draw", nargs="+", metavar="WORD",
@@ -59,8 +59,8 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--resign", nargs="+", metavar="WORD",
-        help="movecount=N score=S: a loss once both sides' scores have agreed on S hundredths for N moves, or with "
-        "twosided=false once the loser's own have; "
+        help="movecount=N score=S: a loss once both sides' scores have shown a lead of S hundredths for N moves, or "
+        "with twosided=false once the loser's scores have; "
         f"default movecount={STANDARD.resign_moves} score={STANDARD.resign_score}, in Othello none; off is movecount=0",
     )  # fmt: skip
     parser.add_argument(
@@ -73,7 +73,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--tbpieces", type=whole_number(0, MAX_TABLEBASE_PIECES), metavar="N",
-        help="most pieces, kings included, for which tablebases are asked (default: as many as they have)",
+        help="most pieces, kings included, for which tables are probed (default: those of the largest table)",
     )  # fmt: skip
     parser.add_argument(
         "--tbignore50", action="store_true", help="tablebases count wins that the rule of 50 moves prevents"

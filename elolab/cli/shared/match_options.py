@@ -92,7 +92,7 @@ def add_test(parser: CommandParser) -> None:
         "--batch-pairs", type=options.whole_number(1), default=batch, metavar="N",
         help=f"pairs between two interim analyses (default {batch})",
     )  # fmt: skip
-    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the same as words: elo0=ELO elo1=ELO alpha=P ...")
+    parser.add_argument("--sprt", nargs="+", metavar="WORD", help="the test as words: elo0=ELO elo1=ELO alpha=P ...")
 
 
 def test_of(arguments: argparse.Namespace) -> dict[str, Any]:

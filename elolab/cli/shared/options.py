@@ -254,8 +254,33 @@ def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of
 def _folder(text: str) -> str:
     """Refuse an empty path, which comes from an unset shell variable and would mean the current folder."""
     if not text:
-        raise argparse.ArgumentTypeError("'' names no folder; give one, . for the current one, or leave --out out")
+        raise argparse.ArgumentTypeError("'' is not a folder; give a folder, . for the current one, or omit --out")
     return text
+
+
+def add_engines_file(parser: argparse.ArgumentParser) -> None:
+    """Add ``--engines FILE``, the file of the user's engines."""
+    from elolab.arena.engines_file import ENGINES_NAME
+
+    parser.add_argument(
+        "--engines", dest="engines_file", metavar="FILE",
+        help=f"file of your engines (default {ENGINES_NAME}, here or in ~/.config/elolab)",
+    )  # fmt: skip
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """Add ``--option NAME=VALUE`` (may be repeated) and ``--directory DIR``, for a program on the command line."""
+    parser.add_argument(
+        "--option", dest="options", action="append", default=[], metavar="NAME=VALUE", type=named_value,
+        help="an option of the engine, set after every start; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--directory", metavar="DIR", help="folder in which the engine runs (default: the current one)")
+
+
+def add_plugin_start(parser: argparse.ArgumentParser) -> None:
+    """Add ``-info`` and ``-plugin``, with which Qianhong starts its plug-ins."""
+    parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
+    parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
 
 
 def add_seed(parser: argparse.ArgumentParser, default: int | None = None) -> None:

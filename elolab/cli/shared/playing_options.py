@@ -33,11 +33,8 @@ def add_playing(parser: argparse.ArgumentParser, *, keeps_dialogues: bool = True
 
     ``keeps_dialogues`` adds ``--log``, for commands that play external engines.
     """
-    options.add_concurrency(parser)
-    add_oversubscribe(parser)
-    add_affinity(parser)
-    add_cluster(parser)
-    add_progress(parser)
+    _add_machine(parser)
+    _add_progress(parser)
     if keeps_dialogues:
         add_log(parser)
     parser.add_argument(
@@ -62,33 +59,26 @@ def add_tournament_output(parser: argparse.ArgumentParser) -> None:
     add_anchor(parser)
 
 
-def add_affinity(parser: argparse.ArgumentParser) -> None:
-    """Add ``--affinity``, which assigns processors to games; see ``arena.players.processors``."""
-    parser.add_argument(
-        "--affinity",
-        type=_affinity,
-        default=OFF,
-        metavar="PROCESSORS",
-        help="processors of its own for each game at a time: off (default), auto (of those this process may use), or "
-        "a list such as 0-3,8",
-    )
-    parser.add_argument(
-        "--use-affinity", dest="affinity", nargs="?", const=AUTO, type=_affinity, default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )  # fmt: skip
-
-
-def add_oversubscribe(parser: argparse.ArgumentParser) -> None:
-    """Add ``--oversubscribe``, which permits more games than the machine has processors or memory for."""
+def _add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options on processors and clusters."""
+    options.add_concurrency(parser)
     parser.add_argument(
         "--oversubscribe", action="store_true",
         help="play although games on clocks need more processors, or hash tables more memory, than the machine has",
     )  # fmt: skip
     parser.add_argument("--force-concurrency", dest="oversubscribe", action="store_true", help=argparse.SUPPRESS)
-
-
-def add_cluster(parser: argparse.ArgumentParser) -> None:
-    """Add ``--cluster``, which takes an address or hosts, ``--wall-clock-on-cluster`` and ``--scale-limits``."""
+    parser.add_argument(
+        "--affinity",
+        type=_affinity,
+        default=OFF,
+        metavar="PROCESSORS",
+        help="give each simultaneous game its own processors: off (default), auto (from all that this process may "
+        "use), or a list such as 0-3,8",
+    )
+    parser.add_argument(
+        "--use-affinity", dest="affinity", nargs="?", const=AUTO, type=_affinity, default=argparse.SUPPRESS,
+        help=argparse.SUPPRESS,
+    )  # fmt: skip
     parser.add_argument(
         "--cluster", type=_scheduler, metavar="ADDRESS",
         help="play the games on the workers of a Dask cluster, as many at a time as they have threads; ADDRESS is its "
@@ -106,8 +96,8 @@ def add_cluster(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_progress(parser: argparse.ArgumentParser) -> None:
-    """Add ``--every``, ``--verbose`` and ``--stop-after-faults``, for commands that play games."""
+def _add_progress(parser: argparse.ArgumentParser) -> None:
+    """Add the options on lines of progress, and ``--stop-after-faults``."""
     parser.add_argument(
         "--every", type=options.whole_number(1), metavar="N",
         help="print a complete status line every N games (default: none on a terminal, whose last line shows the "
@@ -151,8 +141,8 @@ def add_log(parser: argparse.ArgumentParser) -> None:
     """Add ``--log DIR``, for commands that play external engines."""
     parser.add_argument(
         "--log", metavar="DIR", type=_log_folder,
-        help="keep whole dialogues with external engines there: a file for each player, with times; added to, never "
-        "overwritten",
+        help="folder for complete dialogues with external engines: one file a player, with times; existing files are "
+        "extended",
     )  # fmt: skip
 
 
@@ -203,8 +193,8 @@ def add_anchor(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=ELO",
-        help="the rating of a player, to which the others' are relative (default: the mean of all is 0); may be "
-        "given for several players",
+        help="fix the rating of a player; the others are relative to it (default: the mean of all is 0); may be "
+        "repeated",
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from elolab.engine.games import algebraic, without_solver
 from elolab.engine.games.chess import captures, evaluation, moves, notation, position, rules
-from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
+from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.rules import Adjudication, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
@@ -50,15 +50,7 @@ class Chess(Game):
         BenchPosition("8/8/3k4/8/8/8/4K3/2R5 w - - 0 1", 10),
     )
 
-    @property
-    def fitting(self) -> EvaluationFitting:
-        """The interface for fitting the weights of the full evaluation."""
-        from elolab.engine.games.chess.fitting import ChessFitting
-
-        return ChessFitting()
-
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Store the rules in a state, in place."""
         state.fold = rules.fold
         state.move_limit = rules.move_limit
         state.insufficient = int(rules.insufficient)

@@ -2,7 +2,7 @@
 
 A row is five uint64. The first four hold sixteen squares each from the lowest four bits on: 0 for an empty square, else
 the piece's type + 1, and 8 more for the side not to move. The side to move plays from below, as White does. The last
-word is 1 for positions to fit to: nobody is in check, the next move of the game captures nothing and promotes no pawn,
+word is 1 for suitable positions: no side is in check, the next move of the game captures nothing and promotes no pawn,
 and the evaluation is the weighted sum of the features, without knowledge of endgames.
 """
 
@@ -141,7 +141,6 @@ class ChessFitting(EvaluationFitting):
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """The positions of a game; see ``EvaluationFitting``."""
         numbers = [(_SQUARES[move[:2]], _SQUARES[move[2:4]], " nbrq".index(move[4:] or " ")) for move in moves]
         rows = np.zeros((len(moves) + 1, self.words), np.uint64)
         _replay(notation.parse_position(start), np.array(numbers, np.int64).reshape(-1, 3), rows)
@@ -169,3 +168,6 @@ class ChessFitting(EvaluationFitting):
         state.castling = 0
         state.en_passant = NO_SQUARE
         return notation.format_position(state)
+
+
+FITTING = ChessFitting()

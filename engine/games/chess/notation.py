@@ -42,7 +42,7 @@ from elolab.engine.games.fen import EMPTY_SQUARE, format_board, read_board, read
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 LETTERS = "pnbrqk"
-"""Letters of the piece types in a FEN, Black's; White's are upper case."""
+"""Letters of Black's pieces in a FEN, by type; White's are the capitals."""
 _LETTER_OF_CODE = dict(enumerate(LETTERS.upper())) | dict(enumerate(LETTERS, 8))
 _TYPE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _SIDE_NAMES = ("White", "Black")

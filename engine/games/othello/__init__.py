@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
+from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.games.othello import endgame, evaluation, notation, perft, position, rules
 from elolab.engine.rules import Adjudication
 from elolab.engine.settings.parameters import resolve, to_record
@@ -41,13 +41,6 @@ class Othello(Game):
         BenchPosition("---O-O-----OO--X--OOO-XX--OOOOOO--OOXXOO---OXOOOXXXXXO-X---OXOO- X", 10),
         BenchPosition("-OOO----X-XO----XXXO-OOOXXXOOO-OOOXOXOOOXOXOXXO-XXXXX-X-XXXXXX-X X", 12),
     )
-
-    @property
-    def fitting(self) -> EvaluationFitting:
-        """The interface for fitting the weights of the evaluation."""
-        from elolab.engine.games.othello.fitting import OthelloFitting
-
-        return OthelloFitting()
 
     def parse_state(self, text: str) -> Any:
         """A state from a board's text, with the default evaluation's weights; raises ``PositionError``."""

@@ -86,7 +86,6 @@ class OthelloFitting(EvaluationFitting):
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """The positions of a game; see ``EvaluationFitting``."""
         codes = np.array([_CODES[move] for move in moves], np.int64)
         rows = np.zeros((len(codes) + 1, self.words), np.uint64)
         _replay(notation.parse_position(start), codes, rows)
@@ -97,7 +96,6 @@ class OthelloFitting(EvaluationFitting):
         return self._survey(rows)[1] != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Steps and features of positions; see ``EvaluationFitting``."""
         steps, _, counts = self._survey(rows)
         return steps, counts
 
@@ -109,11 +107,9 @@ class OthelloFitting(EvaluationFitting):
 
     @property
     def pattern_weights(self) -> int:
-        """Number of pattern weights in each phase."""
         return weight_count()
 
     def patterns(self, rows: np.ndarray) -> np.ndarray:
-        """Indices of the pattern weights that apply to each position; see ``EvaluationFitting``."""
         occupations = np.zeros((len(rows), LANES), np.uint16)
         _read_rows(np.ascontiguousarray(rows), occupations)
         places = occupations[:, : len(INSTANCES)] + INSTANCE_STARTS[: len(INSTANCES)].astype(np.int32)
@@ -124,3 +120,6 @@ class OthelloFitting(EvaluationFitting):
         state = new_record(STATE_DTYPE)
         state.discs[0], state.discs[1] = row
         return notation.format_position(state)
+
+
+FITTING = OthelloFitting()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from elolab.engine.games import without_solver
-from elolab.engine.games.contract import BenchPosition, EvaluationFitting, Game, Position, register_game
+from elolab.engine.games.contract import BenchPosition, Game, Position, register_game
 from elolab.engine.games.xiangqi import distances, evaluation, move_names, moves, notation, position, rules
 from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
@@ -46,15 +46,7 @@ class Xiangqi(Game):
         BenchPosition("3ak4/9/4b4/9/9/8p/4P4/9/4A4/3K1A3 w - - 0 1", 12),
     )
 
-    @property
-    def fitting(self) -> EvaluationFitting:
-        """The interface for fitting the weights of the full evaluation."""
-        from elolab.engine.games.xiangqi.fitting import XiangqiFitting
-
-        return XiangqiFitting()
-
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Store the rules in a state, in place."""
         state.repetition = REPETITION_RULES.index(rules.repetition)
         state.fold = rules.fold
         state.move_limit = rules.move_limit
@@ -83,7 +75,6 @@ class Xiangqi(Game):
         return ending is not None and ending.result == "1/2-1/2"
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Lower bound of the number of plies from a state to a target; see ``distances.moves_missing``."""
         return distances.moves_missing(state, target)
 
 

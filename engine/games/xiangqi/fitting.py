@@ -123,7 +123,6 @@ def _survey(state, rows, phases, counts):
 
 @jit
 def _clear(state):
-    """Remove all pieces from the board."""
     for slot in range(16, SLOTS):
         square = np.int64(state.square[slot])
         if square != NOWHERE:
@@ -166,7 +165,6 @@ class XiangqiFitting(EvaluationFitting):
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """The positions of a game; see ``EvaluationFitting``."""
         codes = np.array([_CODES[move] for move in moves], np.int64)
         rows = np.zeros((len(codes) + 1, self.words), np.uint64)
         _replay(notation.parse_position(start), codes, rows)
@@ -198,3 +196,6 @@ class XiangqiFitting(EvaluationFitting):
         state.square[:] = NOWHERE
         _set_up(state, row)
         return notation.format_position(state)
+
+
+FITTING = XiangqiFitting()

@@ -157,10 +157,7 @@ def read_game(
     returns the number found in the SAN games of the same file. Raises ``WrongMoveError``.
     """
     if is_algebraic_game(words):
-        try:
-            moves = read_algebraic(position, words, ranks, ranks_of_file)
-        except AlgebraicError as error:
-            raise WrongMoveError(error.number, f": {error}") from None
+        moves = read_algebraic(position, words, ranks, ranks_of_file)
         for move in moves:
             position.push(move)
         return moves
@@ -465,20 +462,20 @@ def read_algebraic(
     """Convert the moves of a game to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
 
     If both do, ``ranks_of_file()`` gives the number from which the file's other games count. If that is empty,
-    ``ranks`` decides: ``0``, ``1`` or ``auto``. Raises ``AlgebraicError`` if neither number makes all moves legal, or
+    ``ranks`` decides: ``0``, ``1`` or ``auto``. Raises ``WrongMoveError`` if neither number makes all moves legal, or
     if ``auto`` cannot decide. The error names the first illegal move, by the number with more legal moves before it.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
     legal = [moves for moves, error in readings if error is None]
     if not legal:
         moves, error = max(readings, key=lambda reading: len(reading[0]))
-        raise AlgebraicError(len(moves), str(error))
+        raise WrongMoveError(len(moves), f": {error}")
     if len(legal) == 1 or legal[0] == legal[1]:
         return legal[0]
     decided = ranks_of_file() or ranks
     if decided == "auto":
-        raise AlgebraicError(
-            0, f"moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
+        raise WrongMoveError(
+            0, f": moves {' '.join(texts)}: legal with ranks from 0 ({' '.join(legal[0])}) and from 1 "
             f"({' '.join(legal[1])}); say {argument('ranks', 0)} or {argument('ranks', 1)}",
         )  # fmt: skip
     return legal[int(decided)]
@@ -491,14 +488,6 @@ def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
     """
     legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
     return legal[0] if len(legal) == 1 else ""
-
-
-class AlgebraicError(MoveError):
-    """Raised for a game in SAN that cannot be read; ``number`` is the index of the wrong move, from 0."""
-
-    def __init__(self, number: int, text: str) -> None:
-        super().__init__(text)
-        self.number = number
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:

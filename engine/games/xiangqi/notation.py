@@ -77,7 +77,7 @@ def parse_position(text: str) -> Any:
     if fields[1] not in ("w", "r", "b"):
         raise PositionError(f"FEN {text!r}: side to move is {fields[1]!r}, expected w (or r) for Red, b for Black")
     if moves := [field for field in fields[2:4] if re.fullmatch("[a-i][0-9][a-i][0-9]", field, re.I)]:
-        raise PositionError(f"FEN {text!r}: {moves[0]!r} is a move, expected - - behind the side to move")
+        raise PositionError(f"FEN {text!r}: {moves[0]!r} is a move, expected - - after the side to move")
     side = BLACK if fields[1] == "b" else RED
     state = new_record(STATE_DTYPE)
     state.square[:] = NOWHERE

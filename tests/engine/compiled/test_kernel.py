@@ -289,7 +289,7 @@ def test_rule_5_no_global_table_is_larger_than_two_megabytes() -> None:
     large = [
         (name, key, value.nbytes)
         for name, module in list(sys.modules.items())
-        if name.startswith("engine")
+        if name.startswith("elolab.engine")
         for key, value in vars(module).items()
         if isinstance(value, np.ndarray) and value.nbytes > 2_000_000
     ]

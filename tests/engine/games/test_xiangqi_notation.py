@@ -71,7 +71,7 @@ REFUSED = [
     ("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 1 junk", "'junk' is not part of it"),
     ("3k5/9/9/9/9/9/9/9/9/5K3 w - - 0 1 moves f0f1 d9d8", "'moves f0f1 d9d8' is not part of it"),
     ("3k5/9/9/9/9/9/9/9/9/5K3 w moves f0f1", "'moves f0f1' is not part of it"),
-    ("3k5/9/9/9/9/9/9/9/9/5K3 w f0f1", "'f0f1' is a move, expected - - behind the side to move"),
+    ("3k5/9/9/9/9/9/9/9/9/5K3 w f0f1", "'f0f1' is a move, expected - - after the side to move"),
     ("3k5/9/9/9/9/9/9/9/9/5K3 w - F0F1", "'F0F1' is a move"),
     ("-" * 27 + "OX------XO" + "-" * 27 + " X", "Othello"),
 ]
