@@ -10,7 +10,7 @@ class Command:
     """One row of the table of commands; its code is the module of the same name in ``elolab.cli``.
 
     A hyphen in the name is an underscore in the module's name. The module has ``configure(parser)``, which adds the
-    command's arguments to its parser, and ``run(arguments) -> int``, which runs it and returns the exit code.
+    command's arguments to its parser. Its ``run(arguments) -> int`` runs the command and returns the exit code.
     """
 
     name: str
