@@ -52,3 +52,19 @@ class UserError(Exception):
 
     def __str__(self) -> str:
         return "; ".join(filter(None, (self.problem, self.remedy)))
+
+
+class PositionError(UserError):
+    """A text that is not a legal position; the message names the place of the mistake."""
+
+
+class MoveError(UserError):
+    """An unreadable or illegal move; the message names the move and the position."""
+
+
+class WrongMoveError(MoveError):
+    """A move of a game that cannot be read or is not legal; ``number`` is its index in the game, from 0."""
+
+    def __init__(self, number: int, text: str) -> None:
+        super().__init__(text)
+        self.number = number

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from elolab.engine.errors import UserError
-from elolab.engine.games.contract import WrongMoveError
+from elolab.engine.errors import UserError, WrongMoveError
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Position

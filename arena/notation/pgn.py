@@ -27,9 +27,8 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from elolab.arena.notation.game_moves import read_moves
 from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
-from elolab.engine.errors import UserError, argument
+from elolab.engine.errors import UserError, WrongMoveError, argument
 from elolab.engine.games import GAMES, game_named
-from elolab.engine.games.contract import WrongMoveError
 from elolab.engine.language import Catalogue
 from elolab.engine.values import BAN, MATE, format_score
 

@@ -14,8 +14,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import MAX_VARIATION, variation_of
-from elolab.engine.errors import UserError
-from elolab.engine.games.contract import WrongMoveError
+from elolab.engine.errors import UserError, WrongMoveError
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position

@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from elolab.engine.compiled.kernel import announce_compilation, game_stub, implement, new_record
-from elolab.engine.errors import UserError
+from elolab.engine.errors import MoveError as MoveError
+from elolab.engine.errors import PositionError as PositionError
+from elolab.engine.errors import WrongMoveError as WrongMoveError
 from elolab.engine.rules import REASONS, RESULTS, Adjudication, Ending, Rules
 from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.parameters import Value
@@ -246,22 +248,6 @@ def register_game(marker: str, *modules: Any) -> SimpleNamespace:
         raise TypeError(f"game {marker} lacks {', '.join(missing)}")
     implement(marker, **found)
     return SimpleNamespace(**found)
-
-
-class PositionError(UserError):
-    """A text that is not a legal position; the message names the place of the mistake."""
-
-
-class MoveError(UserError):
-    """An unreadable or illegal move; the message names the move and the position."""
-
-
-class WrongMoveError(MoveError):
-    """A move of a game that cannot be read or is not legal; ``number`` is its index in the game, from 0."""
-
-    def __init__(self, number: int, text: str) -> None:
-        super().__init__(text)
-        self.number = number
 
 
 _OF_THREAD = threading.local()

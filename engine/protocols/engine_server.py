@@ -83,7 +83,9 @@ class SearchProgress:
 
 
 Search = Callable[[SearchTask, StopFlag, StopFlag | None, ReportBoard], SearchResult]
-"""A function that runs a search, given its task, stop flag, ponder flag (``None``: no pondering) and report board."""
+"""A function that runs a search, given its task, the stop flag, the ponder flag and the board for reports.
+
+The ponder flag is ``None`` if the search does not ponder."""
 
 
 class EngineServer(ABC):
