@@ -84,8 +84,10 @@ def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[s
 
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
-    """Return the given names of levels, keyed by the levels' text; raises ``ConfigurationError`` for a key that is none
-    of ``levels``."""
+    """Check the table ``names`` of a specification, which gives levels (keys, as text) names for people (values).
+
+    Raises ``ConfigurationError`` for a key that is none of ``levels``.
+    """
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():
         if key not in written:

@@ -68,10 +68,11 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's set over the number of games, by two models, and the final intervals.
+    """Elo of every round's set over the number of games, and the final intervals.
 
-    One model is that after the round, with its 90 % interval; the other one is the last model. For samplers that play
-    trials, the trial's observed Elo replaces the first. Arrowheads mark intervals and points that leave the axis.
+    Each set has two values: the estimate of the model at the end of its round, with a 90 % interval, and the estimate
+    of the model of all games. For samplers that play trials, the trial's observed Elo replaces the first estimate.
+    Arrowheads mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
