@@ -65,7 +65,7 @@ TOGETHER_SECONDS = 0.02
 
 A killed process loses at most these games and the running ones.
 """
-TOGETHER_SHARE = 0.05
+TOGETHER_SHARE = 0.15
 """Share of a game's duration for which longer games are collected, while others are queued to begin meanwhile."""
 MAX_TOGETHER_SECONDS = 0.25
 

@@ -35,6 +35,7 @@ from elolab.engine.compiled.kernel import (
     monotonic_ns,
     new_record,
     read_flag,
+    store_word,
 )
 
 if TYPE_CHECKING:
@@ -52,6 +53,10 @@ LONGEST_NS = 1_000_000_000_000
 """Longest time in nanoseconds of one wait, which must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
 """Nanoseconds by which the time that the thread had to wait for a processor may be overestimated."""
+SCHEDULE_PATH = "/proc/thread-self/schedstat"
+"""File of Linux that says how long a thread has waited for a processor."""
+BEAT_MS = 2
+"""Milliseconds between the beats of a thread that stands for all threads where there is no such file."""
 WAKE_NS = 100_000_000
 """Nanoseconds after which a call on the main thread is interrupted: only there does Python handle signals."""
 LOOK_NS = 1_000_000_000
@@ -228,8 +233,8 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
 
     ``talks`` is an array of one record of ``EXCHANGE_DTYPE``, which keeps all that is needed to go on by another call;
     numba takes an array much faster than a record. ``stop`` is the address of a stop flag, 0 for none; ``schedule`` a
-    descriptor of the thread's ``/proc/thread-self/schedstat``, -1 for none; at ``wake_ns`` the call ends if nothing
-    else has ended it.
+    descriptor of the thread's ``SCHEDULE_PATH``, or without one the negative address of the beats; at ``wake_ns`` the
+    call ends if nothing else has ended it.
     """
     talk = talks[0]
     if talk.written < talk.question_bytes:
@@ -302,7 +307,7 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
                 has_line = _has_line(talk, before, skips_thinking)
                 if has_line or now_ns - looked_ns >= EXACT_NS:
                     before_ns, waited_ns = waited_ns, _waited_ns(schedule)
-                    talk.waited_ns = waited_ns - before_ns if before_ns >= 0 else -1
+                    talk.waited_ns = waited_ns - before_ns if before_ns >= 0 else _beats_late_ns(schedule)
                     looked_ns = now_ns
                     talk.total_waited_ns, talk.total_read_ns = waited_ns, now_ns
                 if has_line:
@@ -404,6 +409,25 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
         number = 10 * number + np.int64(text[place]) - _ZERO
         place += 1
     return number
+
+
+@jit
+def _beat(beats, times):  # type: ignore[no-untyped-def]
+    """Note how late a thread wakes that sleeps ``BEAT_MS`` again and again: when it is due, and its last lateness."""
+    for _ in range(times):
+        due_ns = monotonic_ns() + BEAT_MS * 1_000_000
+        store_word(beats, 0, np.uint64(due_ns))
+        poll(-1, 0, -1, -1, -1, BEAT_MS)
+        store_word(beats, 1, np.uint64(max(np.int64(0), monotonic_ns() - due_ns)))
+
+
+@jit
+def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
+    """How late a thread wakes now, by the beats; -1 without them."""
+    if schedule >= -1:
+        return np.int64(-1)
+    late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
+    return max(late_ns, np.int64(load_word(-schedule, 1)))
 
 
 # --- Its use from Python ---------------------------------------------------------------------------------------------
@@ -559,16 +583,27 @@ def load_exchange() -> None:
     """Load or compile the code of ``exchange``; call it first on the main thread, because threads must not import."""
     record = new_record(EXCHANGE_DTYPE)
     exchange(array_of(record), WRITE, 0, -1, NEVER_NS)
+    _schedule()
+
+
+@functools.cache
+def _beats() -> Any:
+    """The words of ``_beat``, whose thread runs from now on."""
+    beats = np.zeros(2, np.uint64)
+    beats[0] = np.uint64(NEVER_NS)
+    _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import
+    threading.Thread(target=_beat, args=(beats.ctypes.data, NEVER_NS), name="beats", daemon=True).start()
+    return beats
 
 
 class _Schedule:
-    """A thread's open ``/proc/thread-self/schedstat``, which counts the time that it waited for a processor."""
+    """A thread's open ``SCHEDULE_PATH``, or without one the negative address of the beats."""
 
     def __init__(self) -> None:
         try:
-            self.descriptor = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+            self.descriptor = os.open(SCHEDULE_PATH, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:  # not Linux
-            self.descriptor = -1
+            self.descriptor = -int(_beats().ctypes.data)
 
     def __del__(self) -> None:
         if self.descriptor >= 0:
@@ -579,7 +614,7 @@ _OF_THREAD = threading.local()
 
 
 def _schedule() -> int:
-    """The descriptor of this thread's ``_Schedule``; -1 if the system has none."""
+    """The descriptor of this thread's ``_Schedule``."""
     try:
         return int(_OF_THREAD.schedule.descriptor)
     except AttributeError:

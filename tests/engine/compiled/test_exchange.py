@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -145,3 +146,37 @@ def test_it_works_without_compilation() -> None:
         [sys.executable, "-c", program], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.stdout == "['info depth 1', 'bestmove a0a1']\n", done.stderr
+
+
+READER = """
+import sys, threading, time
+from elolab.engine.compiled import exchange
+exchange.SCHEDULE_PATH = "/no/such/file"
+talk = exchange.Conversation(*map(int, sys.argv[1:3]), -1, -1)
+def read():
+    time.sleep(0.1)  # the beats have begun
+    talk.ask(b"go\\n", -1)
+    while talk.exchange(talk.READ_ANSWER, time.monotonic_ns() + 60 * 10**9, None) != exchange.DONE:
+        pass
+    print(talk.late_ns)
+thread = threading.Thread(target=read)
+exchange.load_exchange()
+thread.start()
+thread.join()
+"""
+
+
+def test_lateness_is_noticed_where_the_system_does_not_say_how_long_a_thread_waited() -> None:
+    with conversation() as pipes:
+        heard, question, output, *_ = pipes.all
+        for descriptor in (heard, question, output):
+            os.set_blocking(descriptor, True)
+        words = [sys.executable, "-c", READER, str(question), str(output)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=ROOT, pass_fds=(question, output)) as process:
+            assert os.read(heard, 9) == b"go\n"
+            process.send_signal(signal.SIGSTOP)
+            pipes.say(b"bestmove a0a1\n")
+            time.sleep(0.2)
+            process.send_signal(signal.SIGCONT)
+            assert process.stdout is not None
+            assert int(process.stdout.read()) >= 100_000_000
