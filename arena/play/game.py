@@ -207,8 +207,8 @@ def finish_game(
 ) -> FinishedGame:
     """Play one game as ``play_game`` does, but leave it to another thread to make the record.
 
-    One thread that makes the records of several games in turn needs a third of the time that the threads of the games
-    need, where all code and data have left the processor's cache during the game.
+    A thread that makes the records of several games in turn finds code and data in the processor's cache, from which
+    they have gone for the threads of the games.
     """
     started_at, began_ns = time.time(), time.monotonic_ns()
     game = _GameInProgress(job, players, stop)

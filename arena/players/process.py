@@ -117,6 +117,8 @@ class Dialogue:
 
     def exchanged(self, sent: Sent, received: Received) -> None:
         """Record what compiled code has sent and read."""
+        if 2 * sent.asked >= self.SENT_LINES:  # each question has two lines
+            self._sent.clear()
         if sent.asked:
             self._sent.append(sent)
         if received.output:

@@ -628,7 +628,9 @@ class ProgramSide:
     def _sent(self) -> Sent:
         words = self._words
         line, records, goes = self._parts
-        return Sent(words.asked, bytes(line[: words.line_bytes]), bytes(records), bytes(goes), self.talk.asked_ns)
+        asked = words.asked
+        kept = bytes(goes[: GO_BYTES * min(asked, SENT)])
+        return Sent(asked, bytes(line[: words.line_bytes]), bytes(records), kept, self.talk.asked_ns)
 
 
 class ClockState(NamedTuple):
