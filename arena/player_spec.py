@@ -14,6 +14,8 @@ from elolab.arena.builds.repository import is_source
 from elolab.arena.engines_file import EnginesFile, engines_file
 from elolab.arena.keys.player import ANY_PLAYER, DESCRIPTION, REFERENCE, SOURCE, command_of, keys_of
 from elolab.arena.players.detect import DetectionError, ProtocolFinder
+from elolab.arena.players.player import PlayerFault
+from elolab.arena.players.process import find_program
 from elolab.arena.players.registry import (
     DEFAULT_PROTOCOL,
     EXPECTED_PROTOCOLS,
@@ -25,6 +27,7 @@ from elolab.arena.players.registry import (
 )
 from elolab.arena.records import BUILTIN, PlayerSpec
 from elolab.engine.errors import UserError, argument
+from elolab.engine.games import GAMES
 from elolab.engine.settings.configuration import (
     ConfigurationError,
     available_configs,
@@ -346,8 +349,6 @@ def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
-    from elolab.engine.games import GAMES
-
     path, data = _read_player_file(word, engines)
     name = preset_name(word)
     alone = data.get("players")
@@ -399,9 +400,6 @@ def _is_preset(word: str) -> bool:
 
 def is_installed(program: str) -> bool:
     """Whether a folder of ``PATH`` contains a program of that name."""
-    from elolab.arena.players.player import PlayerFault
-    from elolab.arena.players.process import find_program
-
     try:
         return os.sep not in program and bool(find_program([program], None))
     except PlayerFault:

@@ -14,6 +14,7 @@ from elolab.arena.play.tournament_run import count_of
 from elolab.arena.provenance.record import builds_in
 from elolab.arena.run import ENGINE_IDENTITY, differences, kind_in, plain
 from elolab.arena.statistics.numbers import elo_text
+from elolab.arena.statistics.standings import tables_of
 from elolab.engine.language import Catalogue, columns_of, padded
 from elolab.engine.settings.toml_values import toml_value
 
@@ -126,8 +127,6 @@ def _ratings(
     """The rating of every player by name, from the first ``count`` games, and the names in each group connected by
     games.
     """
-    from elolab.arena.statistics.standings import tables_of
-
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     names = tables.counter.players

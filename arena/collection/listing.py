@@ -18,6 +18,7 @@ from elolab.arena.play.tournament_run import result_of, stored_tournament, withd
 from elolab.arena.provenance.status import read_status
 from elolab.arena.schedule import challengers_of
 from elolab.arena.statistics.numbers import elo_text
+from elolab.arena.statistics.placing import placing_of, result_sentence
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
@@ -142,8 +143,6 @@ def tournament_in(store: Store) -> TournamentSpec | None:
 
 def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[str, int, int, str]:
     """The format, the numbers of games planned and played, and the result as text."""
-    from elolab.arena.statistics.placing import placing_of, result_sentence
-
     found = result_of(spec, store)
     possible = found.planned - found.unplayable
     if len(spec.players) == 2:

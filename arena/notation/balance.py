@@ -27,7 +27,6 @@ from elolab.arena.notation.openings import OpeningError, identity_of
 from elolab.arena.players.player import GameStopped, PlayerFault, PlayerResigned
 from elolab.arena.players.registry import make_player
 from elolab.arena.records import Opening
-from elolab.engine.engine import Engine
 from elolab.engine.errors import UserError, argument
 from elolab.engine.games import game_named
 
@@ -63,6 +62,8 @@ class EngineJudge:
     """Scores positions by a search of the built-in engine."""
 
     def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
+        from elolab.engine.engine import Engine  # loads the compiler
+
         # Without a transposition table: clearing one would take longer than the search.
         self._engine = Engine(game, {"hash_mb": 0})
         self._limits = limits

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.notation.archives.archive_files import unpacked
+from elolab.arena.notation.pgn import decode_text, read_results
 from elolab.arena.records import points_of
 from elolab.arena.statistics.elo import Pentanomial, Trinomial
 from elolab.arena.statistics.match_statistics import labelled
@@ -47,9 +49,6 @@ def results_of_file(path: str, game: str, player: str | None, opponent: str | No
     A file of two players needs no names: ``player`` is then the first mover of its first game. Raises ``UserError`` if
     the players cannot be determined.
     """
-    from elolab.arena.notation.archives.archive_files import unpacked
-    from elolab.arena.notation.pgn import decode_text, read_results
-
     try:
         data = unpacked(Path(path).read_bytes(), path)
     except OSError as error:

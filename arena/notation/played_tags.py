@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import format_value, resolve
 
 if TYPE_CHECKING:
     from elolab.arena.records import GameRecord, PlayerSpec
@@ -82,8 +83,6 @@ def options_text(player: PlayerSpec, game: str) -> str:
 
     Of a built-in player these are its parameters with other values, of a program the options that it is sent.
     """
-    from elolab.engine.settings.parameters import format_value, resolve
-
     if player.is_builtin:
         defaults = resolve({}, game=game)
         changes = [(name, format_value(value)) for name, value in player.parameters if value != defaults.get(name)]

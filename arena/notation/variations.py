@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.player import LEVEL_SCORE, MAX_VARIATION
 from elolab.arena.records import GameRecord
+from elolab.engine.games import game_named
 from elolab.engine.values import MATE, MAX_GAME_PLIES, mate_distance
 
 if TYPE_CHECKING:
@@ -105,8 +106,6 @@ class VariationCounter:
 
     def __init__(self, game: str) -> None:
         """``game`` is the game's name."""
-        from elolab.engine.games import game_named
-
         self._game = game_named(game)
         self._reader = LineReader(self._game)
         self._found: dict[str, VariationCount] = {}

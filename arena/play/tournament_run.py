@@ -17,6 +17,8 @@ from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
 from elolab.arena.play.scores import MatchScore, Score, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_line
 from elolab.arena.play.store import STORE_NAME, Store, StoreError
+from elolab.arena.players.player import PlayerFault
+from elolab.arena.players.process import find_program
 from elolab.arena.players.processors import PlayerLoad
 from elolab.arena.players.registry import protocol_named
 from elolab.arena.provenance.status import Conclusion
@@ -49,6 +51,7 @@ from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
+from elolab.engine.settings.parameters import resolve
 
 WITHDRAWALS = "withdrawals"
 """Name of the store's metadata entry that lists the withdrawn players."""
@@ -459,8 +462,6 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
 
     A program that was built from a commit is built again if the cache has lost it.
     """
-    from elolab.engine.settings.parameters import resolve
-
     if not player.is_builtin:
         return restored(player)
     values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
@@ -540,9 +541,6 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
     """Reasons why the programs of external players cannot be started, keyed by the player's name; empty if all can be
     found.
     """
-    from elolab.arena.players.player import PlayerFault
-    from elolab.arena.players.process import find_program
-
     missing = {}
     for player in players:
         if not player.is_builtin:

@@ -15,8 +15,11 @@ from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from elolab.arena.players.player import GameStopped, PlayerFault
+from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
 from elolab.arena.players.processors import ANNOUNCED
 from elolab.arena.players.registry import Protocol, protocol_named, protocols
+from elolab.arena.players.threads import start_thread
 from elolab.engine.errors import UserError, argument
 
 if TYPE_CHECKING:
@@ -110,9 +113,6 @@ def games_of(program: Program, protocol: Protocol) -> tuple[str, ...]:
 
     All games of the protocol if the program does not say, or cannot be started.
     """
-    from elolab.arena.players.player import PlayerFault
-    from elolab.arena.players.process import DeadlinePassed, EngineProcess, ProcessEnded
-
     games = protocol.games or ()
     if protocol.find_games is None:
         return games
@@ -187,9 +187,6 @@ class _Attempt:
     """A process that is greeted in one protocol."""
 
     def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
-        from elolab.arena.players.player import PlayerFault
-        from elolab.arena.players.process import EngineProcess
-        from elolab.arena.players.threads import start_thread
         from elolab.engine.engine import StopFlag
 
         self.protocol = protocol
@@ -204,9 +201,6 @@ class _Attempt:
         self.task = start_thread(self._greet, time.monotonic_ns() + round(seconds * 1e9))
 
     def _greet(self, deadline_ns: int) -> None:
-        from elolab.arena.players.player import GameStopped
-        from elolab.arena.players.process import DeadlinePassed, ProcessEnded
-
         greeting = self.protocol.greeting
         assert greeting is not None
         try:

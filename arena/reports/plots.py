@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.files import FileError, replace_file
 from elolab.arena.records import GameSummary
+from elolab.arena.reports import tournament_charts as charts
 from elolab.arena.reports.drawing.fonts import chart_language
 from elolab.arena.reports.render import REPORTS
 from elolab.engine.games import game_named
@@ -47,8 +48,6 @@ def plots_of(
     ``records`` are the games that ``tables`` count. ``run`` is the sequential test, ``None`` for a tournament without
     one. ``game`` is the game's name.
     """
-    from elolab.arena.reports import tournament_charts as charts
-
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)
     sides, names = game_named(game).side_names, game_words(game, drawn).side_names
@@ -73,8 +72,6 @@ def plots_of(
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
     """The figures of search statistics: mean nodes to each depth, and percentages of wrong null moves."""
-    from elolab.arena.reports import tournament_charts as charts
-
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
     return (
         _plot("nodes_to_depth", charts.iterations_chart(search_statistics, drawn), say),

@@ -44,6 +44,7 @@ from elolab.arena.statistics.search_tables import SearchStatistics, iteration_ro
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS, PairCounter, Tables, rating_reference
 from elolab.arena.statistics.text_table import shorten_unique
 from elolab.engine.language import Catalogue
+from elolab.engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -383,8 +384,6 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
     and its number of cases.
     """
     import numpy as np
-
-    from elolab.engine.search_statistics import MATERIAL_STEP, summed_search_statistics
 
     figure, axes = single_axes(3.4)
     total = {"null_by_material": {}, **summed_search_statistics(search_statistics.totals.values())}

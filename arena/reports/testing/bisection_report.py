@@ -11,6 +11,7 @@ from elolab.arena.reports.document import Commands, Document, Facts, Note, Secti
 from elolab.arena.reports.drawing.fonts import chart_language
 from elolab.arena.reports.plots import Plot
 from elolab.arena.reports.render import REPORTS
+from elolab.arena.reports.testing.charts import bisection_chart
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.testing.bisection import SKIPPED, UNDECIDED, Bisection, Step
@@ -141,8 +142,6 @@ class BisectionReport:
         )
 
     def _plots(self, tested: Sequence[Step], say: Catalogue) -> list[Plot]:
-        from elolab.arena.reports.testing.charts import bisection_chart
-
         if not tested:
             return []
         figure = bisection_chart(self.bisection.commits, tested, chart_language(say.language))

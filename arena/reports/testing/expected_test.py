@@ -9,6 +9,7 @@ from elolab.arena.reports.document import Document, Note, Section, table_of
 from elolab.arena.reports.drawing.fonts import chart_language
 from elolab.arena.reports.plots import Plot
 from elolab.arena.reports.render import REPORTS
+from elolab.arena.reports.testing.charts import expectation_chart
 from elolab.arena.sequential import SequentialSettings
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.statistics.text_table import Column, table_lines
@@ -61,8 +62,6 @@ class ExpectedTest:
 
     def document(self, language: str) -> Document:
         """The report: the table and a figure."""
-        from elolab.arena.reports.testing.charts import expectation_chart
-
         say = Catalogue(REPORTS, language)
         about, reading = self.sentences(say)
         table = table_of(_titles(say), self.cells(), numbers=range(len(COLUMNS)))
