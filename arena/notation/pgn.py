@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from elolab.arena.notation.game_moves import read_moves
 from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.engine.errors import UserError, WrongMoveError, argument
@@ -791,9 +792,6 @@ def _add_tag(draft: _GameDraft, name: str, value: str, place: int) -> None:
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
     """Turn a draft into a game: check its moves and convert them to protocol notation."""
-    from elolab.arena.notation.game_moves import read_moves  # these load the compiler
-    from elolab.engine.games.contract import WrongMoveError
-
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_places["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
