@@ -34,7 +34,7 @@ class CommitBuild:
     """Absolute path of the built tree on the machine that read the player."""
 
     def holds(self, path: str) -> bool:
-        """Whether a path lies in the tree."""
+        """Whether a path lies in the built tree."""
         return path == self.tree or path.startswith(self.tree + os.sep)
 
     def inside(self, path: str) -> str:

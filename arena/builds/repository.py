@@ -179,7 +179,7 @@ class Repository:
         return copies / f"{self.name}-{digest_of(self.place)[:12]}.git"
 
     def _fetch(self) -> None:
-        """Copy a remote repository, or update the copy; once for each object."""
+        """Copy a remote repository, or update the copy; does nothing if this object has done so before."""
         if self._is_fresh:
             return
         copy = self._copy

@@ -1,4 +1,4 @@
-"""The games of a run's folder, of any kind, as games that can be written to files."""
+"""Reads the games of any run's folder in the form in which games are written to files."""
 
 from __future__ import annotations
 

@@ -293,7 +293,7 @@ class RunProgress:
         return parts
 
     def _count_part(self, say: Catalogue) -> Part:
-        """The number of games done, of this stage and of all."""
+        """The part of the status line with the numbers of games done, in this stage and in all stages."""
         short = f"{self.done}/{self.planned}"
         whole = say("progress.games", done=self.done, planned=self.planned)
         if self._stage is None or len(self._stages) < 2:

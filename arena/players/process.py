@@ -645,7 +645,7 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """The reason why a program is missing: a likely mistake in its name, else ``why``."""
+    """Why a program cannot be found: the likely mistake in its name, or ``why`` if no mistake is apparent."""
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")
     alone = program.split()[0] if program.split() else program

@@ -181,7 +181,7 @@ class GamePacker:
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
         self._folder = folder
-        self._chunk = Chunk(*self._words)
+        self._chunk = PackedChunk(*self._words)
         self._chunks: list[dict[str, Any]] = []
         self._embedded: list[str] = []
         self._size = 0
@@ -235,7 +235,7 @@ class GamePacker:
         data = self._chunk.data()
         name = f"{len(self._chunks) + 1:04}-{hashlib.sha256(data).hexdigest()[:12]}"
         self._chunks.append({"name": name, "games": self._chunk.games})
-        self._chunk = Chunk(*self._words)
+        self._chunk = PackedChunk(*self._words)
         if self._is_embedded:
             self._embed(compressed(data))
         else:
@@ -287,7 +287,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
             pass
 
 
-class Chunk:
+class PackedChunk:
     """Collects games as columns, which need less memory than records, and packs them into one chunk."""
 
     def __init__(self, game: str, language: str) -> None:

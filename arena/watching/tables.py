@@ -128,7 +128,7 @@ def _named(text: str, names: set[str]) -> Callable[[str], bool]:
 
 
 def _endings(text: str) -> set[str]:
-    """Reasons whose name, or title in a language, is or contains ``text``."""
+    """Reasons of endings that a user's ``text`` names: by their name or title in any language, or a part of these."""
     titles: dict[str, list[str]] = {reason: [reason, reason.replace("_", " ")] for reason in REASONS}
     for language in LANGUAGES:
         say = Catalogue("elolab.engine", language)

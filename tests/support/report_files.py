@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from elolab.arena.records import GameRecord
-from elolab.arena.reports.packed_games import Chunk
+from elolab.arena.reports.packed_games import PackedChunk
 from elolab.arena.reports.write import read_contents, write_contents
 from elolab.arena.schedule import Withdrawal
 from elolab.arena.tournament_spec import TournamentSpec
@@ -29,7 +29,7 @@ def write_report(
 
 def chunk_of(records: Iterable[GameRecord], game: str, language: str = DEFAULT_LANGUAGE) -> bytes:
     """Pack games into one chunk, in the given order."""
-    chunk = Chunk(game, language)
+    chunk = PackedChunk(game, language)
     for record in records:
         chunk.add(record)
     return chunk.data()
