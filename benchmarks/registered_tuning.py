@@ -1,0 +1,80 @@
+"""Tunes the same study with several samplers and equal budgets, and validates all of them at four times the limit.
+
+    python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--pairs 500] [--out DIR] [--concurrency N]
+
+``FILE`` is a study, by default ``registered-tuning.toml``, which says beforehand what is asked and how it is measured.
+Every recommendation, also one that its own study did not confirm, plays the base over the same number of pairs on
+reserved openings. The table has all samplers. Given again, the command plays only what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from elolab.tuning.study.study_spec import tuning_from_mapping
+from elolab.tuning.study.tuning_run import tune
+from elolab.tuning.study.validation.further import validate_again
+
+FILE = Path(__file__).with_name("registered-tuning.toml")
+FACTOR = 4
+"""The limit of the final match, as a multiple of the nodes of the tuning."""
+SPSA_SHARE, SPSA_STEP = 0.1, 0.02
+"""Perturbation at the end, as a share of each range, and step of SPSA in a budget of a few thousand games."""
+
+
+def study(content: dict[str, Any], sampler: str) -> dict[str, Any]:
+    """The file's contents with a sampler, and for SPSA with schedules that suit the budget."""
+    found = content | {"sampler": sampler, "name": f"{content['name']}-{sampler}"}
+    if sampler == "spsa":
+        dimensions: dict[str, Any] = dict(content.get("dimensions", {}))
+        for one in tuning_from_mapping(content, str(FILE)).space.dimensions:
+            if not one.choices:
+                size = math.log(one.high / one.low) if one.scale == "log" else one.high - one.low
+                schedule = {"c_end": SPSA_SHARE * size, "r_end": SPSA_STEP}
+                dimensions[one.name] = {**dimensions.get(one.name, {}), **schedule}
+        found["dimensions"] = dimensions
+    return found
+
+
+def main() -> int:
+    """Run all studies and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("file", nargs="?", type=Path, default=FILE)
+    parser.add_argument("--samplers", nargs="+", default=["duel", "spsa", "tpe"])
+    parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument("--out", type=Path, default=Path("results"))
+    parser.add_argument("--concurrency", type=int, default=1)
+    arguments = parser.parse_args()
+    content = tomllib.loads(arguments.file.read_text("utf-8"))
+    rows = []
+    for sampler in arguments.samplers:
+        spec = tuning_from_mapping(study(content, sampler), str(arguments.file))
+        nodes = spec.conditions.limits.nodes
+        assert nodes is not None, "the limit of a registered tuning is a number of nodes"
+        folder = arguments.out / spec.name
+        result = tune(spec, folder, concurrency=arguments.concurrency, stream=sys.stderr)
+        if result.interrupted or result.decision is None:
+            return result.exit_code
+        rows.append((sampler, result.games, f"{result.decision.gain:+.1f}", "yes" if result.confirmed else "no", "0"))
+        if not result.decision.is_base:
+            limits = replace(spec.conditions.limits, nodes=FACTOR * nodes)
+            found = validate_again(folder, limits, arguments.pairs, concurrency=arguments.concurrency)
+            if found.verdict is None or found.interrupted:
+                return found.exit_code
+            low, high = found.verdict.interval
+            rows[-1] = (*rows[-1][:-1], f"{found.verdict.elo:+.1f} [{low:+.1f}, {high:+.1f}]")
+    print(f"| sampler | games | expected Elo | confirmed in its budget | Elo at {FACTOR} times the limit, 95 % |")
+    print("| --- | --- | --- | --- | --- |")
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
