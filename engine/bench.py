@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from elolab.engine.engine import Clock, Engine, PonderGrant, SearchResult
-from elolab.engine.games import GAMES, game_named
+from elolab.engine.games import GAMES, REGISTERED, game_named
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import (
@@ -315,16 +315,11 @@ def _warm_up(game: str) -> None:
     Engine(game).search(game_named(game).position(), Limits(depth=1))
 
 
-FIRST_GAMES = ("xiangqi", "othello")
-"""Games whose nodes make up the signature ``Bench``. Every later game has one of its own, ``Bench NAME``, so that a new
-game leaves the number as it was."""
-
-
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
     """The benchmark's signatures by name, such as ``Bench`` and ``Bench chess``: total numbers of nodes of searches."""
     found: dict[str, int] = {}
     for result in results:
-        name = "Bench" if result.game in FIRST_GAMES else f"Bench {result.game}"
+        name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"
         found[name] = found.get(name, 0) + result.nodes
     return found
 

@@ -33,9 +33,11 @@ def read_moves(
             return [_played(position, number, word) for number, word in enumerate(words)]
         return list(names.read_game(position, words, ranks, ranks_of_file))
     except WrongMoveError as error:
+        from elolab.engine.games import algebraic
+
         number = first + error.number
         side = position.game.side_names[number % 2]
-        seems = "" if position.game.name == "chess" else seeming_notation(words)
+        seems = "" if position.game.move_names is algebraic else seeming_notation(words)
         hint = f"; the moves look like {seems}" if seems else ""
         raise WrongMoveError(error.number, f"{side}'s move {number // 2 + 1}{error}{hint}") from None
 

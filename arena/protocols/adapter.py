@@ -26,6 +26,8 @@ from elolab.engine.rules import Rules
 from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
 
+GAME = "xiangqi"
+"""The game of Qianhong and of UCCI engines."""
 START_TIMEOUT_MS = 60_000
 """Milliseconds that the engine may take to start."""
 MARGIN_MS = 30_000
@@ -113,7 +115,7 @@ class AdaptedEngine:
     """A UCCI program whose ``search`` finds the moves of a session; see ``engine.protocols.engine_server.Search``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
-        self._player = AdaptedPlayer(spec, "xiangqi")
+        self._player = AdaptedPlayer(spec, GAME)
 
     def start(self) -> str:
         """Start the program; returns its name. Raises ``CommandError`` with the reason if that fails."""
@@ -216,7 +218,7 @@ class AdaptedSession(QianhongServer):
     """A conversation with Qianhong in which a UCCI engine finds the moves."""
 
     def __init__(self, spec: PlayerSpec, output: TextIO, *, rules: Rules | None = None) -> None:
-        super().__init__("xiangqi", {}, output, rules=rules)
+        super().__init__(GAME, {}, output, rules=rules)
         self._adapted = AdaptedEngine(spec)
 
     @property

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from elolab.arena.players.external import PASS, QUOTED, ExternalPlayer, ProtocolClient
 from elolab.arena.players.player import Fault, NoMove, PlayerClock, PlayerFault, PlayerResigned, Reply
 from elolab.arena.players.registry import Greeting, Protocol
+from elolab.engine.games import games_over
 from elolab.engine.settings import schema
 from elolab.engine.settings.limits import OWN_LEVEL, Limits
 
@@ -367,7 +368,7 @@ PROTOCOL = Protocol(
     name="gtp",
     title="GTP",
     player=lambda spec, game, _: GtpPlayer(spec, game),
-    games=("othello",),
+    games=games_over("gtp"),
     keys=KEYS,
     read=read_keys,
     check=mistake_in,

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import MAX_VARIATION, variation_of
 from elolab.engine.errors import UserError, WrongMoveError
+from elolab.engine.games import REGISTERED
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
-RANKED = ("xiangqi",)
+RANKED = tuple(name for name, entry in REGISTERED.items() if entry.is_ranked)
 """Games in whose moves programs count the ranks from 0 or from 1."""
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
 _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")

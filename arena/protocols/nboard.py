@@ -31,6 +31,7 @@ from elolab.arena.players.player import (
 )
 from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols.gtp import PASS_WORDS
+from elolab.engine.games import games_over
 from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -201,7 +202,7 @@ PROTOCOL = Protocol(
     name="nboard",
     title="NBoard",
     player=lambda spec, game, _: NBoardPlayer(spec, game),
-    games=("othello",),
+    games=games_over("nboard"),
     check=mistake_in,
     remedy="arguments in command",
     default_limit="depth=6",

@@ -32,6 +32,7 @@ from elolab.arena.players.registry import Greeting, Protocol
 from elolab.arena.protocols import uci, uci_family
 from elolab.arena.protocols.move_texts import RankedMoves
 from elolab.arena.protocols.uci_family import GameLine, Information, UciFamilyClient, UciFamilyPlayer
+from elolab.engine.games import games_over
 from elolab.engine.settings import schema
 from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MATE
@@ -410,7 +411,7 @@ PROTOCOL = Protocol(
     name="ucci",
     title="UCCI",
     player=lambda spec, game, _: UcciPlayer(spec, game),
-    games=("xiangqi",),
+    games=games_over("ucci"),
     keys=KEYS,
     read=read_keys,
     check=mistake_in,

@@ -23,7 +23,7 @@ from elolab.arena.protocols.uci_family import (
     parse_information,
     parse_option,
 )
-from elolab.engine.games import game_named
+from elolab.engine.games import game_named, games_over
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.limits import Limits
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
     from elolab.engine.games.contract import Position
     from elolab.engine.settings.schema import Table
-
-VARIANTS = {"xiangqi": "xiangqi", "chess": "chess"}
-"""Names of the games in ``UCI_Variant``, keyed by elolab's names; other games cannot be played over UCI."""
 
 RANKS_OPTION = "ranks"
 """An option of elolab that is not sent to the engine: the number that the engine gives the first rank, 0, 1 or ``auto``
@@ -236,7 +233,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             options = ponder_options(options, self._client.options)
         elif _ponders_by_default(self._client.options) and all(name.lower() != "ponder" for name, _ in options):
             options = [*options, (PONDER_OPTION, "false")]
-        commands = option_commands(options, self._client.options, VARIANTS[self._game])
+        commands = option_commands(options, self._client.options, self._game)
         self._converse(self._client.synchronise(*commands), deadline_ns)
         if self._game in RANKED:
             self._learn_first_rank(deadline_ns)
@@ -350,12 +347,13 @@ def find_games(converse: Converse) -> tuple[str, ...]:
         if (option := parse_option(line)) is not None
     }
     if "uci_variant" in options:
-        return tuple(game for game, variant in VARIANTS.items() if variant in options["uci_variant"].choices)
+        # The option has elolab's names of the games.
+        return tuple(game for game in games_over("uci") if game in options["uci_variant"].choices)
     if CHESS960_OPTION.lower() in options:
-        return ("chess",)
+        return tuple(game for game in games_over("uci") if game not in RANKED)
     answer = converse(("isready", "position startpos", "go depth 1"), lambda line: first_word(line) == "bestmove")
     said = parse_best_move(answer[-1]) if answer else None
-    first_moves = {game: game_named(game).position().legal_moves() for game in VARIANTS}
+    first_moves = {game: game_named(game).position().legal_moves() for game in games_over("uci")}
     return tuple(
         game for game, legal in first_moves.items()
         if said is not None and (detect_first_rank(said, legal) is not None if game in RANKED else said in legal)
@@ -366,7 +364,7 @@ PROTOCOL = Protocol(
     name="uci",
     title="UCI",
     player=lambda spec, game, _: UciPlayer(spec, game),
-    games=tuple(VARIANTS),
+    games=games_over("uci"),
     keys=KEYS,
     read=read_keys,
     check=mistake_in,

@@ -15,7 +15,7 @@ from elolab.arena.players.player import PlayerFault
 from elolab.arena.protocols import uci
 from elolab.arena.protocols.uci import RANKS_OPTION, UciPlayer
 from elolab.arena.protocols.uci_family import GameLine
-from elolab.engine.games import game_named
+from elolab.engine.games import game_named, games_over
 
 if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
@@ -53,7 +53,7 @@ PROTOCOL = replace(
     name="ucicyclone",
     title="UCI-Cyclone",
     player=lambda spec, game, _: UciCyclonePlayer(spec, game),
-    games=("xiangqi",),
+    games=games_over("ucicyclone"),
     check=mistake_in,
     find_games=None,
     greeting=None,

@@ -55,8 +55,7 @@ from elolab.arena.protocols import uci
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves
 from elolab.arena.protocols.uci import CHESS960_STYLE, RANKS_OPTION, forced_first_rank
 from elolab.arena.protocols.uci_family import Information, centipawns
-from elolab.engine.games import game_named
-from elolab.engine.protocols import XBOARD_VARIANTS
+from elolab.engine.games import REGISTERED, game_named, games_over
 from elolab.engine.settings.limits import Limits
 
 if TYPE_CHECKING:
@@ -520,7 +519,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._first_rank = forced_first_rank(spec.options) or 0
         self._texts: MoveTexts = RankedMoves(self._first_rank)
         """How the engine writes the moves of the present game."""
-        self._variant = XBOARD_VARIANTS[game][0]
+        self._variant = REGISTERED[game].xboard_variants[0]
         self._start = ""
         """Position before the first of ``_known``, as a FEN."""
         self._refuses_setboard = False
@@ -544,7 +543,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Receive the features, and set the options."""
         self._learn_features(deadline_ns)
         client = self._client
-        client.check_variant(XBOARD_VARIANTS[self._game][0])
+        client.check_variant(REGISTERED[self._game].xboard_variants[0])
         if self.spec.limits.nodes is not None and not client.has("nps"):
             raise PlayerFault(
                 "startup_failure",
@@ -582,7 +581,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         """Set up the game, the limits and the opening; the engine watches and does not play yet."""
         if self._game not in RANKED:
             style = move_style(self._game, opening.position)
-            self._variant = XBOARD_VARIANTS[self._game][style == CHESS960_STYLE]
+            self._variant = REGISTERED[self._game].xboard_variants[style == CHESS960_STYLE]
             self._client.check_variant(self._variant)
             self._texts = GameMoves(game_named(self._game), self._client.move_style(self._variant))
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
@@ -634,7 +633,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return [setboard_command(game.position(position).text, self._client.engine_name)]
         text = game.position(position).text
         if self._game not in RANKED:
-            if not is_editable(text) or self._variant != XBOARD_VARIANTS[self._game][0]:
+            if not is_editable(text) or self._variant != REGISTERED[self._game].xboard_variants[0]:
                 raise PlayerFault("startup_failure", f"{self.name}: {_unreachable(position)}")
             return edit_commands(text, 1)
         path = proof_game(self._game, position)
@@ -800,14 +799,14 @@ def find_games(converse: Converse) -> tuple[str, ...]:
     lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
     features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))
     played = re.split(r"[\s,]+", features.get("variants", "normal"))
-    return tuple(game for game, variants in XBOARD_VARIANTS.items() if variants[0] in played)
+    return tuple(game for game in games_over("xboard") if REGISTERED[game].xboard_variants[0] in played)
 
 
 PROTOCOL = Protocol(
     name="xboard",
     title="xboard",
     player=lambda spec, game, _: XboardPlayer(spec, game),
-    games=tuple(XBOARD_VARIANTS),
+    games=games_over("xboard"),
     keys=uci.KEYS,
     read=uci.read_keys,
     check=mistake_in,

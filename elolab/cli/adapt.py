@@ -31,11 +31,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Serve one program over standard input and output, until ``QUIT`` or the end of the input."""
     from elolab.arena.players.registry import check_player
-    from elolab.arena.protocols.adapter import AdaptedSession, adapted_spec
+    from elolab.arena.protocols.adapter import GAME, AdaptedSession, adapted_spec
     from elolab.engine.protocols.qianhong import description
 
     spec = adapted_spec(arguments.command, arguments.options, arguments.directory, arguments.time_unit)
-    check_player(spec, "xiangqi", "adapt")
+    check_player(spec, GAME, "adapt")
     session = AdaptedSession(spec, sys.stdout, rules=options.rules_of(arguments))
     try:
         if arguments.info:

@@ -1,9 +1,10 @@
-"""The games that elolab plays. A new game needs a folder here and a line in ``_MODULES``."""
+"""The games that elolab plays. A new game needs a folder here and an entry in ``REGISTERED``."""
 
 from __future__ import annotations
 
 import functools
 import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elolab.engine.errors import UserError
@@ -12,13 +13,33 @@ from elolab.engine.settings.configuration import nearest
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
-_MODULES = {
-    "xiangqi": "elolab.engine.games.xiangqi",
-    "othello": "elolab.engine.games.othello",
-    "chess": "elolab.engine.games.chess",
-}
 
-GAMES: tuple[str, ...] = tuple(_MODULES)
+@dataclass(frozen=True)
+class Registration:
+    """What can be said of a game without importing its folder, which loads or compiles machine code."""
+
+    protocols: tuple[str, ...]
+    """Protocols that programs of the game speak, the usual one first."""
+    xboard_variants: tuple[str, ...] = ()
+    """Names of the game in the xboard protocol; a second one is for games from the start positions of Chess960."""
+    is_ranked: bool = False
+    """Whether programs count the ranks of moves from 0 or from 1."""
+    has_own_signature: bool = True
+    """Whether the benchmark's signature of the game is ``Bench NAME``; the first games share the signature ``Bench``.
+
+    A new game thus leaves ``Bench`` as it was."""
+
+
+REGISTERED: dict[str, Registration] = {
+    "xiangqi": Registration(
+        ("ucci", "uci", "ucicyclone", "xboard", "qianhong"), ("xiangqi",), is_ranked=True, has_own_signature=False
+    ),
+    "othello": Registration(("gtp", "nboard"), has_own_signature=False),
+    "chess": Registration(("uci", "xboard"), ("normal", "fischerandom")),
+}
+"""The games, by the names of their folders."""
+
+GAMES: tuple[str, ...] = tuple(REGISTERED)
 DEFAULT_GAME = GAMES[0]
 """The game to use if none is named."""
 
@@ -26,8 +47,13 @@ DEFAULT_GAME = GAMES[0]
 @functools.cache
 def game_named(name: str) -> Game:
     """Look up a game by name; raises ``UserError``, with the most similar name, for an unknown one."""
-    if name not in _MODULES:
+    if name not in REGISTERED:
         raise UserError(f"unknown game {name!r}, expected one of {', '.join(GAMES)}{nearest(name, GAMES)}")
     # Imported when asked for: it compiles or loads machine code.
-    game: Game = importlib.import_module(_MODULES[name]).GAME
+    game: Game = importlib.import_module(f"{__name__}.{name}").GAME
     return game
+
+
+def games_over(protocol: str) -> tuple[str, ...]:
+    """Names of the games that programs play over a protocol."""
+    return tuple(name for name, entry in REGISTERED.items() if protocol in entry.protocols)

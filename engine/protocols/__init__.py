@@ -9,6 +9,8 @@ import pkgutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from elolab.engine.games import GAMES, REGISTERED, games_over
+
 if TYPE_CHECKING:
     from elolab.engine.protocols.engine_server import EngineServer
 
@@ -21,14 +23,17 @@ class ServedProtocol:
     """Name of the protocol as a value of the option ``--protocol``."""
     server: str
     """Name of the server class in the protocol's module."""
-    games: tuple[str, ...]
-    """Names of the games that can be played over the protocol."""
     title: str
     """The protocol's usual spelling, for help texts and messages."""
     note: str = ""
     """Short explanation of the name for users; empty if the name needs none."""
     module: str = ""
     """Module in this package; empty if it has the protocol's name."""
+
+    @property
+    def games(self) -> tuple[str, ...]:
+        """Names of the games that can be played over the protocol."""
+        return games_over(self.name)
 
     def load(self) -> type[EngineServer]:
         """Import the protocol's module and return its server class."""
@@ -39,30 +44,26 @@ class ServedProtocol:
 SERVED_PROTOCOLS: dict[str, ServedProtocol] = {
     entry.name: entry
     for entry in (
-        ServedProtocol("ucci", "UcciServer", ("xiangqi",), "UCCI"),
-        ServedProtocol("uci", "UciServer", ("xiangqi", "chess"), "UCI"),
-        ServedProtocol("ucicyclone", "UciCycloneServer", ("xiangqi",), "UCI-Cyclone", module="uci"),
-        ServedProtocol("xboard", "XboardServer", ("xiangqi", "chess"), "xboard"),
-        ServedProtocol("qianhong", "QianhongServer", ("xiangqi",), "Qianhong", "the plug-in protocol of Qianhong"),
-        ServedProtocol("gtp", "GtpServer", ("othello",), "GTP"),
-        ServedProtocol("nboard", "NBoardServer", ("othello",), "NBoard"),
+        ServedProtocol("ucci", "UcciServer", "UCCI"),
+        ServedProtocol("uci", "UciServer", "UCI"),
+        ServedProtocol("ucicyclone", "UciCycloneServer", "UCI-Cyclone", module="uci"),
+        ServedProtocol("xboard", "XboardServer", "xboard"),
+        ServedProtocol("qianhong", "QianhongServer", "Qianhong", "the plug-in protocol of Qianhong"),
+        ServedProtocol("gtp", "GtpServer", "GTP"),
+        ServedProtocol("nboard", "NBoardServer", "NBoard"),
     )
 }
-"""Protocols by name; for each game, the most common one comes first."""
-
-XBOARD_VARIANTS: dict[str, tuple[str, ...]] = {"xiangqi": ("xiangqi",), "chess": ("normal", "fischerandom")}
-"""Names of the games in the xboard protocol; chess from a start position of Chess960 has the second name."""
+"""Protocols by name."""
 
 
 def protocols_for(game: str) -> list[ServedProtocol]:
     """The protocols that a game can be played over, the usual one first."""
-    return [entry for entry in SERVED_PROTOCOLS.values() if game in entry.games]
+    return [SERVED_PROTOCOLS[name] for name in REGISTERED[game].protocols] if game in REGISTERED else []
 
 
 def choices_in_words() -> str:
     """The choices as a text for the help of ``--protocol``: ``for GAME a (default), b or c; for ...``."""
-    games = dict.fromkeys(game for entry in SERVED_PROTOCOLS.values() for game in entry.games)
-    return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in games)
+    return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in GAMES)
 
 
 def _in_words(entries: list[ServedProtocol]) -> str:

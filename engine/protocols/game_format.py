@@ -15,6 +15,7 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import Position
 from elolab.engine.protocols.turns import PASS, play_in_turn
 
+_GAME_NAME = "othello"
 _TAG = re.compile(r"([A-Za-z]+)\s*\[((?:[^\]\\]|\\.)*)\]")
 _GAME = re.compile(r"\(\s*;(.*);\s*\)")
 _SIDES = ("B", "W")
@@ -35,10 +36,10 @@ def read_game(text: str) -> Position:
     position: Position | None = None
     for name, value in _TAG.findall(found.group(1)):
         tag = name.upper()
-        if tag == "GM" and value.strip().lower() != "othello":
+        if tag == "GM" and value.strip().lower() != _GAME_NAME:
             raise GameFormatError(f"a game of {value!r}, expected GM[Othello]")
         if tag == "BO":
-            position = game_named("othello").position(_read_board(value))
+            position = game_named(_GAME_NAME).position(_read_board(value))
         elif tag in _SIDES:
             if position is None:
                 raise GameFormatError("a move before the position; BO[8 BOARD SIDE] comes first")
@@ -60,7 +61,7 @@ def write_game(start: str, moves: Sequence[str]) -> str:
 def read_move(text: str) -> str:
     """Convert a move in GGF, such as ``D3/1.50/0.2``, to ``d3`` or ``pass``; raises ``MoveError``."""
     words = text.split("/")[0].split()
-    return game_named("othello").read_moves(game_named("othello").position(), words[:1] or [""], "0")[0]
+    return game_named(_GAME_NAME).read_moves(game_named(_GAME_NAME).position(), words[:1] or [""], "0")[0]
 
 
 def write_move(move: str) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
+from elolab.engine.games import REGISTERED
 from elolab.engine.protocols.engine_server import (
     MAX_TIME_MS,
     CommandError,
@@ -40,7 +41,6 @@ PONDER = EngineOption("Ponder", "check", "false")
 LINES = EngineOption("MultiPV", "spin", "1", 1, MAX_LINES)
 CLEAR = EngineOption("Clear Hash", "button")
 REPETITION = REPETITION_OPTIONS[0]
-VARIANT = EngineOption("UCI_Variant", "combo", "xiangqi", choices=("xiangqi",))
 CHESS960 = EngineOption("UCI_Chess960", "check", "false")
 _STYLES = {"false": "standard", "true": "chess960"}
 """Style of moves in chess, by the value of ``UCI_Chess960``; see ``Game.write_moves``."""
@@ -59,7 +59,11 @@ class UciServer(EngineServer):
 
     @property
     def _plays_chess(self) -> bool:
-        return self.game.name == "chess"
+        return not REGISTERED[self.game.name].is_ranked
+
+    @property
+    def _variant_option(self) -> EngineOption:
+        return EngineOption("UCI_Variant", "combo", self.game.name, choices=(self.game.name,))
 
     def open(self) -> None:
         """Do nothing: UCI allows no output before the command ``uci``."""
@@ -131,7 +135,7 @@ class UciServer(EngineServer):
         self.say("id author elolab contributors")
         own = [CHESS960] if self._plays_chess else [repetition_option(REPETITION, self.rules.repetition)]
         if not self._plays_chess and self.first_rank == 1:
-            own.append(VARIANT)
+            own.append(self._variant_option)
         for option in (THREADS, PONDER, LINES, CLEAR, *own, *self.parameter_options()):
             self.say(option.announcement(keyword=True))
         self.say("uciok")
@@ -164,9 +168,9 @@ class UciServer(EngineServer):
             self._style = _STYLES["true" if CHESS960.read_switch(value) else "false"]
         elif wanted == REPETITION.lower() and not self._plays_chess:
             self.set_repetition(read_repetition(REPETITION, value))
-        elif wanted == VARIANT.name.lower() and self.first_rank == 1 and not self._plays_chess:
-            if value.lower() not in VARIANT.choices:
-                raise OptionError(f"option UCI_Variant = {value!r}, expected xiangqi")
+        elif wanted == self._variant_option.name.lower() and self.first_rank == 1 and not self._plays_chess:
+            if value.lower() not in self._variant_option.choices:
+                raise OptionError(f"option UCI_Variant = {value!r}, expected {self.game.name}")
         elif not self.set_parameter(name, value):
             raise OptionError(f"there is no option {name!r}{nearest_option(name, self.game.name)}")
 

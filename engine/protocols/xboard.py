@@ -20,8 +20,8 @@ from typing import ClassVar
 
 from elolab.engine.engine import Clock, SearchResult
 from elolab.engine.errors import UserError
+from elolab.engine.games import REGISTERED
 from elolab.engine.games.contract import MoveError, Position
-from elolab.engine.protocols import XBOARD_VARIANTS
 from elolab.engine.protocols.engine_server import (
     MAX_TIME_MS,
     CommandError,
@@ -70,7 +70,7 @@ class XboardServer(EngineServer):
         """The side that the engine plays, 0 or 1; ``None`` while it only watches."""
         self._analyses = False
         """Whether the engine analyses each position, between ``analyze`` and ``exit``."""
-        self._variants = XBOARD_VARIANTS[self.game.name]
+        self._variants = REGISTERED[self.game.name].xboard_variants
         self._variant = self._variants[0]
         self._shows = self._ponders = self._draw_offered = False
         self.expected = ""

@@ -26,6 +26,7 @@ import numpy as np
 
 from elolab.engine.errors import UserError
 from elolab.engine.settings.configuration import nearest
+from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.toml_values import format_toml
 from elolab.engine.settings.weights import pinned, weights_address
 
@@ -495,7 +496,7 @@ PARAMETERS: tuple[Parameter, ...] = (
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
             "[ours]", games=_WITH_KINGS),
-    _weights("evaluation_weights", {"xiangqi": "xiangqi", "othello": "othello", "chess": "chess"},
+    _weights("evaluation_weights", {game: game for game in FEATURES},
              "file of the evaluation's weights (configs/weights), one for each feature and phase of the game; its "
              "digest becomes part of the setting", "[ours]", depends_on=_needs("evaluation", "full"),
              aliases=("EvalFile",)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from elolab.arena.checking.examination import Examination, expect_legal
 from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
-from elolab.arena.protocols.move_texts import detect_first_rank
+from elolab.arena.protocols.move_texts import RANKED, detect_first_rank
 from elolab.engine.games.contract import Position
 
 
@@ -15,7 +15,7 @@ def start_position(examination: Examination) -> Remark:
     both.
     """
     start = examination.start_position
-    if examination.settings.game == "xiangqi" and examination.knowledge.first_rank is None:
+    if examination.settings.game in RANKED and examination.knowledge.first_rank is None:
         answer = examination.dialect.search(start)
         said = (answer.said or "").lower().replace("-", "")
         examination.knowledge.first_rank = detect_first_rank(said, start.legal_moves())

@@ -54,7 +54,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     def configure(self) -> None:
         """Set the options from the settings, and choose the game if the program plays several."""
-        self.say(*uci.option_commands(self.settings.options, self.options, uci.VARIANTS[self.settings.game]))
+        self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced

@@ -12,9 +12,8 @@ from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import uci, xboard
 from elolab.arena.protocols.move_texts import RANKED
 from elolab.arena.protocols.uci_family import Information
-from elolab.engine.games import game_named
+from elolab.engine.games import REGISTERED, game_named
 from elolab.engine.games.contract import Position
-from elolab.engine.protocols import XBOARD_VARIANTS
 from elolab.engine.settings.limits import Limits
 
 NO_DEPTH = 99
@@ -81,7 +80,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
         Raises ``PlayerFault`` if the program does not support the game.
         """
-        self.client.check_variant(XBOARD_VARIANTS[self.settings.game][0])
+        self.client.check_variant(REGISTERED[self.settings.game].xboard_variants[0])
         self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
@@ -93,7 +92,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return self.client.has("ping")
 
     def _new_game(self, mode: str = "easy") -> list[str]:
-        return self.client.new_game_lines(XBOARD_VARIANTS[self.settings.game][0], mode)
+        return self.client.new_game_lines(REGISTERED[self.settings.game].xboard_variants[0], mode)
 
     def begin_game(self) -> None:
         """Begin a new game with ``new``, in the mode in which the program only follows the moves (``force``)."""
