@@ -94,7 +94,8 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     "elephant": {
         "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_verify_min_depth": 2,
         "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2, "single_reply_extension": True,
-        "reverse_futility_depth": 4, "internal_iterative_reduction": 3,
+        "reverse_futility_depth": 4, "reverse_futility_improving": 40, "internal_iterative_reduction": 3,
+        "correction_history": 50,
     },
     "foretold": {
         "probcut_depth": 4, "pass_costs_depth": True,

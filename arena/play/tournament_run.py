@@ -51,7 +51,7 @@ from elolab.arena.statistics.faults import FORFEITS
 from elolab.arena.tournament_spec import TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.language import console
-from elolab.engine.settings.parameters import resolve
+from elolab.engine.settings.parameters import resolve, without_what_is_not_named
 
 WITHDRAWALS = "withdrawals"
 """Name of the store's metadata entry that lists the withdrawn players."""
@@ -457,14 +457,14 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A player read from a store, with the parameters of this version; parameters that did not exist when it was stored
-    have their defaults.
+    """A player read from a store, with the parameters of this version; newer techniques than the store's are off.
 
     A program that was built from a commit is built again if the cache has lost it.
     """
     if not player.is_builtin:
         return restored(player)
-    values = resolve(dict(player.parameters), f"{directory}: player {player.name}", game)
+    stored = without_what_is_not_named(dict(player.parameters), game)
+    values = resolve(stored, f"{directory}: player {player.name}", game)
     return replace(player, parameters=tuple(values.items()))
 
 

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Registration:
-    """What can be said of a game without importing its folder, which loads or compiles machine code."""
+    """A game: its protocols and names, which are known without an import of its folder.
+
+    That import loads or compiles machine code.
+    """
 
     protocols: tuple[str, ...]
     """Protocols that programs of the game speak, the usual one first."""

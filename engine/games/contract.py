@@ -218,6 +218,11 @@ def past_move(state, ply):  # type: ignore[no-untyped-def]
 
 
 @game_stub
+def structure_key(state):  # type: ignore[no-untyped-def]
+    """Hash (uint64) of what stays the same for many moves, such as the pawns; 0 in a game with nothing of the kind."""
+
+
+@game_stub
 def restarts_draw_count(state):  # type: ignore[no-untyped-def]
     """Whether the last move restarts the count of moves towards a draw by agreement of the scores."""
 
@@ -232,7 +237,7 @@ COMPILED_CONTRACT = (
     "gives_check", "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
-    "piece_count", "past_move", "restarts_draw_count", "perft",
+    "piece_count", "past_move", "structure_key", "restarts_draw_count", "perft",
 )  # fmt: skip
 """Names of the functions that every game must implement."""
 

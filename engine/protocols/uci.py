@@ -50,6 +50,11 @@ _TIMES = ("wtime", "btime", "winc", "binc", "movetime")
 _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 
 
+def variant_option(game: str) -> EngineOption:
+    """The option ``UCI_Variant``, whose only choice is the game."""
+    return EngineOption("UCI_Variant", "combo", game, choices=(game,))
+
+
 class UciServer(EngineServer):
     """Server for one session in UCI."""
 
@@ -60,10 +65,6 @@ class UciServer(EngineServer):
     @property
     def _plays_chess(self) -> bool:
         return not REGISTERED[self.game.name].is_ranked
-
-    @property
-    def _variant_option(self) -> EngineOption:
-        return EngineOption("UCI_Variant", "combo", self.game.name, choices=(self.game.name,))
 
     def open(self) -> None:
         """Do nothing: UCI allows no output before the command ``uci``."""
@@ -135,7 +136,7 @@ class UciServer(EngineServer):
         self.say("id author elolab contributors")
         own = [CHESS960] if self._plays_chess else [repetition_option(REPETITION, self.rules.repetition)]
         if not self._plays_chess and self.first_rank == 1:
-            own.append(self._variant_option)
+            own.append(variant_option(self.game.name))
         for option in (THREADS, PONDER, LINES, CLEAR, *own, *self.parameter_options()):
             self.say(option.announcement(keyword=True))
         self.say("uciok")
@@ -168,8 +169,8 @@ class UciServer(EngineServer):
             self._style = _STYLES["true" if CHESS960.read_switch(value) else "false"]
         elif wanted == REPETITION.lower() and not self._plays_chess:
             self.set_repetition(read_repetition(REPETITION, value))
-        elif wanted == self._variant_option.name.lower() and self.first_rank == 1 and not self._plays_chess:
-            if value.lower() not in self._variant_option.choices:
+        elif wanted == "uci_variant" and self.first_rank == 1 and not self._plays_chess:
+            if value.lower() != self.game.name:
                 raise OptionError(f"option UCI_Variant = {value!r}, expected {self.game.name}")
         elif not self.set_parameter(name, value):
             raise OptionError(f"there is no option {name!r}{nearest_option(name, self.game.name)}")

@@ -50,7 +50,7 @@ from elolab.engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from elolab.engine.search.quiescence import static_value, terminal_value
+from elolab.engine.search.quiescence import corrected_value, terminal_value
 from elolab.engine.search.records import (
     ENDED_AT_DEPTH,
     ENDED_BY_FORECAST,
@@ -106,7 +106,7 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
             former_best = np.int64(search.line_move[line])
     search.former_best_left = 1 if former_best != 0 else 0
     checked = in_check(state)
-    static = static_value(state, search.evaluation_cache, parameters, np.int64(-INFINITY), np.int64(INFINITY))
+    static = corrected_value(state, search, parameters, np.int64(-INFINITY), np.int64(INFINITY))
     note_static_value(search, np.int64(0), static, checked)
     if checked and parameters.check_extension != 0:
         depth += 1

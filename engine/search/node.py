@@ -49,7 +49,13 @@ from elolab.engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from elolab.engine.search.quiescence import quiescence, quiescence_by_table, static_value, terminal_value
+from elolab.engine.search.quiescence import (
+    corrected_value,
+    learn_correction,
+    quiescence,
+    quiescence_by_table,
+    terminal_value,
+)
 from elolab.engine.search.records import REDUCTION_DEPTHS, REDUCTION_MOVES
 from elolab.engine.search.statistics import (
     NULL_REFUTED,
@@ -255,7 +261,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     elif parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
-        value = static_value(state, search.evaluation_cache, parameters, alpha, beta)
+        value = corrected_value(state, search, parameters, alpha, beta)
     return bounded(parameters, value, alpha, beta)
 
 
@@ -289,19 +295,22 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return bounded(parameters, static_value(state, search.evaluation_cache, parameters, alpha, beta), alpha, beta)
+        return bounded(parameters, corrected_value(state, search, parameters, alpha, beta), alpha, beta)
 
     # Step 4. The static evaluation. It comes before the table probe because the prefetched entry is still on its way
     # from memory, and few nodes are decided by the table.
     static = np.int64(0)
+    low, high = alpha, beta
     if not checked:
         # The tests below compare with a bound of the window and at most this margin; beyond, a bound is enough.
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
         low = np.int64(alpha - reach)
         high = np.int64(beta + reach)
-        static = static_value(state, search.evaluation_cache, parameters, low, high)
+        static = corrected_value(state, search, parameters, low, high)
 
     note_static_value(search, ply, static, checked)
+    evaluation = static
+    is_evaluated = not checked and low < static < high
 
     # Step 5. The transposition table. With spare_open_windows, principal variation search takes only proven mates from
     # it at nodes with an open window; in plain alpha-beta nearly all windows are open, so the table always applies.
@@ -325,6 +334,8 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     # Step 6. Reverse futility pruning and razoring: near the horizon, with a static evaluation far outside the window.
     if not checked and not pv_node and alpha > -MATE_BOUND and beta < MATE_BOUND:
         margin = parameters.reverse_futility_margin * depth
+        if parameters.reverse_futility_improving != 0 and is_improving(search, ply):
+            margin = max(margin - parameters.reverse_futility_improving, 0)
         if depth <= parameters.reverse_futility_depth and static - margin >= beta:
             return bounded(parameters, static, alpha, beta)
         if depth <= parameters.razoring_depth and static + parameters.razoring_margin * depth <= alpha:
@@ -598,6 +609,10 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     elif parameters.history_record == RECORD_CUTOFF_AND_PV:
         reward_history(state, search, parameters, best_move, depth)
     store(search, state.key, best_move, best, depth, bound, ply, threat)
+    if parameters.correction_history != 0 and is_evaluated and (best_move == 0 or is_quiet(state, best_move)):
+        # A bound is evidence only on its side of the evaluation.
+        if (bound != LOWER_BOUND or best > evaluation) and (bound != UPPER_BOUND or best < evaluation):
+            learn_correction(state, search, best - evaluation, np.int64(depth))
     return best
 
 

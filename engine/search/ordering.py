@@ -221,12 +221,16 @@ def _halve_history(search):
 
 @jit
 def clear_history(search):
-    """Clear the history and the continuation history."""
+    """Clear the history, the continuation history and the corrections of the static evaluation."""
     for block in range(HISTORY_SIZE // HISTORY_BLOCK):
         if search.history_filled[block] != 0:
             search.history_filled[block] = 0
             for place in range(HISTORY_BLOCK):
                 search.history[block * HISTORY_BLOCK + place] = 0
+    if search.corrections_filled != 0:
+        search.corrections_filled = 0
+        for index in range(search.corrections.shape[0]):
+            search.corrections[index] = 0
     if search.continuation_filled != 0:
         search.continuation_filled = 0
         for table in range(CONTINUATIONS):

@@ -16,10 +16,12 @@ from elolab.engine.games.contract import (
     in_check,
     loses_material,
     make,
+    structure_key,
     unmake,
 )
 from elolab.engine.search.clock import spend_node
 from elolab.engine.search.ordering import bring_best, score_moves
+from elolab.engine.search.records import CORRECTION_BITS, CORRECTION_UNIT, CORRECTIONS
 from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
@@ -32,6 +34,12 @@ from elolab.engine.search.table import (
 )
 from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
+_ONE = np.uint64(1)
+MAX_CORRECTION = 100
+"""Largest absolute value, in centipawns, of an error that is learnt."""
+_STEPS, _MAX_STEP = 256, 16
+"""A search to depth d moves a correction by (d + 1) / 256 of the way to the error it found, at most by 16 / 256."""
+
 
 @jit
 def static_value(state, cache, parameters, alpha, beta):
@@ -41,6 +49,35 @@ def static_value(state, cache, parameters, alpha, beta):
     """
     tempo = parameters.tempo
     return evaluate(state, cache, np.int64(alpha - tempo), np.int64(beta - tempo)) + tempo
+
+
+@jit
+def _correction_index(state):
+    return (np.uint64(state.side) << CORRECTION_BITS) | (structure_key(state) & (CORRECTIONS - _ONE))
+
+
+@jit
+def corrected_value(state, search, parameters, alpha, beta):
+    """``static_value`` plus the correction that searches of positions with the same structure have taught."""
+    correction = np.int64(0)
+    if parameters.correction_history != 0:
+        learnt = np.int64(search.corrections[_correction_index(state)])
+        correction = learnt * parameters.correction_history // (100 * CORRECTION_UNIT)
+    low, high = np.int64(alpha - correction), np.int64(beta - correction)
+    return static_value(state, search.evaluation_cache, parameters, low, high) + correction
+
+
+@jit
+def learn_correction(state, search, error, depth):
+    """Move the correction of the position's structure towards ``error``, by a step that grows with the ``depth``.
+
+    The error is a search's score minus the static evaluation, in centipawns.
+    """
+    index = _correction_index(state)
+    wanted = min(max(error, -MAX_CORRECTION), MAX_CORRECTION) * CORRECTION_UNIT
+    value = np.int64(search.corrections[index])
+    search.corrections[index] = value + (wanted - value) * min(depth + 1, _MAX_STEP) // _STEPS
+    search.corrections_filled = 1
 
 
 @jit
@@ -75,7 +112,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return static_value(state, search.evaluation_cache, parameters, alpha, beta)
+        return corrected_value(state, search, parameters, alpha, beta)
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
     floor = np.int64(0)
@@ -84,7 +121,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         if count == 0:
             return terminal_value(state, ply)
     else:
-        best = static_value(state, search.evaluation_cache, parameters, alpha, beta)
+        best = corrected_value(state, search, parameters, alpha, beta)
         if best >= beta:
             return best
         alpha = max(alpha, best)

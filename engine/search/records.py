@@ -21,6 +21,12 @@ them, so that the table fits the processor's caches."""
 CONTINUATIONS = 2
 """Number of continuation histories: one for the opponent's last move, one for the own move before it."""
 
+CORRECTION_BITS = np.uint64(14)
+CORRECTIONS = np.uint64(1 << 14)
+"""Number of corrections of the static evaluation for each side to move."""
+CORRECTION_UNIT = 256
+"""Parts of a centipawn in which corrections are stored."""
+
 REDUCTION_DEPTHS = 64
 """Number of depths in the table of late move reductions; greater depths use the last one."""
 REDUCTION_MOVES = 128
@@ -110,6 +116,9 @@ SEARCH_DTYPE = np.dtype(
         ("reductions", np.int8, (REDUCTION_DEPTHS, REDUCTION_MOVES)),  # of late moves, by depth and number
         # Static evaluations of the path, at index ply + 2; a node in check has that of two plies before.
         ("static_values", np.int32, (MAX_PLY + 4,)),
+        # Corrections of the static evaluation, by side to move and hash of the structure.
+        ("corrections", np.int32, (2 * int(CORRECTIONS),)),
+        ("corrections_filled", np.int64),  # whether any entry may be other than 0
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
         ("history_filled", np.uint8, (HISTORY_SIZE // HISTORY_BLOCK,)),  # whether a block of it has been written to

@@ -6,8 +6,6 @@ import pkgutil
 from dataclasses import dataclass
 from typing import Any
 
-from elolab.engine.games import GAMES
-
 
 @dataclass(frozen=True)
 class FileKind:
@@ -45,7 +43,7 @@ def register(*kinds: FileKind) -> tuple[FileKind, ...]:
 
 ENGINE_FILES = register(
     FileKind(
-        "engines", "engine preset", "players", GAMES, name="preset",
+        "engines", "engine preset", "players", ("xiangqi", "othello", "chess"), name="preset",
         schema="elolab.engine.settings.presets:PRESET",
     ),
     FileKind(

@@ -202,6 +202,8 @@ def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
 _WITH_KINGS = ("xiangqi", "chess")
 """Games of pieces that capture, and of a king or general that they mate."""
 _OTHELLO = ("othello",)
+_MEASURED_IN = ("chess",)
+"""Games for techniques that have been measured there alone."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
@@ -229,11 +231,11 @@ PARAMETERS: tuple[Parameter, ...] = (
             "(one_sided), widen the failing bound by a growing factor (gradual), or open the failing bound and set the "
             "other to the value just seen (naive: both ways; naive_half: only after a failure upwards); a guard ends "
             "the alternation that naive can fall into", "[AW]", sound=True, depends_on=_needs("iterative_deepening"),
-            off="off"),
+            off="off", chess="gradual"),
     _integer("aspiration_window", 53, (1, 5000), (10, 400), "centipawns",
              "half-width of the aspiration window (the text's valWINDOW: half a pawn)", "[AW]", scale="log", sound=True,
              depends_on=_needs("aspiration", "full", "one_sided", "gradual", "naive_half", "naive"), othello=94,
-             aliases=("valWINDOW",)),
+             chess=25, aliases=("valWINDOW",)),
     _integer("aspiration_growth", 2000, (1100, 10000), (1200, 5000), "permille",
              "factor by which gradual widens the half-width at each failure", "[ours]", scale="log", sound=True,
              depends_on=_needs("aspiration", "gradual")),
@@ -381,6 +383,9 @@ PARAMETERS: tuple[Parameter, ...] = (
              "how far above beta the evaluation must be, times the depth", "[ours]", scale="log", othello=120,
              aliases=("RFPMargin", "StaticNullMoveMargin"), depends_on=_needs("reverse_futility_depth", *range(1, 21)),
              chess=58),
+    _integer("reverse_futility_improving", 0, (0, 1000), (0, 120), "centipawns",
+             "how much less far above beta the evaluation must be where it is better than two plies before; 0 is off",
+             "[ours]", depends_on=_needs("reverse_futility_depth", *range(1, 21)), games=_MEASURED_IN, off=0, chess=58),
     _integer("futility_depth", 4, (0, 20), (0, 6), "plies",
              "greatest depth at which quiet moves are skipped if the static evaluation is far below alpha; 0 is off",
              "[ours]", othello=0, off=0),
@@ -493,6 +498,9 @@ PARAMETERS: tuple[Parameter, ...] = (
             "[XQ 3.1]; material and full [ours]", games=_WITH_KINGS, off="material"),
     _integer("tempo", 10, (0, 200), (0, 40), "centipawns", "added for the side to move", "[ours]", games=_WITH_KINGS,
              off=0),
+    _integer("correction_history", 0, (0, 300), (0, 200), "percent",
+             "share of the static evaluation's errors, as searches found them at positions with the same pawns, by "
+             "which it is corrected; 0 is off", "[ours], after Caissa", games=_MEASURED_IN, off=0, chess=100),
     _switch("rules_in_search", True,
             "score repetitions, the move limit and bare material inside the search; off leaves them to the arbiter",
             "[ours]", games=_WITH_KINGS),

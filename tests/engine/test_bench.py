@@ -38,7 +38,7 @@ def test_exempt_rows_exist_and_have_a_reason() -> None:
     [
         # A setting that acts is noticed, one that depends on something switched off is not.
         ("killers", (("bold", 0),), "bold with 0"),
-        ("aspiration_growth", (("bold", 9000), ("gradual", 9000)), "gradual with 9000"),
+        ("aspiration_growth", (("guarded", 9000), ("gradual", 9000)), "gradual with 9000"),
         ("time_share", (("clock", 100),), None),
         ("time_share", (("share", 10),), "share with 10"),
     ],

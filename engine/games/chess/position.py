@@ -245,6 +245,12 @@ def position_key(state):
 
 
 @jit
+def structure_key(state):
+    """Hash of the pawns of both sides."""
+    return state.pawn_key
+
+
+@jit
 def pawn_key(state):
     """Hash of the pawns of both sides, computed from scratch."""
     key = NONE

@@ -15,11 +15,13 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.play.store import Store
-from elolab.arena.play.tournament_run import TournamentResult, describe, players_in, prepare
-from elolab.arena.records import GameRecord
+from elolab.arena.play.tournament_run import TournamentResult, describe, players_in, prepare, stored_player
+from elolab.arena.records import BUILTIN, GameRecord, PlayerSpec
 from elolab.arena.run import RunError
 from elolab.arena.tournament_reader import load_tournament
 from elolab.engine.errors import UserError
+from elolab.engine.settings.limits import Limits
+from elolab.engine.settings.parameters import resolve
 from tests.support.small_tournaments import OPENINGS, digest_in, play, records_in, write_spec
 
 pytestmark = pytest.mark.usefixtures("without_charts")
@@ -316,3 +318,10 @@ def test_a_swiss_tournament_may_have_more_rounds_and_a_gauntlet_more_players(tmp
 
 
 # The runner
+
+
+def test_a_technique_newer_than_the_store_is_off_in_a_resumed_run() -> None:
+    now = resolve({}, game="chess")
+    then = tuple((name, value) for name, value in now.items() if name != "correction_history")
+    stored = PlayerSpec("default", BUILTIN, Limits(nodes=1000), parameters=then)
+    assert dict(stored_player(stored, "chess", Path()).parameters) == {**now, "correction_history": 0}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,10 +16,11 @@ from elolab.engine.games.contract import ENDLESS, MoveError
 from elolab.engine.rules import Rules
 from elolab.engine.search import clock, node, table
 from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
+from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction, static_value
 from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, is_active, resolve
-from elolab.engine.values import MATE, MATE_BOUND
+from elolab.engine.values import INFINITY, MATE, MATE_BOUND
 from tests.engine.games.test_xiangqi_moves import random_ending
 from tests.support.effort import EFFORT
 
@@ -755,3 +757,39 @@ def test_only_with_its_switch_the_horizon_uses_the_table() -> None:
         total({**depth_one, "quiescence_table": switch}, "table_probes", 1) for switch in (True, False)
     )
     assert with_table > without
+
+
+def test_a_smaller_margin_where_the_evaluation_improves_saves_nodes() -> None:
+    def nodes(improving: int) -> int:
+        engine, game = Engine("chess", {"reverse_futility_improving": improving}), game_named("chess")
+        found = 0
+        for position in game.bench_positions[:6]:
+            engine.new_game()
+            found += engine.search(game.position(position.text), Limits(depth=7)).nodes
+        return found
+
+    assert nodes(100) < nodes(0)
+
+
+def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns() -> None:
+    game = game_named("chess")
+    start, knight, pawn = (game.position(None, moves).state for moves in ((), ("g1f3", "g8f6"), ("e2e4", "e7e5")))
+    memory = SearchMemory(resolve({"hash_mb": 1, "correction_history": 50}, game="chess"), None)
+    memory.new_game()
+    for state in (start, knight, pawn):
+        game.kernels.prepare(state, memory.parameters)
+
+    def correction(state: Any) -> int:
+        wide = (-INFINITY, INFINITY)
+        plain = static_value(state, np.int64(0), memory.parameters, *wide)
+        return int(corrected_value(state, memory.search, memory.parameters, *wide)) - int(plain)
+
+    assert correction(start) == 0
+    learn_correction(start, memory.search, 80, 15)
+    # A sixteenth of the way to 80 centipawns, and half of that.
+    assert (correction(start), correction(knight), correction(pawn)) == (2, 2, 0)
+    for _ in range(200):
+        learn_correction(start, memory.search, 5 * MAX_CORRECTION, 15)
+    assert MAX_CORRECTION // 2 - 2 <= correction(start) <= MAX_CORRECTION // 2
+    memory.new_game()
+    assert correction(start) == 0

@@ -109,7 +109,8 @@ def test_no_two_parameters_answer_to_one_name() -> None:
 
 def test_no_parameter_answers_to_a_word_that_means_something_else() -> None:
     """Options that the protocols know before any parameter, those that UCCI ignores, and keys of a player's file."""
-    options = [*ucci.SWITCHES, ucci.THREADS, ucci.NEW_GAME, uci.THREADS, uci.PONDER, uci.LINES, uci.CLEAR, uci.VARIANT]
+    options = [*ucci.SWITCHES, ucci.THREADS, ucci.NEW_GAME, uci.THREADS, uci.PONDER, uci.LINES, uci.CLEAR]
+    options.append(uci.variant_option("xiangqi"))
     words = {option.name for option in options} | ucci.STANDARD_OPTIONS
     words |= {key for protocol in protocols() for key in keys_of(protocol)}
     assert not {plain_spelling(word) for word in words} & {
@@ -436,7 +437,7 @@ def test_in_full_everything_is_told(row: Parameter) -> None:
 
 def test_in_full_what_differs_is_told_by_game() -> None:
     told = " ".join(in_full(["aspiration_window", "null_depth", "evaluation_weights"], list(GAMES), 80).split())
-    assert "default 53 (xiangqi, chess); 94 (othello)" in told
+    assert "default 53 (xiangqi); 94 (othello); 25 (chess)" in told
     assert "unit centipawns (xiangqi, chess); hundredths of a disc (othello)" in told
     assert "needs evaluation = full (xiangqi, chess)" in told
     assert "default 3 legal 2 to 8 tuning 2 to 5 unit plies needs null_move = on" in told
@@ -446,7 +447,7 @@ def test_in_full_what_differs_is_told_by_game() -> None:
 
 def test_in_full_as_data_holds_the_columns_and_what_differs_by_game() -> None:
     window, empties = in_full_as_data(["aspiration_window", "endgame_empties"], list(GAMES))
-    assert window["defaults"] == {"xiangqi": 53, "othello": 94, "chess": 53}
+    assert window["defaults"] == {"xiangqi": 53, "othello": 94, "chess": 25}
     assert window["units"] == {"xiangqi": "centipawns", "othello": "hundredths of a disc", "chess": "centipawns"}
     assert window["measurements"]["xiangqi"] == measurements("xiangqi")["aspiration_window"]
     assert empties["defaults"] == {"othello": 14}
