@@ -2,7 +2,7 @@
 
 Each arena plays a short and a long match. What they differ by, divided by the games or moves they differ by, is the
 speed in games a second and the arena's processor time a move; so neither counts the start of the programs, which the
-table shows apart. Processor time and memory are those of the arena and its helpers, without the engines, for both read
+table shows apart. A match that is not counted comes first, because elolab may have to compile. Processor time and memory are those of the arena and its helpers, without the engines, for both read
 from ``/proc``. Latency is the time that the arena charges for a move beyond the engine's own account, which is in whole
 milliseconds. A ratio above 1 is in elolab's favour, for games a second; below 1 for everything else.
 
@@ -82,6 +82,8 @@ def main() -> None:
             "elolab": lambda *words: _elolab(engines, openings, Path(scratch), *words),
             "fastchess": lambda *words: _fastchess(arguments.fastchess, engines, openings, Path(scratch), *words),
         }  # fmt: skip
+        for one in play.values():
+            one("1", 1, 2)  # not counted: elolab may have to compile
         for limit in arguments.limits:
             for count in arguments.at_a_time:
                 games = [_even(number * arguments.scale * math.sqrt(count)) for number in _games_of(limit)]
