@@ -2,9 +2,10 @@
 
 Each arena plays a short and a long match. What they differ by, divided by the games or moves they differ by, is the
 speed in games a second and the arena's processor time a move; so neither counts the start of the programs, which the
-table shows apart. A match that is not counted comes first, because elolab may have to compile. Processor time and memory are those of the arena and its helpers, without the engines, for both read
-from ``/proc``. Latency is the time that the arena charges for a move beyond the engine's own account, which is in whole
-milliseconds. A ratio above 1 is in elolab's favour, for games a second; below 1 for everything else.
+table shows apart. A match that is not counted comes first, because elolab may have to compile. Processor time and
+memory are those of the arena and its helpers, without the engines, for both read from ``/proc``. Latency is the time
+that the arena charges for a move beyond the engine's own account, which is in whole milliseconds. A ratio above 1 is in
+elolab's favour, for games a second; below 1 for everything else.
 
 At last fastchess's own figures are compared with those that elolab computes from fastchess's games: pentanomial, Elo,
 normalized Elo and log-likelihood ratio, as printed. elolab's intervals are computed in another way (``docs``), so for
