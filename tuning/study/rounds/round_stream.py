@@ -178,7 +178,8 @@ class RoundStream:
             if self._schedule.correct_estimate(seconds):
                 self._announce()
         # Equal settings, and settings that meet again from the same opening, play no games.
-        self._run.progress.done = self._run.progress.planned - self._schedule.missing_games(self.state.results)
+        ended = self.state.results
+        self._run.progress.done = self._schedule.planned_games(len(ended)) - self._schedule.missing_games(ended)
 
     def _read_all_rounds(self) -> None:
         """Read the finished rounds of all workers of a shared study."""
