@@ -207,9 +207,10 @@ class Reach:
     All of them must be won, or for an equivalence must have an even score.
     """
     elo: float
-    """The smallest gain or difference, in logistic Elo, that the test shows with probability ``POWER``.
+    """The smallest gain or difference, in logistic Elo, that the test detects with probability ``POWER``.
 
-    For an equivalence, the smallest margin. Infinite if there is none.
+    For an equivalence test, the smallest margin within which it establishes equivalence with that probability. Infinite
+    if there is none.
     """
     target_elo: float
     """The effect that the test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger.

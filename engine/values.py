@@ -7,9 +7,9 @@ Scores are in centipawns, in Othello in hundredths of a disc, from the point of 
 MAX_PLY = 128
 """Maximum ply in the search tree, quiescence included; the root is ply 0."""
 MAX_MOVES = 224
-"""Length of a list of moves: at least the number of legal moves in a position of any game (218 in chess).
+"""Capacity of a list of moves: at least the largest number of legal moves in a position of any game (218 in chess).
 
-Less than a power of two, so that the rows of lists do not compete for the same lines of the processor's cache."""
+It is just below a power of two, so that the rows of an array of lists do not compete for the same cache lines."""
 MOVE_BITS = 17
 """Number of bits of a move's integer code in every game."""
 MAX_DEPTH = 100

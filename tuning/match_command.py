@@ -136,9 +136,9 @@ class MatchCommand:
 
 
 def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
-    """The outcomes of a match of so many pairs, from what it returned (``Match``); raises ``UserError`` otherwise.
+    """Convert what a match of ``pairs`` pairs returned (see ``Match``); raises ``UserError`` if it is not valid.
 
-    Of games won, drawn and lost it is unknown which of them were pairs; they are paired at random, by the ``seed``.
+    Numbers of games won, drawn and lost do not say which games were pairs: they are paired at random, by the ``seed``.
     """
     if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
         return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])

@@ -151,7 +151,7 @@ class PairingState(NamedTuple):
     """Indices of the players to be paired, sorted by points and then by seed."""
     points: tuple[float, ...]
     meetings: tuple[tuple[int, ...], ...]
-    """Matrix of the number of encounters between every two players so far."""
+    """Matrix of the number of encounters so far between each pair of players."""
     byes: tuple[int, ...]
     """Number of byes of each player."""
     walkovers: tuple[int, ...]

@@ -78,7 +78,7 @@ class Suite:
         return found.hexdigest()[:32]
 
     def part(self, part: str) -> SuitePart:
-        """A part of the suite: the half ``tournament`` or ``validation``, or ``all``."""
+        """A part of the suite: ``tournament`` and ``validation`` are its two halves, ``all`` is the whole."""
         return SuitePart(self, part, range(len(self.openings)) if part == "all" else self._halves[part])
 
     def check(self, indices: Iterable[int]) -> None:

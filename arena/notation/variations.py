@@ -66,8 +66,8 @@ class LineReader:
     def read(self, position: Position, line: Sequence[str]) -> tuple[int, bool]:
         """Number of legal moves at the beginning of a line, and whether no legal move is left after the whole line.
 
-        Leaves ``position`` as it was, which needs room for twice as many moves. The line may lack passes that are
-        forced.
+        The line may omit forced passes. ``position`` is restored; it needs room for twice as many moves as the line
+        has.
         """
         kernels, state, lists = self._game.kernels, position.state, position.lists
         made = read = 0

@@ -218,7 +218,7 @@ class RunProgress:
     def finished(self, record: GameRecord | None = None) -> None:
         """Count a game that has just ended, or, without a ``record``, another unit of work.
 
-        The player's fault that ended it is shown at once.
+        If a player's fault ended the game, the fault is shown at once.
         """
         self.done += 1
         self._has_finished = True

@@ -283,7 +283,7 @@ class MatchScores(Score):
         self._test, self._clock = test, clock
         self._scores: dict[Hashable, MatchScore] = {}
         self._of_game: dict[str, list[MatchScore]] = {}
-        """The matches of each game that is still to be played, by the game's key."""
+        """The matches in which each game still to be played counts, by the game's key."""
         self._shown: MatchScore | None = None
         self._shown_since = -math.inf
 

@@ -322,7 +322,7 @@ def overload_reason(load: Load) -> str:
         else "give engines fewer threads, or switch pondering off"
     )
     return (
-        f"too few processors: {load.games} games at a time, {load.threads} thread{'s' * (load.threads > 1)} an engine"
+        f"too few processors: {load.games} games at a time, {load.threads} thread{'s' * (load.threads > 1)} per engine"
         f"{', pondering' if load.ponders else ''}, need {load.needed}, but the machine has {load.processors}, and "
         f"clocks run while engines wait; {remedy}"
     )

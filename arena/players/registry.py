@@ -111,7 +111,7 @@ class Protocol:
     has_own_level: bool = False
     """Whether its players may play without a limit, at their own level."""
     default_limit: str = "nodes=1000"
-    """Search limit of a player without one; every engine of the protocol understands it."""
+    """Search limit for players that specify none; every engine that speaks the protocol understands it."""
     unreachable: Callable[[str], str] | None = None
     """Function that returns an error message for an opening, given as a FEN, that cannot be reached by moves.
 

@@ -44,7 +44,7 @@ class CompiledMoves:
         line: list[str],
         moves: list[MoveRecord],
     ) -> None:
-        """``line`` has all moves since the opening's position, ``moves`` those since the opening."""
+        """``line`` has all moves from the opening's first position on; ``moves`` only those after the opening."""
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
         self._game = ProgramGame(sides, arbiter.side_to_move)
         self._compiled = 0

@@ -335,7 +335,10 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
     def _refusal(self) -> Fault | None:
-        """The fault of the first refused command of the last request, with the answer; ``None`` if there is none."""
+        """The fault for the first command that the engine refused in the last request; ``None`` if it refused none.
+
+        The engine may refuse ``time_left``, which only informs it.
+        """
         for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
                 self._refuses_time_left = True  # it only informs

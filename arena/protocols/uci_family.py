@@ -206,7 +206,7 @@ class GameLine:
         return self._texts.write(self._start, moves[self._before :], first - self._before)
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` line after ``moves`` and the reply ``expected``, which later lines do not contain."""
+        """The ``position`` line after ``moves`` and the expected reply; later lines do not contain that reply."""
         before = " moves " if len(moves) == self._first else " "
         (word,) = self._words([*moves, expected], len(moves))
         return self.command(moves) + before + word

@@ -185,7 +185,7 @@ class Provenance:
 
 
 def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
-    """Files of players, each with the digests of all its builds that played, in order.
+    """The files that players used, each with the digests of all its builds, in the order of their first games.
 
     ``metadata`` returns the store's metadata of a key, and ``None`` for a missing key.
     """

@@ -245,10 +245,10 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """Ratings in Elo that the fit keeps fixed, by player, and Elo to add to each fitted rating, shape (players,).
+    """Ratings in Elo that the fit keeps fixed, by player, and the Elo to add to each fitted rating, shape (players,).
 
-    Only groups with several anchors have fixed ratings, which are relative to the mean of the group's anchors. That
-    mean is the Elo to add.
+    The Elo to add is the mean of the anchors in the player's group, 0 in a group without anchors. Only a group with
+    several anchors has fixed ratings, which are relative to that mean.
     """
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))

@@ -211,7 +211,7 @@ class HeadToHead:
     score: float
     """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
     elo: float
-    """Elo of ``player`` relative to ``opponent``, from complete pairs, or without them from single games.
+    """Elo of ``player`` relative to ``opponent``, from complete pairs, or from single games if there are none.
 
     The interval and ``los`` come from the same games.
     """

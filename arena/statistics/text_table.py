@@ -169,5 +169,5 @@ def _beginning_and_difference(name: str, differs: int, columns: int) -> str:
 
 
 def _last(text: str, columns: int) -> str:
-    """The longest end of a text that fits into ``columns`` terminal columns."""
+    """The longest suffix of a text that fits into ``columns`` terminal columns."""
     return cut(text[::-1], columns)[::-1]

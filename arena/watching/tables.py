@@ -45,9 +45,9 @@ class QueryError(ValueError):
 
 
 def part_of(rows: Sequence[Row], first: int, sort: str, *, descending: bool) -> dict[str, Any]:
-    """Sort rows by a column and take a page of them: ``total`` is the number of all, ``rows`` begins at ``first``.
+    """Sort rows by a column and return a page: ``total`` is the number of all rows, ``rows`` begins with row ``first``.
 
-    An unknown column keeps the order. Empty values come last.
+    An unknown column keeps the given order. Empty values come last.
     """
     if rows and sort in rows[0]:
         filled = [row for row in rows if row[sort] is not None]

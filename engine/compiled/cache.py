@@ -208,7 +208,7 @@ _PREPARED: set[str] = set()
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Locator of cached code by the source's path relative to the package, wherever the package is installed."""
+    """Finds cached code by the path of its source relative to the package, wherever the package is installed."""
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:

@@ -255,7 +255,9 @@ def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
 
 
 def patch_numba() -> bool:
-    """Patch numba with the functions of this module if its private parts are known; returns whether it did."""
+    """Replace functions inside numba by those of this module; returns whether it did.
+
+    It does nothing if this version of numba's internals is unknown."""
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),

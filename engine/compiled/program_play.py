@@ -147,7 +147,10 @@ _BYTE = np.uint64(8)
 
 @jit
 def _word_at(text, place, end):  # type: ignore[no-untyped-def]
-    """The first letters of the word at ``place``, packed, and where it ends; the end is -1 for a control character."""
+    """The first eight letters of the word at ``place``, packed into one integer, and the place where the word ends.
+
+    The place is -1 if the word contains a control character.
+    """
     word, begin = _NOTHING, place
     while place < end and text[place] != _BLANK:
         if text[place] < _BLANK:

@@ -500,7 +500,7 @@ class Game:
     It has ``NOTATIONS``, and functions as in ``engine.games.algebraic``: ``format_moves``, ``read_game``,
     ``looks_like_a_move`` and ``notation_of``."""
     has_tablebases: bool = False
-    """Whether Syzygy tablebases know endgames of the game."""
+    """Whether Syzygy tablebases exist for endgames of this game."""
     variants: tuple[str, ...] = ()
     """Values of PGN's tag ``Variant`` that the game may have, in small letters; empty if the tag is not checked."""
     encodings: tuple[str, ...] = ("gb18030", "big5hkscs")

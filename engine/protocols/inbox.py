@@ -1,7 +1,7 @@
-"""Event queue of an engine server: lines of its input, the end of the input, and results of its searches.
+"""Event queue of an engine server: input lines, the end of the input, and the results of its searches.
 
-A daemon thread reads the input through its own buffer and not through ``sys.stdin``: if the thread still waits for
-input when the program ends, Python would wait for the lock of ``sys.stdin``.
+A daemon thread reads the input through its own buffer and not through ``sys.stdin``. Otherwise, a thread that still
+waits for input when the program ends would hold the lock of ``sys.stdin``, and Python would wait for that lock.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Drop of the score from one iteration to the next, in centipawns. After a larger one, ElephantEye 3.31 does not halve
-its time. It is 20 in ElephantEye's own units."""
+"""Drop of the score from one iteration to the next, in centipawns, above which ElephantEye 3.31 does not halve its time
+for the move. It is 20 in ElephantEye's own units."""
 STABLE_ITERATIONS = 4
 """Number of iterations with the same best move after which ElephantEye 3.31 halves its time."""
 

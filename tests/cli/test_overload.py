@@ -62,7 +62,7 @@ def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: py
     for line in ([*words(kind, "clock=10+0.1"), "--dry-run"], [*words(kind, "move_time=0.1"), "--out", "out"]):
         assert main([*line, "--concurrency", "24"]) == 2
         (said,) = capsys.readouterr().err.splitlines()[-1:]
-        assert "too few processors: 24 games at a time, 1 thread an engine, need 24, but the machine has 2" in said
+        assert "too few processors: 24 games at a time, 1 thread per engine, need 24, but the machine has 2" in said
         assert said.endswith("use --concurrency 2 or less; or permit it with --oversubscribe")
     assert not Path("out").exists()
 

@@ -110,7 +110,7 @@ class EffectRow:
     simultaneous_high: float
     games_needed: int | None
     pairs: int
-    """Number of pairs counted in all matches of the factorial."""
+    """Total number of game pairs in all matches of the factorial design."""
     games: int
     """Number of games in all matches of the factorial."""
     rests_on: str = ""

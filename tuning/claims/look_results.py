@@ -46,8 +46,7 @@ bound."""
 FUTILE = "futile"
 """The verdict on an estimate at which a cell stops, because its last look would almost certainly not decide."""
 OUTERMOST = 60.0
-"""Maximum absolute value of the estimates among which borders of futility are sought, in standard errors at the planned
-end."""
+"""Largest absolute estimate at which a futility boundary is sought, in standard errors at the planned end."""
 
 
 @dataclass(frozen=True)
@@ -246,9 +245,10 @@ def _border_of_futility(final: Sequence[Region], fraction: float, low: float, hi
 
 
 class _Outcomes:
-    """Possible outcomes up to the observed one's look: points with their probabilities under the observed effect.
+    """Possible outcomes of a sequential test up to the analysis that stopped it, if the observed effect is true.
 
-    A point is a sum of observations, in standard errors at the planned end; its time is the fraction of pairs.
+    An outcome is a point with its probability. A point is a sum of observations, in standard errors at the planned
+    end; its time is the number of pairs as a fraction of the planned pairs.
     """
 
     def __init__(self, observed: LookResult) -> None:
@@ -322,8 +322,10 @@ class _Outcomes:
         return [(region.low, region.high)]
 
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:
-        """Quadrature points, which are sums of observations at the time ``fraction``, and their weights, for the
-        estimates from ``low`` to ``high``."""
+        """Quadrature points and weights for the estimates from ``low`` to ``high`` at the time ``fraction``.
+
+        Each point is the sum of observations of an estimate; ``step`` bounds the distance between points.
+        """
         centre, reach = self._drift * fraction, REACH * math.sqrt(fraction)
         start, end = max(low * fraction, centre - reach), min(high * fraction, centre + reach)
         if end <= start:

@@ -270,8 +270,10 @@ def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """One digest per cell of a part, of everything that determines the cell's games or searches except the order of the
-    sides."""
+    """One digest per cell of a part.
+
+    A digest covers everything that determines the cell's games or searches, except the order of the sides.
+    """
     common = ("game", "seed", "openings", "adjudication", "ponder", "suite", "of", "bound")
     return {
         digest_of(

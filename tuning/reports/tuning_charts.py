@@ -263,7 +263,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
 
 
 def _contour_levels(depth: float) -> list[float]:
-    """Elo of the contours relative to the recommendation, negative and rising, down to ``-depth``."""
+    """Elo of the contours relative to the recommended values: negative, rising, from ``-depth`` at the lowest."""
     steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
     return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
 

@@ -62,11 +62,11 @@ def decide(
     model: ResponseModel, best: Values, pairs: int = 0, score: float = 0.5,
     region: tuple[Array, Array] | None = None,
 ) -> Decision:  # fmt: skip
-    """Choose between the model's maximum ``best`` and the base, given the maximum's mean score in the playoff.
+    """Choose between the model's maximum ``best`` and the base values, given the maximum's mean score in the playoff.
 
-    The model's belief about the difference is a normal prior, which the playoff's games update. The set with the
-    smaller expected loss is recommended: the maximum if its expected gain is above 0, otherwise the base. If the base
-    is the model's maximum, the remaining gain is estimated within ``region`` (coordinates).
+    The model's belief about their difference is a normal prior, which the playoff's games update. The values with the
+    smaller expected loss are recommended: the maximum if its expected gain is above 0, otherwise the base values. If
+    the base values are the model's maximum, the remaining gain is estimated within ``region``, in model coordinates.
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)

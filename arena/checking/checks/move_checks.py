@@ -105,7 +105,7 @@ def quiet_plies(examination: Examination) -> Remark:
 
 
 def banned_moves(examination: Examination) -> None:
-    """Check that the program avoids forbidden moves: each move that it answers is banned for the next search."""
+    """Check that the program avoids forbidden moves: each search of the start position bans the moves found before."""
     start = examination.start_position
     banned: list[str] = []
     for _ in range(3):

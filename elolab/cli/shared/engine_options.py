@@ -55,11 +55,11 @@ class PlayerWords:
 
     option: str = "--engine"
     player: str | None = None
-    """The first word, if it names a player; otherwise ``None``."""
+    """The first word of the option, if it is the name of a player; otherwise ``None``."""
     table: Mapping[str, Any] = field(default_factory=dict)
     """Keys of a table [[players]] that the words set, with their values."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """Name of the word that set each key, by the key in ``table``."""
+    """The word of the command line that set each key of ``table``, such as ``cmd`` for ``command``."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """Limits in elolab's notation, by word; an empty text for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -232,7 +232,7 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """The player selected by its own words, or else by the words of ``--each``; ``complete`` reads all other words.
+    """The player that its own words select, or else the words of ``--each``; ``complete`` reads the remaining words.
 
     Raises ``UsageError`` if neither selects an engine.
     """

@@ -20,11 +20,11 @@ _PATTERNS: dict[str, np.ndarray] = {}
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """Array of weights for compiled code, as two's complement uint64.
+    """Weights in the form that compiled code reads: an array of uint64, in two's complement.
 
-    It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step.
-    Raises ``ConfigurationError`` if the number of pattern weights does not match the compiled code; ``where`` names the
-    file in that message.
+    It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step
+    of a game. Raises ``ConfigurationError``, which names the file as ``where``, if the number of pattern weights does
+    not match the compiled code.
     """
     address = 0
     if weights.pattern_phases:

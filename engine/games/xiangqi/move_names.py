@@ -93,7 +93,7 @@ _SLOTS = {
     side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
     for side in (RED, BLACK)
 }
-"""Slots of the pieces, by side and type: the first index is the side, the second the type."""
+"""Slots of the piece list that hold each kind of piece: ``_SLOTS[side][type]``."""
 
 _COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
 _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")

@@ -30,7 +30,7 @@ class Observations:
 
     @property
     def pairs(self) -> int:
-        """Number of game pairs of all results."""
+        """Total number of game pairs in all results."""
         return sum(self._pairs)
 
     @property

@@ -96,7 +96,7 @@ class Mode:
     information: Array
     """Negated second derivatives of the log posterior at the mode, shape (terms, terms)."""
     expected: Array
-    """Expected score of every result's first set, 0 to 1."""
+    """Expected score of the first of the two sets of values in every result, 0 to 1."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Posterior:
         return Mode(terms, self._information(expected, slopes), expected)
 
     def expected(self, terms: Array) -> Array:
-        """Expected score of every result's first set, 0 to 1."""
+        """Expected score of the first of the two sets of values in every result, 0 to 1."""
         return self._score(self.hill.elo(terms, self.results.points))
 
     def log_density(self, terms: Array, expected: Array) -> float:

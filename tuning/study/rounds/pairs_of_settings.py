@@ -59,7 +59,9 @@ EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 pairs.
 """
 EXPLORING_WIDTH = 0.35
-"""Factor on the half-width around the centre of settings pairs that explore: sets close to it show its height best."""
+"""Factor on the half-width around the centre for a pair that compares the centre with a random set.
+
+Sets close to the centre show its height best."""
 EVEN_SHARE = 0.05
 """Share of the settings pairs whose two choices are selected uniformly, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
@@ -109,7 +111,7 @@ class Round:
     game_pairs: int
     """Number of game pairs per settings pair."""
     first_pair: int
-    """Number in the schedule of the round's first game pair."""
+    """Schedule number of the first game pair of the round."""
 
     @property
     def pairs(self) -> int:

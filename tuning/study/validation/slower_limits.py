@@ -27,12 +27,12 @@ def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
 
 
 def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """Convert limits to a processor clock with about ``factor`` times as much time.
+    """Convert limits to limits on processor time, about ``factor`` times as long as the given ones.
 
-    With this clock, settings that make each node slower search fewer nodes.
+    On such a clock, an engine whose settings make each node slower searches fewer nodes.
 
-    A game clock stays a game clock. Nodes and depths become a time per move at an assumed speed of the built-in engine;
-    a measured speed would change when a run resumes.
+    A game clock stays a game clock. Node and depth limits become a time per move, at an assumed speed of the built-in
+    engine; a measured speed could change when a run resumes.
     """
     if not limits.is_timed:
         return Limits(move_time_ms=max(1, round(1000 * factor * estimated_move_seconds(limits))), clock_kind="cpu")
