@@ -74,12 +74,12 @@ class StopFlag:
                 self._pipe = os.pipe()
                 self._words[1] = self._pipe[0] + 1
                 os.set_blocking(self._pipe[0], False)
-                if self.is_set():
+                if self._flag[0]:
                     os.write(self._pipe[1], b"\0")
 
     def set(self) -> None:
         """Ask every search that watches this flag to stop."""
-        was_set = self.is_set()
+        was_set = self._flag[0]
         self._flag[0] = 1
         if self._pipe and not was_set:
             os.write(self._pipe[1], b"\0")

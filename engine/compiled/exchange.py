@@ -57,6 +57,8 @@ SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """File of Linux that says how long a thread has waited for a processor."""
 BEAT_MS = 2
 """Milliseconds between the beats of a thread that stands for all threads where there is no such file."""
+KEPT_BEATS = 32
+"""Number of the latest beats that count: the thread of the beats may wake several times before a late reader does."""
 WAKE_NS = 100_000_000
 """Nanoseconds after which a call on the main thread is interrupted: only there does Python handle signals."""
 LOOK_NS = 1_000_000_000
@@ -413,21 +415,23 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
 
 @jit
 def _beat(beats, times):  # type: ignore[no-untyped-def]
-    """Note how late a thread wakes that sleeps ``BEAT_MS`` again and again: when it is due, and its last lateness."""
-    for _ in range(times):
+    """Sleep ``BEAT_MS`` again and again; note when the thread is due, and how late it woke the last times."""
+    for number in range(times):
         due_ns = monotonic_ns() + BEAT_MS * 1_000_000
         store_word(beats, 0, np.uint64(due_ns))
         poll(-1, 0, -1, -1, -1, BEAT_MS)
-        store_word(beats, 1, np.uint64(max(np.int64(0), monotonic_ns() - due_ns)))
+        store_word(beats, 1 + number % KEPT_BEATS, np.uint64(max(np.int64(0), monotonic_ns() - due_ns)))
 
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """How late a thread wakes now, by the beats; -1 without them."""
+    """How late a thread wakes now, by the latest of the kept beats; -1 without beats."""
     if schedule >= -1:
         return np.int64(-1)
     late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
-    return max(late_ns, np.int64(load_word(-schedule, 1)))
+    for number in range(KEPT_BEATS):
+        late_ns = max(late_ns, np.int64(load_word(-schedule, 1 + number)))
+    return late_ns
 
 
 # --- Its use from Python ---------------------------------------------------------------------------------------------
@@ -589,7 +593,7 @@ def load_exchange() -> None:
 @functools.cache
 def _beats() -> Any:
     """The words of ``_beat``, whose thread runs from now on."""
-    beats = np.zeros(2, np.uint64)
+    beats = np.zeros(1 + KEPT_BEATS, np.uint64)
     beats[0] = np.uint64(NEVER_NS)
     _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import
     threading.Thread(target=_beat, args=(beats.ctypes.data, NEVER_NS), name="beats", daemon=True).start()

@@ -110,7 +110,7 @@ class CountingStop(StopFlag):
 
     def is_set(self) -> bool:
         self.left -= 1
-        if self.left == -1:  # not again: a flag asks itself while it is set
+        if self.left < 0:
             self.set()
         return super().is_set()
 

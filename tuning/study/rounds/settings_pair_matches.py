@@ -131,7 +131,7 @@ class SettingsPairMatches(SettingsPairResults):
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
         """Whether all matches of the settings pair are stored."""
-        return not self.missing_games(scheduled)
+        return all(self._key(match) in self._stored for match in self._matches(scheduled))
 
     def missing_games(self, scheduled: ScheduledSettingsPair) -> int:
         """Number of games in those of a settings pair's matches that are not stored."""

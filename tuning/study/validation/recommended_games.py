@@ -72,7 +72,7 @@ class ValidationMatches(ValidationResults):
         """Number of pairs of the analyses whose matches are stored, determined at the first access."""
         found, validation = 0, self.spec.validation
         for look in self.planned.looks(validation, len(self.pair_numbers)):
-            if self.missing_in(range(found, look)):
+            if not self.matches.is_complete(self._pair(range(found, look))):
                 return found
             found = look
         return found
