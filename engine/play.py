@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import array_of, jit, new_record, read_flag, thread_cpu_ns
+from elolab.engine.compiled.kernel import array_of, jit, new_record, publish_word, read_flag, thread_cpu_ns
 from elolab.engine.engine import SearchMemory, StopFlag
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import (
@@ -90,10 +90,11 @@ GAME_DTYPE = np.dtype(
     ]
 )
 
+_PLIES = GAME_DTYPE.fields["plies"][1] // 8  # type: ignore[index]
+"""Place of ``plies`` among the words of a game's record."""
+
 NO_SCORE = 1 << 30
 """Value of the score of a move if the player reported none."""
-_UNWRITTEN = -(1 << 31)
-"""Initial value of the scores in ``GAME_DTYPE``, which marks a score that has not been written yet."""
 
 SOLVING_NODES = 30_000_000
 """Node limit for solving a position, about one or two seconds; the limit is equal on every machine. If it is reached,
@@ -261,7 +262,7 @@ def play_compiled(
         record.depths[ply] = search.depth
         record.nodes[ply] = search.nodes
         record.times_ns[ply] = search.elapsed_ns
-        record.plies += 1
+        publish_word(records.ctypes.data, _PLIES, np.uint64(ply + 1))  # who reads it also reads the move
         in_check(state)
         make(state, move)
         in_check(state)
@@ -327,32 +328,22 @@ class PlayedGame:
     off."""
 
 
-_UNPLAYED = new_record(GAME_DTYPE)  # no code of a move is 0
-_UNPLAYED.scores[:] = _UNWRITTEN
-
-
 class PlayedMoves:
     """The moves of one game in compiled code, which another thread can read during the game.
 
-    A move is readable once both its code and its score are written. Each is a single write, so the order in which
-    another thread sees the two writes does not matter.
+    Compiled code counts a move in ``plies`` only when the move is written.
     """
 
     def __init__(self, game: str) -> None:
         self._format_move = move_names(game)
-        self.record = _UNPLAYED.copy()
+        self.record = new_record(GAME_DTYPE)
 
     def read(self) -> tuple[list[str], list[int | None]]:
         """The moves so far in protocol notation, and the scores of these moves in centipawns, from the mover's point of
         view."""
         record = self.record
-        count = count_leading((record.moves != 0) & (record.scores != _UNWRITTEN))
+        count = int(record.plies)
         return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
-
-
-def count_leading(flags: Any) -> int:
-    """Number of true elements of a boolean vector before the first false one."""
-    return int(flags.size if flags.all() else flags.argmin())
 
 
 @functools.cache
