@@ -1,4 +1,7 @@
-"""Tuning and ablation, which choose the matches to play. This package knows nothing about search algorithms."""
+"""Parameter tuning, ablations and tests of claims: everything that decides which matches to play.
+
+This package knows nothing about search algorithms.
+"""
 
 from elolab.engine.settings import FileKind, register
 

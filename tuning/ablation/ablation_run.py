@@ -39,12 +39,14 @@ if TYPE_CHECKING:
 
 
 FILE_METADATA = "ablation file"
-"""Key of the store's metadata with the specification's text and path, so that the folder is self-contained."""
+"""Key of the store's metadata that holds the text and path of the ablation file. It makes the run folder
+self-contained.
+"""
 
 
 @dataclass(frozen=True)
 class AblationPlan:
-    """An ablation ready to run."""
+    """An ablation with its openings and matches, ready to run."""
 
     spec: AblationSpec
     suite: Suite
@@ -70,11 +72,14 @@ class AblationResult:
     """Number of games in the store."""
     planned: int
     counted: int
-    """Number of games in the complete pairs that the results count; a game of several comparisons counts once."""
+    """Number of games in complete pairs, on which the results are based.
+
+    A game shared by several comparisons counts once.
+    """
     interrupted: bool
     rows: tuple[AblationRow, ...] = ()
     effects: tuple[EffectRow, ...] = ()
-    """Effects of the factors of factorials, and of their interactions."""
+    """Effects of the factors in factorial designs, and of the factors' interactions."""
     combinations: tuple[CombinationRow, ...] = ()
     """Strength of each combination of levels in the 2 x 2 factorials."""
     depths: tuple[DepthRow, ...] = ()
@@ -82,14 +87,16 @@ class AblationResult:
     speeds: tuple[SpeedRow, ...] = ()
     """Depth, nodes, time and speed that an external engine reported, one row per comparison; otherwise empty."""
     plans: tuple[dict[str, Any], ...] = ()
-    """Verdict rule and maximum pairs of every run in the folder; several entries if they changed after results
-    existed."""
+    """Verdict rule and maximum number of pairs of each run in the folder, oldest first.
+
+    There are several entries if these settings changed between runs.
+    """
     digest: str = ""
     """Digest of all games in the store."""
     engine: str = ""
     """Identity of the engine or engines that played; see ``arena.run.engines_of``."""
     faults: tuple[FaultCount, ...] = ()
-    """Numbers of games that players forfeited, by player and kind of fault."""
+    """Number of games forfeited by faults, per player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -172,8 +179,10 @@ def match_of(
 
 
 def purpose_of(plan: AblationPlan) -> Purpose:
-    """The run's purpose, which its folder must match; comparisons may be added, and their numbers of pairs may
-    change."""
+    """The run's identity and checks. A folder can be resumed if it has the same identity.
+
+    Comparisons may be added to a stored run, and their numbers of pairs may change.
+    """
     spec = plan.spec
     content = {**spec.content(), "openings_digest": plan.suite.digest}
     lengths = tuple(f"comparisons.{comparison.label}.pairs" for comparison in spec.comparisons)
@@ -235,7 +244,10 @@ def ablate(spec: AblationSpec, directory: Path, **options: Unpack[RunOptions]) -
 
 
 def plan_of_run(plan: AblationPlan, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """The stages of a run in ``directory``; ``store`` is the folder's store if it is already open."""
+    """The planned games of an ablation and their estimated cost, for display before the run starts.
+
+    ``store`` is the folder's store if it is already open.
+    """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -287,7 +299,8 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's verdict rule and maximum pairs in the store; return the records of every run in the folder."""
+    """Record the run's verdict rule and maximum number of pairs in the store, and return the records of all its
+    runs."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -322,10 +335,10 @@ def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | Non
 
 
 def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]]) -> tuple[DepthRow, ...]:
-    """Rows with the cost of reaching each depth, for every distinct setting; ``costs`` has the variant's and the
-    reference's searches of each comparison in turn.
+    """One table row per setting and depth, with the cost of reaching that depth.
 
-    A setting has the name of its player in the games, or the shorter name from ``_name_of_added``.
+    ``costs`` holds two entries per comparison: the searches of its variant, then of its reference. A setting has the
+    name of its player in the games, or the shorter name from ``_name_of_added``.
     """
     names: dict[str, str] = {}
     rows: list[DepthRow] = []
@@ -342,9 +355,9 @@ def depths_of_settings(spec: AblationSpec, costs: Sequence[Sequence[DepthCost]])
 
 
 def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
-    """Name of a side of an ``add_one_in`` comparison; empty for other comparisons.
+    """Name of one side of an ``add_one_in`` comparison; empty for other comparisons.
 
-    A name made from the differences to the base would be long, because the bare engine differs in every feature.
+    The bare engine differs from the base in every feature, so a name that lists the differences would be long.
     """
     if comparison.group != "add_one_in":
         return ""
@@ -352,10 +365,10 @@ def _name_of_added(comparison: Comparison, values: Mapping[str, Value]) -> str:
 
 
 def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store: Store) -> list[tuple[str, Pairing]]:
-    """The key of every stored game with its current place in the schedule, which changes if the ablation is extended.
+    """The key of every stored game, with the game's place in the current schedule.
 
-    ``counted`` is the number of pairs counted in each match. Games of an earlier, longer version of the ablation come
-    last.
+    The place changes if the ablation is extended. ``counted`` is the number of pairs counted in each match. Games that
+    only an earlier, longer version of the ablation planned come last.
     """
     parts = _counted(plan, counted)
     places = {job.key: job.pairing for part in parts for jobs in table.jobs(part) for job in jobs}
@@ -371,7 +384,7 @@ def _places(plan: AblationPlan, counted: Sequence[int], table: MatchTable, store
 
 
 def _counted(plan: AblationPlan, counted: Sequence[int]) -> list[Match]:
-    """The matches, each reduced to its counted pairs."""
+    """The matches, each shortened to its counted pairs."""
     return [match.part(0, pairs) for match, pairs in zip(plan.matches, counted, strict=True)]
 
 

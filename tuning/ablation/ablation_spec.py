@@ -95,8 +95,9 @@ class Factorial:
     design: Design
 
     def effect_label(self, effect: Effect) -> str:
-        """The effect's name, such as ``null_move × history``, followed by the effects that the design confounds with
-        it."""
+        """Name of an effect, such as ``null_move × history``. The effects that the design cannot separate from it
+        follow.
+        """
         terms = [
             ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
             for term, sign in ((effect.factors, 1), *effect.aliases)
@@ -129,7 +130,7 @@ class AblationSpec:
     def pairs_together(self, pairs: Sequence[int]) -> int:
         """Total number of pairs to play if comparison i has ``pairs[i]`` pairs.
 
-        Comparisons between the same two players share pairs, which count once.
+        A pair that two comparisons between the same players share counts once.
         """
         most: dict[frozenset[Any], int] = {}
         for one, count in zip(self.comparisons, pairs, strict=True):
@@ -213,7 +214,7 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
 
 
 def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
-    """Raise an error if the games are too few for any verdict, even if one side won every game."""
+    """Raise ``UserError`` if no verdict would be possible even if one side won every game."""
     questions, rule = spec.questions, spec.rule
     largest = max(comparison.pairs for comparison in spec.comparisons)
     least = min_pairs(questions, rule)
@@ -252,8 +253,10 @@ class _ComparisonReader:
     settings: Settings
 
     def builds(self, names: Sequence[str], table: Table) -> Iterator[Comparison]:
-        """Yield a comparison of each of the builds ``names`` with the base's build; used if the specification declares
-        no comparison."""
+        """Yield one comparison per named build of an external engine, against the base's build.
+
+        Builds are compared in this way if the specification declares no comparison.
+        """
         base = self.conditions.base_values
         limits = Table({}, f"{table.where}: [builds]", BUILD_COMPARISON)
         for name in names:
@@ -322,7 +325,9 @@ class _ComparisonReader:
         table: Table,
         comparisons: list[Comparison],
     ) -> Factorial:
-        """Build a factorial; append its matches to ``comparisons`` unless equal matches are already there."""
+        """Build a factorial and append its matches to ``comparisons``. A match that is already there is not added
+        again.
+        """
         design = design_of(len(factors), fraction)
         places = []
         for cells in design.matches:
@@ -392,7 +397,7 @@ class _ComparisonReader:
         return base[name]
 
     def _ordered(self, values: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
-        """Sort settings into a fixed order, so that equal sets compare equal."""
+        """The settings in a fixed order, so that equal sets compare equal."""
         base = self.conditions.base_values
         return tuple((name, values[name]) for name in (*base, *sorted(values.keys() - base.keys())) if name in values)
 
@@ -473,7 +478,7 @@ def _is_same_match(one: Comparison, other: Comparison) -> bool:
 
 
 def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
-    """Yield the factorials, with a number added to each label that occurred before, for instance at other limits."""
+    """Yield the factorials. If a label occurred before, for instance at other limits, a number is added to it."""
     counts: Counter[str] = Counter()
     for factorial in factorials:
         counts[factorial.label] += 1

@@ -1,7 +1,8 @@
-"""Allocation of games: in rounds fixed beforehand, games go only to matches with an undecided question.
+"""Allocation of games: after each round, only matches that contribute to an undecided question get more games.
 
-An allocation is a pure function of the plan and of results up to the interim analyses. So neither the order in which
-games end nor the concurrency matters, and a resumed run replays the allocation from the stored games.
+The numbers of pairs per round are fixed beforehand. An allocation is a pure function of the plan and of the results up
+to the interim analyses. So neither the order in which games end nor the concurrency matters, and a resumed run
+computes the same allocation from the stored games.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from elolab.tuning.ablation.comparison_verdicts import UNDECIDED, Question, Verd
 
 
 class Allocation:
-    """The state of a run: the number of pairs counted in every match, and the verdict on every question."""
+    """State of an ablation: the number of pairs counted in every match, and the verdict on every question.
+
+    A question is a comparison, or an effect of a factorial, that gets a verdict.
+    """
 
     def __init__(
         self,
@@ -54,8 +58,10 @@ class Allocation:
         return [one for one in self.questions if one.verdict == UNDECIDED and match in one.matches]
 
     def why_ended(self, match: int, planned: int) -> str:
-        """The reason why the match with index ``match``, of at most ``planned`` pairs, gets no more pairs: a value of
-        ``AblationRow.ended``."""
+        """Why the match with index ``match`` gets no more pairs: a value of ``AblationRow.ended``.
+
+        ``planned`` is the match's maximum number of pairs.
+        """
         undecided = self._undecided(match)
         if self.pairs[match] >= planned:
             return "complete"
@@ -64,8 +70,7 @@ class Allocation:
         return "futility" if all(question.is_given_up for question in undecided) else "games"
 
     def analyse(self, pairs: Sequence[int]) -> None:
-        """Judge the questions that have reached another analysis; ``pairs`` is the new number of pairs of each
-        match."""
+        """Judge the questions at an interim analysis; ``pairs`` is the new number of pairs of each match."""
         self.pairs = list(pairs)
         questions = [question.after(min(pairs[match] for match in question.matches)) for question in self.questions]
         verdicts = judged(questions, self.rule)

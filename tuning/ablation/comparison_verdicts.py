@@ -38,8 +38,10 @@ FUTILITY_POWER = 0.05
 value played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and
 reached 99.1 %."""
 ADDITIONAL_SQUARE = 1 / 2
-"""Constant added to the sum of squared deviations, as if one more pair were won and one lost. It keeps the standard
-error positive if all pairs have the same outcome, which happens between nearly equal settings."""
+"""Constant added to the sum of squared deviations: one more pair won and one more lost would add as much.
+
+It keeps the standard error positive if all pairs have the same outcome, which happens between nearly equal settings.
+"""
 
 ROUNDING = 1e-9
 """Differences up to this fraction of a pair's standard deviation are rounding errors and count as 0."""
@@ -49,7 +51,7 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class VerdictRule:
-    """The rule for verdicts, fixed beforehand."""
+    """The rule for verdicts, fixed before the first game."""
 
     margin_elo: float = MARGIN_ELO
     """Effects smaller than this, in Elo, count as equivalent; 0 switches equivalence off."""
@@ -67,8 +69,10 @@ def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
 
 
 def spent(fraction: float, error: float) -> float:
-    """Part of a one-sided error rate that is spent once ``fraction`` of the planned pairs is played (O'Brien and
-    Fleming)."""
+    """Part of a one-sided error rate that the analyses may use up to ``fraction`` of the planned pairs.
+
+    This is the spending function of the O'Brien-Fleming type.
+    """
     if fraction >= 1:
         return error
     return 2 * upper_tail(quantile(error / 2) / math.sqrt(fraction))
@@ -100,7 +104,9 @@ def normal_deviate(distance: float, degrees: float) -> float:
 
 
 def reach_of_t(value: float, degrees: float) -> float:
-    """The Student t value with the tail probability of a standard normal ``value``: inverse of ``normal_deviate``."""
+    """The Student t value with the tail probability of the standard normal ``value``; the inverse of
+    ``normal_deviate``.
+    """
     if math.isinf(degrees):
         return value
     if degrees < 1:
@@ -111,7 +117,7 @@ def reach_of_t(value: float, degrees: float) -> float:
 
 @dataclass(frozen=True)
 class EffectEstimate:
-    """Estimated effect of a comparison at an analysis, on a scale such as Elo or mean score."""
+    """An estimated effect at one analysis, on a scale such as Elo or mean score."""
 
     value: float
     error: float
@@ -119,21 +125,25 @@ class EffectEstimate:
     degrees: float
     """Degrees of freedom of ``error``."""
     null_value: float
-    """The value of the scale that means no difference."""
+    """Value of the effect if there is no difference: 0 in Elo, 0.5 as a mean score."""
     low_margin: float
     high_margin: float
     """Upper bound of the values that count as equivalent; ``low_margin`` is the lower bound."""
 
     def deviations_from(self, value: float) -> float:
-        """Distance of the estimate from ``value``, negative if the estimate is below. It is the standard normal deviate
-        with the same tail probability in Student's t."""
+        """Signed distance of the estimate from ``value``, in standard normal deviates; negative if the estimate is
+        below.
+
+        It is the normal deviate with the same tail probability as Student's t.
+        """
         if not math.isfinite(self.error) or self.degrees < 1:
             return 0.0
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The interval on the estimate's scale that extends ``value`` standard normal deviates to each side of the
-        estimate."""
+        """The interval that reaches ``value`` standard normal deviates to each side of the estimate, on the estimate's
+        scale.
+        """
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -141,8 +151,7 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1; its intervals are those of
-    Student's t."""
+    """Estimate of a match: the mean score of a pair, from 0 to 1. Its intervals use Student's t."""
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -154,29 +163,34 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """The estimate of a match whose intervals are computed by ``arena.statistics.intervals`` from the outcomes of its
-    pairs.
+    """Estimate of a match whose intervals come from the outcomes of its pairs instead of Student's t.
 
-    They replace the intervals of Student's t.
+    ``arena.statistics.intervals`` computes them.
     """
 
     counts: tuple[int, ...]
     """Number of pairs with each outcome, worst for the variant first: 0, 0.5, 1, 1.5 and 2 points."""
 
     def deviations_from(self, value: float) -> float:
-        """Distance of the estimate from ``value``, in standard normal deviates, negative if the estimate is below: an
-        interval of that half width ends at ``value``."""
+        """Signed distance of the estimate from ``value``, in standard normal deviates; negative if the estimate is
+        below.
+
+        An interval of that half width has ``value`` as one of its bounds.
+        """
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The interval of the mean score that extends ``value`` standard normal deviates to each side of the
-        estimate."""
+        """The interval of a pair's mean score that reaches ``value`` standard normal deviates to each side of the
+        estimate.
+        """
         return score_bounds(self.counts, value)
 
 
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """The estimate of a match, on the scale of the mean score of a pair, from 0 to 1; its intervals are those of
-    ``MatchEvidence``, from two pairs on."""
+    """Estimate of a match: the mean score of a pair, from 0 to 1.
+
+    From two pairs on it is a ``MatchEvidence``; with fewer pairs its intervals use Student's t.
+    """
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
         return plain
@@ -205,8 +219,10 @@ def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate
 
 
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
-    """The estimate in Elo of a weighted sum of matches; ``error`` is its standard error and ``pairs`` the number of
-    pairs of each match."""
+    """Convert a weighted sum of matches' Elo into an estimate; ``error`` is its standard error.
+
+    ``pairs`` is the number of pairs of each match.
+    """
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
 
@@ -218,7 +234,9 @@ EstimateAfter = Callable[[int], EffectEstimate]
 
 @dataclass(frozen=True)
 class Question:
-    """A question at an analysis, on a comparison or an effect: its estimate, its plan, and the verdict so far."""
+    """A comparison, or an effect of a factorial, that gets a verdict: its estimate at one analysis and the verdict so
+    far.
+    """
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
@@ -235,13 +253,15 @@ class Question:
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
-        """A question before any game, which matches of at most ``pairs`` pairs will answer."""
+        """A question before its first game; the matches with these indices, each of at most ``pairs`` pairs, answer
+        it."""
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
     def after(self, pairs: int) -> Question:
-        """The question at the analysis after ``pairs`` pairs of each match; a question with a verdict stays
-        unchanged."""
+        """The question with its estimate after ``pairs`` pairs of each match. A question that has a verdict does not
+        change.
+        """
         if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
             return self
         return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
@@ -269,8 +289,10 @@ class Question:
 
 
 def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
-    """The two-sided error rates that Holm's correction allows for the next verdict of a difference and for the next
-    verdict of equivalence, after these verdicts."""
+    """Two-sided error rates for the next verdict of a difference and for the next verdict of equivalence.
+
+    Holm's correction computes them from the verdicts that are already given.
+    """
     different = sum(verdict in DIFFERENT for verdict in verdicts)
     left = len(verdicts) - different, len(verdicts) - verdicts.count(EQUIVALENT)
     return rule.error_rate / max(1, left[0]), rule.error_rate / max(1, left[1])
@@ -279,8 +301,9 @@ def _levels(verdicts: Sequence[str], rule: VerdictRule) -> tuple[float, float]:
 def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
     """The verdicts on all questions at their current analyses; earlier verdicts stay.
 
-    By Holm's correction, each difference found leaves a larger share of the error rate to the remaining questions; the
-    same holds for equivalences.
+    By Holm's correction, each difference that is found leaves a larger share of the error rate to the remaining
+    questions.
+    Each equivalence does so for the other equivalences.
     """
     verdicts = [question.verdict for question in questions]
 
@@ -339,16 +362,20 @@ def futile(questions: Sequence[Question], rule: VerdictRule) -> tuple[bool, ...]
 
 
 def simultaneous_interval(question: Question, questions: int, rule: VerdictRule) -> tuple[float, float]:
-    """Confidence interval that holds for ``questions`` questions and all analyses at once, on the estimate's scale."""
+    """Confidence interval of one of ``questions`` questions, on the estimate's scale.
+
+    The intervals hold together, for all questions and all analyses.
+    """
     if not question.analyses_done:
         return -math.inf, math.inf
     return question.estimate.interval(question.bound(rule.error_rate / questions))
 
 
 def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
-    """Number of further pairs to decide the question if its estimate is right; ``None`` if no number suffices.
+    """Number of further pairs that decide the question if its estimate is right; ``None`` if no number is enough.
 
-    They decide it with probability ``POWER``, at the level of the first verdict among ``questions`` questions.
+    The pairs decide it with probability ``POWER``, at the error rate of the first verdict among ``questions``
+    questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -377,8 +404,10 @@ def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: flo
 
 
 def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
-    """The smallest margin, in Elo, for which ``pairs`` pairs show equal settings to be equivalent, with probability
-    ``POWER``."""
+    """The smallest margin, in Elo, at which ``pairs`` pairs would show equal settings to be equivalent.
+
+    They do so with probability ``POWER``, as one of ``questions`` questions.
+    """
     distance = _distance_at(pairs, questions, rule, (1 + POWER) / 2)
     return elo_of_score(0.5 + distance * TYPICAL_DEVIATION / math.sqrt(pairs))
 
@@ -409,7 +438,7 @@ def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
 
 
 def _verdict_on(counts: Pentanomial, questions: int, rule: VerdictRule) -> str:
-    """The verdict on one of ``questions`` questions if its comparison ends with the outcomes ``counts``."""
+    """The verdict on one of ``questions`` questions if its pairs have the outcomes ``counts``."""
     analyses = analyses_of(counts.pairs, rule.rounds)
     question = Question(match_estimate(counts, rule.margin_elo), analyses, len(analyses))
     return judged([question], replace(rule, error_rate=rule.error_rate / questions))[0]
@@ -421,8 +450,11 @@ def min_pairs(questions: int, rule: VerdictRule) -> int:
 
 
 def reach_of_comparison(pairs: int, questions: int, rule: VerdictRule, where: str) -> tuple[Reach, ...]:
-    """The power of a comparison of at most ``pairs`` pairs to show a difference and, unless the margin is 0, an
-    equivalence; ``where`` names the file or command that sets the length."""
+    """Power of a comparison of at most ``pairs`` pairs to detect a difference and, unless the margin is 0, an
+    equivalence.
+
+    ``where`` names the file or command that sets the number of pairs.
+    """
     length = "pairs = {pairs}"
     difference = Reach(
         "difference", pairs, min_pairs(questions, rule), detectable_elo(pairs, questions, rule), PLAUSIBLE_ELO,

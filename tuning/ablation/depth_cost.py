@@ -1,4 +1,4 @@
-"""The cost of a fixed depth: nodes, time and branching factor of settings on the same positions."""
+"""The cost of searching to a fixed depth: nodes, time and branching factor of several settings on common positions."""
 
 from __future__ import annotations
 
@@ -28,8 +28,10 @@ class CostRatio(NamedTuple):
 
 
 def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRatio:
-    """Geometric mean of the costs' ratios, position by position; Student's t for the mean logarithm gives the
-    interval."""
+    """Geometric mean of the ratios variant / reference, one ratio per position.
+
+    The interval comes from Student's t for the mean logarithm.
+    """
     logs = [math.log(max(one, 1) / max(other, 1)) for one, other in zip(variant, reference, strict=True)]
     mean = sum(logs) / len(logs)
     if len(logs) < 2:
@@ -40,8 +42,9 @@ def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRati
 
 
 def ratio_columns(name: str, ratio: CostRatio | None) -> dict[str, Any]:
-    """A table's columns for the ratio called ``name``: its value and the bounds of its interval, all ``None`` if it was
-    not measured."""
+    """Columns of a table for the ratio called ``name``: its value and its interval's bounds; all ``None`` if not
+    measured.
+    """
     columns = (f"{name}_ratio", f"{name}_ratio_low", f"{name}_ratio_high")
     return dict(zip(columns, ratio or (None, None, None), strict=True))
 
@@ -99,8 +102,10 @@ class DepthRow:
 
 
 def depth_rows(setting: str, searches: Sequence[DepthCost]) -> list[DepthRow]:
-    """One row per depth that all positions completed, over the positions that reached the maximum depth. Searches that
-    end early with a mate are left out."""
+    """One row per depth that every position completed; ``setting`` names the engine's settings.
+
+    Searches that ended early with a mate are left out, so that all rows cover the same positions.
+    """
     rows: list[DepthRow] = []
     tables = [{depth: (nodes, time_ns) for depth, nodes, time_ns in one.iterations} for one in searches]
     deepest = max((max(table, default=0) for table in tables), default=0)
@@ -133,7 +138,7 @@ def costs_to_depth(
     """Search each position to ``depth`` with each set of parameters; ``None`` if the stop flag was set.
 
     The result has a tuple for each set, with one cost per position. Parameters that only affect the clock are ignored.
-    Before each set, ``done`` is called with the numbers of finished and planned sets.
+    ``done`` is called before each set, with the number of finished sets and the number of all sets.
     """
     from elolab.engine.search.reports import ReportBoard
 

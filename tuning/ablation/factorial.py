@@ -33,10 +33,10 @@ GENERATORS: dict[tuple[int, int], tuple[tuple[int, ...], ...]] = {
     (6, 2): ((0, 1, 2, 3, 4),),
     (6, 4): ((0, 1, 2), (1, 2, 3)),
 }
-"""How fractional designs set their last factors, by number of factors and fraction (2: half, 4: quarter).
+"""Defining relations of fractional designs, by number of factors and fraction (2: half, 4: quarter).
 
-Each entry has one tuple of factor indices per factor that is set: the product of these factors' levels is, up to its
-sign, the level of that factor.
+Each entry has one tuple per dependent factor; these are the last factors. The tuple holds the indices of other factors.
+Up to its sign, the dependent factor's level is the product of their levels.
 """
 
 MAX_FACTORS = 6
@@ -48,8 +48,10 @@ class Effect:
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects that the design cannot separate from this one: the indices of each one's factors, and its sign (1 or -1)
-    in the estimate."""
+    """Effects that the design cannot separate from this one. Each has the indices of its factors, and its sign (1 or
+    -1) in
+    the estimate.
+    """
     parts: tuple[tuple[float, ...], ...]
     """Alternative estimates of the effect. Each is a contrast: one weight per match, for a weighted sum of the matches'
     Elo."""
@@ -136,8 +138,12 @@ def design_of(factors: int, fraction: int = 1) -> Design:
 
 
 def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
-    """``Effect.parts`` of a design of two factors: a factor's two matches, or the interaction's two differences of
-    matches."""
+    """``Effect.parts`` for a design with two factors; ``term`` holds the effect's factors.
+
+    The parts of a factor are its two matches. The parts of the interaction are the differences between the two matches
+    of
+    either factor.
+    """
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip
     if len(term) == 1:

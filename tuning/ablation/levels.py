@@ -1,4 +1,4 @@
-"""The levels (values of one parameter) that ``[[values]]`` of an ablation compares, and their names."""
+"""The levels (values of one parameter) that ``[[values]]`` of an ablation file compares, and their names."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ OFF = "off"
 
 @dataclass(frozen=True)
 class Level:
-    """One value of a setting in a comparison; ``value`` is ``None`` if the setting's feature is switched off, or for an
-    external engine's default."""
+    """One value of a setting in a comparison.
+
+    ``value`` is ``None`` if the feature is switched off, or if an external engine uses its default.
+    """
 
     parameter: str
     value: Value | None
     settings: tuple[tuple[str, Value], ...]
-    """Settings that replace those of the base to reach the level."""
+    """Settings that replace the base's settings to reach the level."""
     name: str = ""
-    """The name given in the specification; empty without one."""
+    """Display name from the specification; empty if the specification gives none."""
     is_number: bool = False
     """Whether the parameter is an integer, so that its values can be drawn along an axis."""
     unit: str = ""
@@ -35,25 +37,25 @@ class Level:
 
     @property
     def full(self) -> str:
-        """The level's name on its own: the given one, ``null_depth 2`` or ``null_move off``."""
+        """The level's name on its own: the display name, else for example ``null_depth 2`` or ``null_move off``."""
         if self.name:
             return self.name
         return describe(dict(self.settings))
 
     @property
     def short(self) -> str:
-        """The level's name in a list of levels of the same parameter: the given one, ``2`` or ``null_move off``."""
+        """The level's name in a list of levels of one parameter: the display name, else ``2`` or ``null_move off``."""
         return self.name or (self.full if self.value is None else value_text(self.value))
 
     @property
     def tick(self) -> str:
-        """The level's name on an axis labelled with the parameter: the given one, ``2`` or ``off``."""
+        """The level's name on an axis that is labelled with the parameter: the display name, else ``2`` or ``off``."""
         return self.name or (OFF if self.value is None else value_text(self.value))
 
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The two levels of one comparison, as a point on the curve of strength against the values of a parameter."""
+    """The two levels of one comparison, as one point of the curve of strength against a parameter's value."""
 
     curve: str
     """The label of the curve; empty if it has none."""
@@ -62,10 +64,9 @@ class CurvePoint:
 
 
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
-    """The level that ``value`` of a specification means for the parameter ``row``.
+    """The level of a parameter for a ``value`` from a specification; ``row`` declares the parameter.
 
-    ``names`` are the given names of levels, keyed by the levels' text. Raises ``ConfigurationError`` if the parameter
-    cannot have the value.
+    ``names`` maps values, as text, to display names. Raises ``ConfigurationError`` if the value is not allowed.
     """
     axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":
@@ -75,18 +76,18 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The settings of the base, replaced by those of ``level``.
+    """The base's settings with those of ``level`` in their place.
 
-    A feature that the level ``other``, on the other side of the comparison, switches off is switched on.
+    If ``other``, the other side's level, switches a feature off, this side switches it on.
     """
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}
 
 
 def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> dict[str, str]:
-    """Check the table ``names`` of a specification, which gives levels (keys, as text) names for people (values).
+    """Check the table ``names`` of a specification: each key is a level as text, its value the level's display name.
 
-    Raises ``ConfigurationError`` for a key that is none of ``levels``.
+    Raises ``ConfigurationError`` for a key that is not in ``levels``, and for a name that cannot be printed.
     """
     written = [level if isinstance(level, str) else format_value(level) for level in levels if level is not None]
     for key, words in given.items():

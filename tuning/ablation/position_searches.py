@@ -19,12 +19,12 @@ Item = TypeVar("Item")
 
 
 class PositionSearches:
-    """The searches of a run: done by threads, or read from the run's store if they were done before."""
+    """The searches of a run. Threads do them, or the run's store already has their results."""
 
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None
     ) -> None:
-        """The results are kept in ``store``; ``tick`` is called periodically while the searches run."""
+        """Keep results in ``store``; call ``tick`` periodically while the searches run."""
         self.game, self.store, self.stop = game, store, stop
         self._threads, self._tick = threads, tick
 
@@ -37,11 +37,12 @@ class PositionSearches:
         search: Callable[[Engine, Opening], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """The result of ``search`` for each position, as plain data; ``None`` if the stop flag was set before all were
-        known.
+        """Result of ``search`` for each position, as plain data; ``None`` if the stop flag was set before all were
+        done.
 
-        Results in the store are read instead of repeating the searches. They are identified by ``label``, ``content``,
-        the engine and ``positions``. ``values`` are the engine's parameters.
+        Results that are in the store are not searched again. ``label``, ``content``, the engine and ``positions``
+        identify
+        them. ``values`` are the engine's parameters.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 
@@ -63,8 +64,10 @@ class PositionSearches:
         search: Callable[[Engine, Item], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """Call ``search`` for every item, with one engine per thread; return the results in order, or ``None`` if the
-        stop flag was set. ``values`` are the engine's parameters."""
+        """Results of ``search`` for every item, in order; ``None`` if the stop flag was set.
+
+        Each thread has its own engine with the parameters ``values``.
+        """
         from elolab.engine.engine import Engine
 
         def search_all(own: Sequence[Item]) -> list[Any]:

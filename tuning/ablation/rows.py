@@ -1,4 +1,4 @@
-"""The tables of an ablation: results of every comparison and every effect of a factorial, counted from the store."""
+"""Rows of an ablation's tables: the results of every comparison and every factorial effect, counted from the store."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 AGAINST = " against "
-"""Text in tables between the limits of variant and reference, if these differ."""
+"""Text between the limits of variant and reference in tables, used if the limits differ."""
 
 
 @dataclass(frozen=True)
@@ -114,13 +114,15 @@ class EffectRow:
     games: int
     """Number of games in all matches of the factorial."""
     rests_on: str = ""
-    """How the matches enter the estimate: weight and number of pairs of each, such as ``0.4 x 60 + 0.6 x 90``."""
+    """Weight and number of pairs of each match in the estimate, such as ``0.4 x 60 + 0.6 x 90``."""
     critical_value: float | None = None
     """Half width of the simultaneous interval, in standard normal deviates."""
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
-    """A pandas table of rows; its columns are the fields of ``kind``, by default the type of the first row."""
+    """A pandas table with one line per row. The columns are the fields of ``kind``, by default the type of the first
+    row.
+    """
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[one.name for one in fields(kind or rows[0])])
@@ -145,8 +147,7 @@ class CombinationRow:
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict on a question with its figures, as columns of a table; the defaults are for rows that are no
-    question."""
+    """The verdict on a question with its figures, as columns of a table. The defaults fill rows without a verdict."""
 
     verdict: str = ""
     simultaneous_low: float = -math.inf
@@ -157,7 +158,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class PlayedComparisons:
-    """The matches of an ablation as played so far; gives the estimates for its questions, and its tables."""
+    """The matches of an ablation as played so far. It computes estimates, verdicts and tables from them."""
 
     spec: AblationSpec
     matches: Sequence[Match]
@@ -196,8 +197,10 @@ class PlayedComparisons:
         return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 
     def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
-        """Scores, from 0 to 1, of the first pairs of a factorial's matches, shape (matches, most pairs of any match);
-        NaN for unplayed pairs."""
+        """Scores, from 0 to 1, of the first pairs of a factorial's matches; NaN for unplayed pairs.
+
+        The shape is (matches, largest number of pairs). ``pairs`` is the number of pairs to use from each match.
+        """
         scores = np.full((len(pairs), max([*pairs, 1])), math.nan)
         for row, match, count in zip(scores, factorial.comparisons, pairs, strict=True):
             results = self.table.results(self.matches[match].part(0, count))
@@ -225,10 +228,11 @@ class PlayedComparisons:
     def rows(
         self, allocation: Allocation, ratios: Sequence[CostRatio | None], counted: Sequence[int], is_complete: bool
     ) -> tuple[tuple[AblationRow, ...], tuple[EffectRow, ...]]:
-        """The tables of comparisons and effects, with the verdicts of the last analysis.
+        """The table of comparisons and the table of effects, with the verdicts of the last analysis.
 
-        ``ratios`` has each comparison's cost ratio, ``None`` if not measured, and ``counted`` the number of pairs to
-        use from each match. ``is_complete``: the run has ended, so that the rows say why each comparison ended.
+        ``ratios`` has the cost ratio of each comparison, ``None`` if not measured. ``counted`` is the number of pairs
+        to use
+        from each match. If ``is_complete``, the run has ended and the rows contain why each comparison ended.
         """
         judgements = iter(judgements_of(allocation))
         rows = tuple(
@@ -252,7 +256,7 @@ class PlayedComparisons:
 
 
 def judgements_of(allocation: Allocation) -> list[Judgement]:
-    """The judgement of every question: its verdict, and its simultaneous interval in Elo."""
+    """One judgement per question: its verdict and its simultaneous interval in Elo."""
     found, rule, questions = [], allocation.rule, allocation.questions
     for question in questions:
         low, high = (

@@ -43,7 +43,7 @@ class Additions:
 
 
 class Settings(Protocol):
-    """How an ablation names, checks and disables settings. Mistakes raise ``UserError`` with one line."""
+    """Interface through which an ablation names, checks and disables settings. Mistakes raise ``UserError``."""
 
     noun: str
     """Noun for a setting in messages, such as ``parameter``."""
@@ -51,23 +51,32 @@ class Settings(Protocol):
     """Declared keys of a table ``[[values]]``; the key that ``noun`` names holds the setting's name."""
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Validate a table of settings; the result is keyed by the settings' names, with aliases replaced."""
+        """Validate a table of settings and replace aliases; the keys of the result are the settings' names."""
 
     def levels(self, given: Mapping[str, Any], where: str) -> dict[str, tuple[Value, Value]]:
-        """Validate a table of two values (low, high) per setting; the result is keyed by the settings' names, with
-        aliases replaced."""
+        """Validate a table that has two values (low, high) for each setting.
+
+        The keys of the result are the settings' names, with aliases replaced.
+        """
 
     def level(self, table: Table, value: Any, names: Mapping[str, str], where: str) -> Level:
-        """The level for one ``value`` of the setting that a table ``[[values]]`` names."""
+        """The level for ``value``, one of the values that a table ``[[values]]`` lists for a setting.
+
+        ``names`` maps values, as text, to display names. ``where`` is the place of the table, for errors.
+        """
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
-        """The value of the setting with which others are compared by default; ``None`` if unknown."""
+        """The base's value of the setting, with which a table ``[[values]]`` compares by default; ``None`` if
+        unknown."""
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
-        """The settings that the key ``features`` names, each with the value that disables it in the base."""
+        """The settings that the key ``features`` lists, each with the value that disables the feature.
+
+        ``least`` is the minimum number of features.
+        """
 
     def additions(self, table: Table, base: Mapping[str, Value]) -> Additions:
-        """The bare engine and the variants of ``[[add_one_in]]``."""
+        """The bare engine and the variants that a table ``[[add_one_in]]`` compares."""
 
     def refuse_without_effect(
         self, where: str, variant: Mapping[str, Value], reference: Mapping[str, Value], limits: Limits
@@ -139,9 +148,9 @@ class BuiltinSettings:
             raise ConfigurationError(f"{where}: {name} changes nothing: {reason}")
 
     def _rows(self, words: Iterable[str], where: str) -> dict[str, Parameter]:
-        """The parameter that each word names, keyed by the word.
+        """The declared parameter for each of the given names.
 
-        Raises ``UserError`` for an unknown word, or for a parameter of another game.
+        Raises ``UserError`` for an unknown name, or for a parameter of another game.
         """
         own = {row.name: row for row in parameters_of(self._game)}
         found = {}
@@ -253,9 +262,9 @@ def _feature_words(table: Table, least: int) -> list[str]:
 def _pairs_of_values(
     given: Mapping[str, Any], where: str, names: Mapping[str, str]
 ) -> list[tuple[str, tuple[Any, Any]]]:
-    """Each setting of the table ``given`` with its two values.
+    """Each setting of the table ``given`` with its two values; ``names`` has the settings' names for errors.
 
-    Raises ``ConfigurationError`` if there are not two; ``names`` has the name of each setting for the error.
+    Raises ``ConfigurationError`` if a setting does not have two values.
     """
     for word, levels in given.items():
         if not isinstance(levels, list) or len(levels) != 2:
@@ -264,7 +273,7 @@ def _pairs_of_values(
 
 
 def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: str) -> tuple[str, Value]:
-    """The parameter that controls a feature, and the value that leaves the feature out.
+    """The parameter that controls a feature, and the value that disables the feature.
 
     Raises ``UserError`` for an unknown feature, with the nearest name, and for a feature that the base does not have.
     """

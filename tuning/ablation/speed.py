@@ -1,4 +1,4 @@
-"""Depth, nodes, time and speed per move of both sides of a comparison, from the games."""
+"""Depth, nodes, time and speed per move of both sides of a comparison, measured in the games."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class SpeedRow:
 
 
 class Spent(NamedTuple):
-    """Totals over the moves of one side."""
+    """Totals over the moves of one side of one or more games."""
 
     moves: int = 0
     time_ms: float = 0.0
@@ -54,7 +54,7 @@ class Spent(NamedTuple):
     """Number of moves with a reported depth."""
     depth: int = 0
     counted: int = 0
-    """Number of moves with reported nodes; the fields below are totals over these moves."""
+    """Number of moves with reported nodes; ``nodes`` and ``counted_ms`` are totals over these moves."""
     nodes: int = 0
     counted_ms: float = 0.0
 
@@ -85,14 +85,13 @@ class Spent(NamedTuple):
 
 
 SpentByGame = Mapping[str, tuple[Spent, Spent]]
-"""Totals over the moves of both colours, by the game's key in the store; the colour that moves first in the game comes
-first."""
+"""Totals of the first and of the second player's moves, by the game's key in the store."""
 
 
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row per comparison, from the games in the store; ``matches`` hold the pairs to count."""
+    """One row per comparison, computed from the games in the store. ``matches`` limit them to the counted pairs."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)
@@ -100,7 +99,7 @@ def speed_rows(
 
 
 def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
-    """Totals of both colours in every game."""
+    """Totals of the first and of the second player's moves in every game."""
     from elolab.engine.games import game_named
 
     found = {}
@@ -111,7 +110,7 @@ def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
 
 
 def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -> SpeedRow:
-    """The row of one match, from its complete pairs only; ``spent`` holds both sides' nodes and time in each game."""
+    """The row of one match, from its complete pairs only; ``spent`` holds both players' totals in each game."""
     pairs = [
         tuple(
             Spent.total(spent[job.key][0 if job.pairing.first == side else 1] for job in jobs)
@@ -132,7 +131,9 @@ def speed_row(label: str, match: Match, table: MatchTable, spent: SpentByGame) -
 
 
 def _ratio_columns(name: str, pairs: Sequence[Sequence[float | None]]) -> dict[str, float | None]:
-    """The columns of the ratio called ``name`` between variant and reference; ``pairs`` has the values of both, and
-    pairs without both values are left out."""
+    """Columns of a table for the ratio called ``name``. ``pairs`` holds (variant's value, reference's value).
+
+    A pair in which a value is missing is left out.
+    """
     known = [(one, other) for one, other in pairs if one and other and math.isfinite(one * other)]
     return ratio_columns(name, cost_ratio(*zip(*known, strict=True)) if known else None)

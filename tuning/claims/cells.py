@@ -1,7 +1,7 @@
-"""The cells of a run and their progress: games with interim analyses (looks), or position searches in blocks.
+"""Cells of a claims run and their progress: games with interim analyses (looks), or position searches in blocks.
 
-A cell's result depends only on the store, read in the order of the cell's looks. So a run can stop and resume at any
-point.
+A cell measures one part of a claim in one engine at one limit. Its result depends only on the store, read in the order
+of the cell's looks. So a run can stop and resume at any point.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from elolab.tuning.matches import Match, MatchTable
 
 DECIDED, COMPLETE, FUTILITY = "decided", "complete", "futility"
 ELO_SHOWN = 1200.0
-"""Maximum absolute value of the Elo shown for a match; a match in which one side won every game has infinite Elo."""
+"""Largest absolute Elo that tables show for a match. If one side won every game, the Elo is infinite."""
 UNITS = {"nodes": "×", "nodes_interaction": "×", "share_difference": "points", "differing": "%", "occurs": "cases",
          "mates": "cases", "exact": "cases"}  # fmt: skip
 
 
 def series_of(part: Part, cell: Cell) -> str:
-    """Name of the series under which the store keeps a cell's games."""
+    """Name of the series of games under which the store keeps a cell's games."""
     return f"{part.id} {cell.name}"
 
 
@@ -93,15 +93,16 @@ class PlayedCell:
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
         self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        """Whether the estimate is in Elo (interactions, and cells with a single look); otherwise it is a pair's mean
-        score."""
+        """Whether the estimate is in Elo; otherwise it is a pair's mean score. Interactions and cells with a single
+        look use Elo.
+        """
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), ERROR_RATE)
         self.done = 0
         """Number of looks analysed."""
         self.ended = ""
         self._interval = -math.inf, math.inf
-        """Bounds of the effect on the scale of the estimate, with the expected direction as positive."""
+        """Bounds of the effect on the estimate's scale; positive values point in the expected direction."""
         self._result: LookResult | None = None
         """The estimate after the last look; ``None`` until its standard error is finite."""
         self._counts = Pentanomial((0, 0, 0, 0, 0))
@@ -113,7 +114,7 @@ class PlayedCell:
 
     @property
     def next_matches(self) -> list[Match]:
-        """The part of each match that the next look adds."""
+        """The games that the next look adds, as one partial match per comparison."""
         return [match.part(self.pairs, self.cell.analyses[self.done]) for match in self.matches]
 
     @property
@@ -123,17 +124,17 @@ class PlayedCell:
 
     @property
     def most_seconds(self) -> float:
-        """Estimated processor seconds of all its games."""
+        """Estimated processor seconds of all games of the cell."""
         return games_at_most(self.cell) * game_seconds(self.cell)
 
     @property
     def seconds_left(self) -> float:
-        """Estimated processor seconds of its remaining games; 0 once it has ended."""
+        """Estimated processor seconds of the cell's remaining games; 0 once the cell has ended."""
         games = 0 if self.ended else games_at_most(self.cell) - 2 * self.pairs * len(self.matches)
         return games * game_seconds(self.cell)
 
     def absorb(self) -> None:
-        """Analyse all looks whose games are stored, until one look ends the cell."""
+        """Analyse every look whose games are all stored, until a look ends the cell."""
         while not self.ended:
             results = [self._table.results(match) for match in self.next_matches]
             if any(pair is None for match in results for pair in match):
@@ -185,13 +186,15 @@ class PlayedCell:
         return CellResult(self.cell, row)
 
     def _in_elo(self, turned: float) -> float:
-        """Convert an effect, positive in the expected direction, from the estimate's scale to Elo from the variant's
-        view."""
+        """Convert an effect from the estimate's scale to Elo.
+
+        ``turned`` is positive in the expected direction; the Elo is positive if the variant is stronger.
+        """
         value = self.looks.rule.sign * turned
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert an effect as ``_in_elo`` does, limited to ``ELO_SHOWN``, because a match won outright has infinite
+        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``: a match won outright has infinite
         Elo."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
@@ -200,10 +203,10 @@ class PlayedCell:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """The searches that a part needs of each position: parameters and limits, by the name of the side.
+    """Parameters and limits of each search that a part needs per position, by the name of the side.
 
-    Sides are ``variant`` and ``reference``; depths for mates; ``solved`` for exact scores; indices of combinations for
-    an interaction.
+    The sides depend on the kind of measure. Comparisons have ``variant`` and ``reference``, mates have depths such as
+    ``008``, exact scores have ``variant`` and ``solved``. Interactions have the indices of their combinations.
     """
     variant, limits = dict(cell.variant), cell.limits
     if part.kind == "mates":
@@ -222,14 +225,14 @@ def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits
 
 
 def _plies_to_end(cell: Cell) -> int:
-    """Maximum plies from a searched position to a full board, for a part about exact scores."""
+    """Maximum number of plies from a searched position to a full board, for a part that checks exact scores."""
     return cell.limits.depth or LAST_PLIES + 1
 
 
 def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
     """Maximum number of searches in a run, without the ``merged`` cells.
 
-    Parts for which fewer positions qualify have fewer searches.
+    A part whose positions must meet a condition may have fewer searches.
     """
     return sum(
         part.positions * len(sides_of(part, cell)) for part in spec.parts if not part.is_played
@@ -238,14 +241,16 @@ def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
 
 
 class SearchedCell:
-    """A cell measured by searches of positions, in blocks; its verdict is open until all positions are searched."""
+    """A cell measured by searches of positions, in blocks. Its verdict is open until all positions are searched."""
 
     def __init__(
         self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,
         positions: Callable[[], list[SampledPosition] | None], block: int,
     ) -> None:  # fmt: skip
-        """Searches of ``positions``, a function that draws them or returns ``None`` if the run stops; ``block``
-        positions are searched at a time."""
+        """Prepare the searches; ``block`` is the number of positions searched at a time.
+
+        ``positions`` is a function that draws the positions. It returns ``None`` if the run stops.
+        """
         self.claim, self.part, self.cell = claim, part, cell
         self._searches, self._read_positions, self._block = searches, positions, block
         self._positions: list[SampledPosition] = []
@@ -264,8 +269,10 @@ class SearchedCell:
         return bool(self.searched)
 
     def step(self) -> bool:
-        """Search one block of positions, or read it from the store; return ``False`` if none was left or the run
-        stops."""
+        """Search one block of positions, or read its results from the store.
+
+        Returns ``False`` if no position was left or if the run stops.
+        """
         if self.ended:
             return False
         if not self._positions:
@@ -326,7 +333,9 @@ class SearchedCell:
     def _ratio_of_costs(
         self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
     ) -> SearchEstimate:
-        """The ratio of costs over all positions, or over the positions that meet the part's condition ``where``."""
+        """Estimate the ratio of costs (nodes or time) over all positions, or over those that meet the part's condition
+        ``where``.
+        """
         both = self.part.where == CONVERGED_MISSES
         chosen = [
             (one, other, game)
@@ -339,7 +348,7 @@ class SearchedCell:
         return log_ratio([(cost(one), cost(other)) for one, other, _ in chosen], [game for _, _, game in chosen])
 
     def result(self) -> CellResult:
-        """The result so far; open until all positions are searched."""
+        """The result so far; its verdict is open until all positions are searched."""
         part, estimate, sign = self.part, self._estimate(), self.rule.sign
         null = part.threshold if part.kind in OF_THRESHOLD else 0.0
         # The interval holds for all positions together; it promises nothing before.
@@ -369,8 +378,10 @@ class SearchedCell:
         return CellResult(self.cell, row, self._positions[: self.searched], self._sides)
 
     def _needed(self, estimate: SearchEstimate, null: float) -> int | None:
-        """Further positions that would decide the cell if the estimate is right; ``None`` if no number would. ``null``
-        is the value with which the estimate is compared."""
+        """Number of further positions that would decide the cell if the estimate is right; ``None`` if no number would.
+
+        ``null`` is the value with which the estimate is compared.
+        """
         if not estimate.cases or not math.isfinite(estimate.error) or self.part.expect in OF_CASES:
             return None
         if estimate.one_sided:
@@ -384,7 +395,7 @@ class SearchedCell:
         return still_needed(self.rule, effect, estimate.error * math.sqrt(self.searched), self.searched, bound)
 
     def _unit(self) -> tuple[Callable[[float], float], str]:
-        """The function that converts an estimate to the value shown in tables, and that value's unit."""
+        """A function from an estimate to the value that tables show, and the unit of that value."""
         kind = self.part.kind
         if kind in COSTS:
             return (lambda value: math.exp(min(value, 700.0)) if value < math.inf else math.inf), UNITS[kind]
@@ -395,7 +406,7 @@ RunningCell = PlayedCell | SearchedCell
 
 
 def common_columns(claim: Claim, part: Part, cell: Cell) -> dict[str, Any]:
-    """The columns of a cell's row that come from the specification."""
+    """Columns of a cell's row that follow from the specification alone."""
     limit = str(cell.limits)
     if cell.reference_limits is not None:
         limit += f" against {cell.reference_limits}"

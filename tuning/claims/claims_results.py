@@ -1,4 +1,4 @@
-"""Results of a run of claims: one row per cell, one verdict per part and engine, as plain values and pandas tables."""
+"""Results of a claims run: one row per cell, one verdict per part and engine, as plain values and pandas tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CellRow:
     claim: str
     part: str
     engine: str
-    """Engine of the cell: ``then`` is the engine of the claim's text, ``now`` is this program's best."""
+    """Engine of the cell: ``then`` is the engine that the claim's source describes, ``now`` is elolab's best engine."""
     preset: str
     limit_name: str
     limit: str
@@ -70,28 +70,35 @@ class CellRow:
     looks: int
     looks_planned: int
     ended: str
-    """Why the cell ended: ``decided``, ``complete`` (everything planned is done) or ``futility``; empty while it
-    runs."""
+    """Why the cell ended: ``decided``, ``complete`` (all planned measurements are done) or ``futility``; empty before.
+    """
     games_needed: int | None
     """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
-    """Further positions that would decide a cell of searches if the estimate is right; ``None`` if decided, or for
-    games."""
+    """Number of further positions that would decide the cell if the estimate is right. ``None`` if it is decided, or if
+    it is
+    measured in games.
+    """
     LL: int = 0
-    """Pairs in which the variant lost both games. This field and the four below count pairs by outcome, for kind
-    ``elo``."""
+    """Number of pairs in which the variant lost both games.
+
+    This field and the next four count the pairs of kind ``elo`` by outcome.
+    """
     LD: int = 0
     even: int = 0
     WD: int = 0
     WW: int = 0
     error_rate: float = 0.0
-    """Two-sided error rate of the interval; in tables of older versions 5 % divided by the number of cells of the
-    part."""
+    """Two-sided error rate of the interval. In tables of older versions it is 5 % divided by the part's number of
+    cells.
+    """
     variant: str = ""
-    """The variant's changes to the preset, as JSON; for an interaction the two factors, with both values of each."""
+    """The variant's changes to the preset, as JSON. For an interaction, the two factors with two values each."""
     reference: str = ""
-    """The reference's settings; empty without a comparison; for an interaction the settings common to all
-    combinations."""
+    """The reference's changes to the preset, as JSON; empty without a comparison. For an interaction, the settings
+    common to
+    all combinations.
+    """
     engine_identity: str = ""
     """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
 
@@ -106,8 +113,8 @@ class CellRow:
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
     def outcome(self, low: float, high: float) -> tuple[float, float]:
-        """An interval of the row, given in its unit, on the scale of the margin and positive in the expected
-        direction."""
+        """Convert an interval from the row's unit to the scale of the margin, with the expected direction as
+        positive."""
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
         elif self.kind in OF_THRESHOLD:
@@ -116,7 +123,7 @@ class CellRow:
 
 
 def rule_of_part(part: Part) -> PartRule:
-    """The rule for the part's cells, on the scale of ``CellRow.outcome``."""
+    """The rule that gives verdicts on the part's cells. Its scale is that of ``CellRow.outcome``."""
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
@@ -129,7 +136,7 @@ def verdict_of_row(part: Part, row: CellRow) -> str:
 
 
 def scaled_margin(part: Part) -> float:
-    """The margin on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as given."""
+    """The part's margin, on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as in the file."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
 
 
@@ -152,7 +159,7 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell with its row and its searches of positions."""
+    """A cell with its row of the table and its searches of positions."""
 
     cell: Cell
     row: CellRow
@@ -164,7 +171,7 @@ class CellResult:
 
 @dataclass(frozen=True)
 class EngineVerdict:
-    """The verdict on a part in one engine."""
+    """The verdict on one part of a claim, measured in one engine."""
 
     verdict: str
     p_value: float | None
@@ -172,26 +179,30 @@ class EngineVerdict:
     is_finished: bool
     """Whether the engine's cells have no games or searches left."""
     stays_in_family: bool | None = None
-    """Whether the verdict stays significant under Holm's procedure over all parts; ``None`` without a p-value."""
+    """Whether the verdict stays significant after Holm's correction over all verdicts of the file; ``None`` without a
+    p-value.
+    """
 
     @property
     def shown_verdict(self) -> str:
-        """The verdict, or ``unfinished`` if it is open and cells have games or searches left."""
+        """The verdict, or ``unfinished`` if it is open and cells still have games or searches to do."""
         return UNFINISHED if self.verdict == OPEN and not self.is_finished else self.verdict
 
 
 @dataclass(frozen=True)
 class PartResult:
-    """The verdicts on a part, with the results of its cells."""
+    """Results of one part of a claim: its cells, and one verdict per engine."""
 
     claim: Claim
     part: Part
     cells: tuple[CellResult, ...]
     verdicts: Mapping[str, EngineVerdict]
-    """The verdict in each engine in which the part is measured (``then``, ``now``)."""
+    """The part's verdict by engine (``then``, ``now``)."""
     depends: bool = False
-    """Whether the effects of the two engines differ by more than the margin at some limit, and their verdicts
-    differ."""
+    """Whether the result depends on the engine. The engines' verdicts differ, and at some limit their effects differ by
+    more
+    than the margin.
+    """
 
     @property
     def is_finished(self) -> bool:
@@ -200,7 +211,7 @@ class PartResult:
 
     @property
     def is_open(self) -> bool:
-        """Whether the verdict is open in an engine."""
+        """Whether the verdict is open in at least one engine."""
         return any(one.verdict == OPEN for one in self.verdicts.values())
 
     @property
@@ -228,12 +239,12 @@ class PartResult:
 
 @dataclass(frozen=True)
 class ClaimsResult:
-    """The result of a run of claims."""
+    """The result of a claims run."""
 
     spec: ClaimsSpec
     directory: Path
     interrupted: bool
-    """Whether the run was stopped before its end for another reason than its time limit."""
+    """Whether the run was stopped before its end; a stop at its own time limit does not count."""
     results: tuple[PartResult, ...] = ()
     """Results of all parts, in the file's order."""
     registration: Registration = field(default_factory=lambda: Registration({}, ()))
@@ -244,7 +255,7 @@ class ClaimsResult:
     merged: int = 0
     """Number of cells merged from other folders."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games in the folder, with their counts."""
+    """Number of games forfeited by faults, per player and kind of fault, over all games of the folder."""
     caveats: Caveats = NO_CAVEATS
 
     @property
@@ -259,18 +270,22 @@ class ClaimsResult:
 
     @property
     def is_indicative(self) -> bool:
-        """Whether the budget is too small for reliable verdicts."""
+        """Whether the budget is too small for reliable verdicts, as ``quick`` is."""
         return self.spec.budget.name == "quick"
 
     @property
     def is_fixed_beforehand(self) -> bool:
-        """Whether no rule changed, and no part was dropped, after results were known."""
+        """Whether no rule was changed and no part was dropped after results were known."""
         others = set(self.spec.asked) - {part.id for part in self.spec.parts}
         return not self.registration.amended_after_results - others
 
     def frame(self) -> DataFrame:
-        """One row per part, with the columns ``PART_COLUMNS``; those of an engine that is not asked are empty, and its
-        ``family`` shows the result of Holm's procedure as ``stays``, ``does not`` or empty."""
+        """One row per part, with the columns ``PART_COLUMNS``.
+
+        The columns of an engine that the part leaves out are empty. A column ``family`` shows the result of Holm's
+        correction:
+        ``stays``, ``does not`` or empty.
+        """
         amended = [one.part for one in self.registration.amendments]
         rows = [
             (
@@ -291,7 +306,7 @@ class ClaimsResult:
         return _frame(rows, tuple(one.name for one in fields(CellRow)))
 
     def searches_frame(self) -> DataFrame:
-        """One row per search that this run did, position by position, with the columns ``SEARCH_COLUMNS``."""
+        """One row per position search of this run, with the columns ``SEARCH_COLUMNS``."""
         rows = [
             (result.part.suite, position.game, position.opening.position, *one.row.key, side, *astuple(searched))
             for result in self.results for one in result.cells for side, searches in one.searches.items()
@@ -301,14 +316,14 @@ class ClaimsResult:
 
 
 def _verdict_columns(verdict: EngineVerdict | None) -> tuple[str, float | None, str]:
-    """The columns of an engine in claims.csv: verdict, p-value and family."""
+    """Columns of one engine in claims.csv: verdict, p-value and result of Holm's correction."""
     if verdict is None:
         return "", None, ""
     return verdict.verdict, verdict.p_value, {None: "", True: "stays", False: "does not"}[verdict.stays_in_family]
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    """A pandas table; its columns of needed games and positions hold integers or missing values."""
+    """A pandas table. Its columns of needed games and positions hold integers or missing values."""
     import pandas
 
     needed = [name for name in ("games_needed", "positions_needed") if name in columns]

@@ -1,8 +1,9 @@
-"""A run of claims: cell by cell, resumable, with verdicts on their parts.
+"""A claims run: measures cell by cell, can be resumed, and gives verdicts on the parts of claims.
 
-Every cell has its looks fixed beforehand. The run plays the cheapest cell to its end, then the next. Early looks decide
-almost nothing, so taking turns between all cells would show little until the last hours. More than half of the cells in
-the shipped tables take at most an eighth of the total time; they get their verdicts first.
+A cell measures one part in one engine at one limit, with looks (interim analyses) that are fixed beforehand. The run
+plays the cheapest cell to its end, then the next. Early looks decide almost nothing, so taking turns between all cells
+would show little until the last hours. More than half of the cells in the shipped tables take at most an eighth of the
+total time; they get their verdicts first.
 """
 
 from __future__ import annotations
@@ -61,9 +62,9 @@ from elolab.tuning.claims.registration import KnownElsewhere, note_positions, re
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
-"""Name of the store's metadata with the table of claims, its path, the budget and the selected claims."""
+"""Key of the store's metadata that holds the table of claims, its path, the budget and the selected claims."""
 FORMAT = 2
-"""Version of the format in which the store keeps claims; version 1 had no parts."""
+"""Version of the format in which the store keeps claims; format 1 had no parts."""
 
 
 def run_claims(
@@ -118,9 +119,10 @@ def run_claims(
 def purpose_of(
     spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
 ) -> Purpose:
-    """The purpose with which a run of claims opens its folder; it refuses a changed rule if ``amend`` gives no reason.
+    """The run's identity and checks. A folder can be resumed if it has the same identity.
 
-    ``merged`` are the cells to be merged, by part. Raises ``RunError`` if the reason is blank.
+    A changed rule is refused unless ``amend`` gives the reason. ``merged`` are the cells to be merged, by part. Raises
+    ``RunError`` if the reason is blank.
     """
     if amend is not None and not amend.strip():
         raise RunError(
@@ -129,8 +131,10 @@ def purpose_of(
     content = {"format": FORMAT, "game": spec.game, "budget": spec.budget.name}
 
     def check(store: Store, recorded: Any) -> None:
-        """Raise ``RunError``, before anything changes, if the folder belongs to another run or format, a rule changed
-        without a reason, or another engine measured its merged cells."""
+        """Raise ``RunError`` before anything changes if the run cannot be resumed in the folder.
+
+        Reasons are another run or format, a rule changed without ``amend``, or merged cells measured by another engine.
+        """
         if recorded.get("format") != FORMAT:
             raise RunError(
                 f"{directory}: holds claims by the rules of an older version; it cannot be resumed, its report stays",
@@ -160,7 +164,9 @@ def purpose_of(
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
-    """Date and extent of the results that the ``merged`` cells bring from other folders, by part."""
+    """Date and number of results that were known from other folders, by part; ``merged`` are the cells reused from
+    them.
+    """
     positions = {part.id: part.positions for part in spec.parts}
     return {name: part.known(positions.get(name, 0)) for name, part in merged.items()}
 
@@ -168,8 +174,10 @@ def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, 
 def plan_of_run(
     spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None, merged: Container[CellKey] = ()
 ) -> StagePlan:
-    """The stages of a run in that folder without the ``merged`` cells; ``store`` is the run's store if it is already
-    open."""
+    """The planned games of a claims run and their estimated cost, for display before the run starts.
+
+    The ``merged`` cells need no games. ``store`` is the store of ``directory`` if it is already open.
+    """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(spec, directory, concurrency, stored, merged)
@@ -186,10 +194,13 @@ def plan_of_run(
 
 
 class Experiments:
-    """All cells of a run: plays their games, searches their positions, and gives their results."""
+    """All cells of a claims run: plays their games, searches their positions, and computes their results."""
 
     def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
-        """``merged`` are rows of cells that ended in other folders; cells that ended in this run take precedence."""
+        """Create the run's cells. ``merged`` are rows of cells that ended in other folders.
+
+        A cell that ended in this run takes precedence over a merged row.
+        """
         self._spec, self._run = spec, run
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
@@ -230,7 +241,7 @@ class Experiments:
                     else:
                         self.searched.append(own)
         self._current: PlayedCell | None = None
-        """The cell whose games were scheduled last; ``None`` before any."""
+        """The cell whose games were scheduled last; ``None`` before the first."""
 
     def go_on(self, stage: GameStage) -> None:
         """Play and search until all cells have ended or the run is stopped."""
@@ -267,10 +278,11 @@ class Experiments:
             cell.absorb()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
-        """Yield the games up to the next look of the first open cell; while these are in progress, those of the next
-        cell.
+        """Yield the games up to the next look of the first open cell.
 
-        Yields ``None`` while all open cells wait for games to finish.
+        While these games are in progress, it yields the games of the next cell. It yields ``None`` while all open cells
+        wait
+        for games to finish.
         """
         waiting: dict[str, int] = {}
         """Index of the look that each cell waits for, by the cell's series."""
@@ -289,7 +301,7 @@ class Experiments:
                 yield None
 
     def _games_missing(self) -> float:
-        """Remaining time of all cells, expressed as a number of games of the current cell."""
+        """Estimated remaining time of all cells, expressed as a number of games of the current cell."""
         assert self._current is not None
         return sum(cell.seconds_left for cell in self.played) / game_seconds(self._current.cell)
 
@@ -306,14 +318,14 @@ class Experiments:
 
     @property
     def engines(self) -> str:
-        """Identities of the run's own engine, if it has results, and of the merged cells' engines."""
+        """Identities of the engines that measured the results: the run's own engine, and those of merged cells."""
         others = {one for row in self.merged.values() for one in row.engine_identity.split(SEVERAL)}
         has_own = any(cell.has_results for cell in self._cells.values())
         own = engines_of(self._run.store).split(SEVERAL) if has_own or not others else []
         return SEVERAL.join([*own, *sorted(others - set(own))])
 
     def _result(self, part: Part, cell: Cell) -> tuple[CellResult, bool]:
-        """A cell's result, and whether it has ended."""
+        """A cell's result, and whether the cell has ended."""
         key = key_of(part, cell)
         if key in self.merged:
             return CellResult(cell, self.merged[key]), True
@@ -334,8 +346,7 @@ class Experiments:
 
 
 def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Sequence[bool]) -> PartResult:
-    """The verdicts on a part from its cells; ``ended`` says of each cell whether it has nothing left to play or
-    search."""
+    """Results of a part, computed from its cells; ``ended[i]`` is true if cell i has nothing left to play or search."""
     verdicts = {}
     for engine in part.engines:
         own = [(one.row, is_over) for one, is_over in zip(cells, ended, strict=True) if one.cell.engine == engine]
@@ -347,7 +358,7 @@ def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Se
 
 
 def _depends(part: Part, cells: Sequence[CellResult], verdicts: Mapping[str, EngineVerdict]) -> bool:
-    """Whether the engines' verdicts differ, and their effects at one limit by more than the margin."""
+    """Whether the two engines' verdicts differ, and at one limit their effects differ by more than the margin."""
     if len({one.verdict for one in verdicts.values()}) < 2:
         return False
     joint = [
@@ -362,7 +373,7 @@ def _depends(part: Part, cells: Sequence[CellResult], verdicts: Mapping[str, Eng
 
 
 def with_family(results: Sequence[PartResult], family: int) -> tuple[PartResult, ...]:
-    """The results, with what Holm's procedure over ``family`` verdicts says of each."""
+    """The results, with ``stays_in_family`` set by Holm's correction over ``family`` verdicts."""
     p_values = {
         f"{result.part.id} {engine}": one.p_value for result in results for engine, one in result.verdicts.items()
     }

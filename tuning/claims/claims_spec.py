@@ -1,10 +1,11 @@
-"""The literature's claims as data: claims have parts; a part is one estimand, measured in two engines at several
-limits.
+"""The literature's claims as data.
 
-A table of claims (configs/claims/*.toml) gives for each part the measure, the expected direction, and the margin below
-which an effect is negligible; ``tuning.claims.part_verdicts`` has the resulting rule. A part is measured in the engine
-of the text that makes the claim (``then``) and in this program's best engine (``now``), at every limit of the part.
-One engine at one limit is a *cell*, with its own settings, pairs and looks.
+A claim has parts. A part asks for one quantity, and is measured in two engines at several limits. A table of claims
+(configs/claims/*.toml) gives the measure of each part, its expected direction, and the margin below which an effect is
+negligible; ``tuning.claims.part_verdicts`` has the resulting rule. The engine ``then`` has the features of the text
+that
+makes the claim; ``now`` is elolab's best engine. One engine at one limit is a *cell*, with its own settings, pairs and
+looks (interim analyses).
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ from elolab.tuning.keys.claims import (
 )
 
 STRENGTH = ("elo", "interaction")
-"""Kinds of measure that need games; the other kinds search fixed positions."""
+"""Kinds of measure that need games; all other kinds search fixed positions."""
 COMPARED = ("elo", "nodes", "share_difference", "differing")
 """Kinds of measure that compare a variant with a reference."""
 OF_FACTORS = ("interaction", "nodes_interaction")
-"""Kinds of measure that combine two settings at two values each."""
+"""Kinds of measure for the interaction of two settings with two values each."""
 COSTS = ("nodes", "nodes_interaction")
 """Kinds of measure whose effects are log ratios of nodes or time, with margins in percent."""
 OF_COUNTS = ("share", "share_difference", "occurs")
@@ -70,7 +71,7 @@ KINDS_OF_KEYS = {
 }  # fmt: skip
 """The kinds of measure that use each key; other kinds refuse it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
-"""Expectations with a direction; the others concern equivalence, non-inferiority or counts of cases."""
+"""Expected results that have a direction. Other expectations are equivalence, non-inferiority or a number of cases."""
 MATE_STOP = "stop_on_mate"
 """The parameter that ends a search when it finds a mate; it is off where costs are measured. Not every game has it."""
 CLAIM_PATTERN = r"C\d+"
@@ -85,7 +86,7 @@ class ClaimsBudget:
     pairs: int
     """Maximum number of pairs in a cell of weight 1."""
     rounds: int
-    """Number of looks per cell, each after an equal number of further pairs."""
+    """Number of looks (interim analyses) per cell, at equal distances in pairs."""
     positions: int
     positions_per_game: int
     limits: Mapping[str, Mapping[str, str]]
@@ -96,10 +97,10 @@ class ClaimsBudget:
 
 @dataclass(frozen=True)
 class Cell:
-    """The measurement of a part with one engine at one search limit."""
+    """The measurement of one part of a claim, in one engine at one search limit."""
 
     engine: str
-    """``then``, the engine of the claim's text, or ``now``, this program's best engine."""
+    """``then``, the engine that the claim's source describes, or ``now``, elolab's best engine."""
     limit: str
     """The limit's name in the budget, or its text if it has no name."""
     limits: Limits
@@ -118,7 +119,8 @@ class Cell:
     analyses: tuple[int, ...] = ()
     """Number of pairs per comparison at each look, ascending; a single entry means one look at the end."""
     is_time: bool = False
-    """Whether both sides have equal processor time; for searches, whether time is measured instead of nodes."""
+    """In games, whether both sides have equal processor time; in searches, whether time is measured instead of nodes.
+    """
 
     @property
     def name(self) -> str:
@@ -128,7 +130,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Part:
-    """One condition of a claim: its estimand, its rule and the cells that measure it."""
+    """One part of a claim: the quantity to measure, the rule for its verdict, and the cells that measure it."""
 
     id: str
     texts: Mapping[str, str]
@@ -141,11 +143,11 @@ class Part:
     """Margin below which an effect is negligible; ``tuning.keys.claims.MARGINS`` gives its unit."""
     refuted_by: str
     threshold: float
-    """The value with which a share is compared, in percent; for ``growth`` and ``passes`` a plain ratio."""
+    """Value with which a share is compared, in percent; for the shares ``growth`` and ``passes`` a plain ratio."""
     of: str
     """Name of the measured share, from ``tuning.claims.measures.SHARE_NAMES``."""
     bound: int
-    """Bound that the definition of some shares needs: own material in centipawns, or depth in plies."""
+    """A bound that some shares need: own material in centipawns, or depth in plies."""
     suite: str
     """Source of the part's positions, one of ``tuning.keys.claims.SUITES``."""
     where: str
@@ -157,9 +159,9 @@ class Part:
     """Number of positions to search; 0 for parts measured in games."""
     cells: tuple[Cell, ...]
     not_asked: Mapping[str, Mapping[str, str]]
-    """Why the part leaves out an engine: a text by engine and language."""
+    """Why the part is not measured in an engine: a text by engine and language."""
     content: Mapping[str, Any] = field(repr=False)
-    """Everything that determines games, searches and verdict, as plain data; the basis of ``digest``."""
+    """Everything that determines games, searches and verdict, as plain data; ``digest`` is computed from it."""
 
     @property
     def text(self) -> str:
@@ -173,7 +175,7 @@ class Part:
 
     @property
     def has_fixed_length(self) -> bool:
-        """Whether its games are analysed only once, when all are played."""
+        """Whether the part's games are analysed only once, after the last one."""
         return self.is_played and all(len(cell.analyses) == 1 for cell in self.cells)
 
     @property
@@ -182,7 +184,7 @@ class Part:
         return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
 
     def settings_of(self, cell: Cell) -> dict[str, str]:
-        """A cell's settings for both sides, as JSON: ``CellRow.variant`` and ``CellRow.reference``."""
+        """The settings of both sides of a cell as JSON: the values of ``CellRow.variant`` and ``CellRow.reference``."""
         said = self.content["cells"][cell.name]
         if self.kind in OF_FACTORS:
             sides = {"variant": said["factors"], "reference": said["set"]}
@@ -193,18 +195,20 @@ class Part:
 
     @property
     def joint_error_rate(self) -> float:
-        """Two-sided error rate of a cell where the engines are compared: ``ERROR_RATE`` divided by the number of cells,
-        so that all intervals hold together. A verdict uses ``ERROR_RATE`` itself."""
+        """Two-sided error rate of each cell for comparing the engines: ``ERROR_RATE`` divided by the number of cells.
+
+        With it the intervals of all cells hold together. Verdicts use ``ERROR_RATE`` itself.
+        """
         return ERROR_RATE / len(self.cells)
 
     @property
     def engines(self) -> tuple[str, ...]:
-        """The engines in which the part is measured."""
+        """Names of the engines in which the part is measured."""
         return tuple(engine for engine in ENGINES if any(cell.engine == engine for cell in self.cells))
 
     @property
     def digest(self) -> str:
-        """Digest of ``content``, which includes rule, measure, budget, looks and margin."""
+        """Digest of ``content``, which covers rule, measure, budget, looks and margin."""
         return digest_of(self.content)
 
 
@@ -225,7 +229,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ClaimsSpec:
-    """The specification of a run: the claims about one game, and the budget."""
+    """Specification of a claims run: the claims about one game, and the budget."""
 
     name: str
     game: str
@@ -238,10 +242,13 @@ class ClaimsSpec:
     only: tuple[str, ...] = ()
     """Ids of the selected claims and parts; empty if all are selected."""
     family: int = 0
-    """Number of verdicts in the whole file under this budget, one for each engine of each part with an expectation: the
-    family of Holm's procedure."""
+    """Size of the family of Holm's correction: the number of verdicts in the whole file under this budget.
+
+    A part with an expectation has one verdict for each of its engines.
+    """
     asked: Mapping[str, str] = field(default_factory=dict)
-    """Digest of every part in the whole file under this budget, by the part's id."""
+    """Digest of every part of the whole file under this budget, by the part's id, also of parts that are not selected.
+    """
     text: str = field(default="", compare=False, repr=False)
     """The specification's plain data, as JSON."""
 
@@ -263,7 +270,7 @@ def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec
 
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Check a table of claims given as plain data; ``where`` is its file."""
+    """Check a table of claims given as plain data; ``where`` is its file. Raises ``UserError`` for a mistake."""
     table = Table(data, where, CLAIMS, kind="claims")
     game = table["game"]
     spent = _budget(table.table("budgets"), budget)
@@ -337,8 +344,10 @@ def _budget(table: Table, name: str) -> ClaimsBudget:
 
 
 def _limit_by_engine(given: object, where: str) -> dict[str, str]:
-    """The search limit for each engine, as text; ``given`` is one text for both engines, or a table with one text for
-    each."""
+    """The search limit of each engine, as text.
+
+    ``given`` is one text for both engines, or a table with one text for each.
+    """
     if isinstance(given, Mapping):
         table = Table(given, where, LIMIT_BY_ENGINE)
         texts = {engine: table[engine] for engine in ENGINES}
@@ -372,7 +381,7 @@ class _ClaimsReader:
     where: str
     game: str
     shared: Mapping[str, Any]
-    """Conditions common to all cells."""
+    """Conditions of the games that all cells share."""
     budget: ClaimsBudget
     read: dict[str, Conditions] = field(default_factory=dict)
     """Conditions already read, by preset."""
@@ -442,8 +451,7 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _refuse_wrong(self, table: Table, kind: str, expect: str | None, margin: float) -> None:
-        """Raise ``ConfigurationError`` for keys that contradict each other or have no meaning for the kind of
-        measure."""
+        """Raise ``ConfigurationError`` if keys contradict each other or have no meaning for the kind of measure."""
         for key, kinds in KINDS_OF_KEYS.items():
             if key in table and kind not in kinds:
                 raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
@@ -459,7 +467,7 @@ class _ClaimsReader:
             raise table.error("costs_time", f"false, because kind = {kind!r} compares no speed")
 
     def _cells(self, table: Table, kind: str, engine: str, preset: str, margin: float) -> list[Cell]:
-        """A part's cells in an engine: one per limit, and one at equal processor time if requested."""
+        """A part's cells in one engine: one cell per limit, and one at equal processor time if the part requests it."""
         names = _texts(table, "limits") if "limits" in table else list(LIMITS.get(kind, SEARCH_LIMITS))
         others: list[str | None] = list(_texts(table, "reference_limits")) if "reference_limits" in table else []
         if others and len(others) != len(names):
@@ -541,7 +549,7 @@ class _ClaimsReader:
         return self.read[preset]
 
     def _limit_text(self, table: Table, name: str, engine: str) -> str:
-        """The text of the limit called ``name`` in the budget; ``name`` itself if it is the text of a limit."""
+        """Text of the budget's limit called ``name``; ``name`` itself if it is already the text of a limit."""
         if name in self.budget.limits:
             return self.budget.limits[name][engine]
         if "=" not in name:
@@ -556,7 +564,7 @@ class _ClaimsReader:
     def _resolved(
         self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
     ) -> tuple[tuple[str, Value], ...]:
-        """Every parameter of one side: the preset's value, or the side's own.
+        """All parameters of one side: the preset's values, replaced by the side's ``own``.
 
         Where costs are measured, ``MATE_STOP`` is off, so that searches continue after they find a mate.
         """
@@ -567,8 +575,10 @@ class _ClaimsReader:
     def _combined(
         self, table: Table, engine: str, conditions: Conditions, limits: Limits, where: str
     ) -> tuple[tuple[tuple[str, Value], ...], ...]:
-        """Every parameter of each combination of two factors, in the order of ``Cell.combinations``; raises an error if
-        a factor has no effect."""
+        """All parameters of each combination of two factors, in the order of ``Cell.combinations``.
+
+        Raises an error if a factor has no effect.
+        """
         settings = settings_of(conditions)
         factors = settings.levels(_two_factors(table), f"{where}: factors")
         found = [
@@ -585,7 +595,7 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """Complete a cell measured in games; its comparisons are checked like an ablation's.
+        """Complete a cell measured in games. The cell is checked like an ablation.
 
         ``given`` holds the other keys of that ablation. ``against`` is the reference's limit; ``None`` if it equals the
         variant's.
@@ -613,8 +623,10 @@ class _ClaimsReader:
         )  # fmt: skip
 
     def _content(self, table: Table, cell: Cell, preset: str) -> dict[str, Any]:
-        """Plain data that determines a cell's results: only settings given in the file, as the engine's identity covers
-        the rest."""
+        """Plain data that determines a cell's results, for digests.
+
+        It holds only the settings given in the file; the engine's identity covers all others.
+        """
         if table["kind"] in OF_FACTORS:
             settings: dict[str, Any] = {"set": _common(table, cell.engine), "factors": table["factors"]}
         else:

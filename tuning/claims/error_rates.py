@@ -1,7 +1,7 @@
-"""Intervals of a row of cells.csv at another error rate than its own, without the games or searches.
+"""Intervals of a row of cells.csv at another error rate, computed from the row without games or searches.
 
-A match has its counts of pairs and its looks; for any other measure, the standard error follows from the row's own
-interval. The new interval also holds at all looks together.
+A row of a match has its counts of pairs and its looks. For any other measure, the standard error follows from the row's
+own interval. The new interval also holds for all looks together.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _of_match(row: CellRow, error_rate: float) -> tuple[float, float]:
-    """The interval of a match from its pairs: in Elo after a single look, otherwise by the mean score of a pair."""
+    """Interval of a match from its counts of pairs: in Elo after a single look, otherwise from a pair's mean score."""
     counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
     bound = _bound(row, error_rate)
     if row.looks_planned == 1:
@@ -48,7 +48,7 @@ def _of_match(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _of_rate(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
-    """Wilson's interval of a percentage, or the exact one if nothing or everything was counted; in percent."""
+    """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, the exact binomial interval."""
     rate = row.hits / row.cases
     if row.hits in (0, row.cases):
         reach = row.high / 100 if not row.hits else 1 - row.low / 100
@@ -62,14 +62,16 @@ def _of_rate(row: CellRow, error_rate: float, factor: float) -> tuple[float, flo
 
 
 def _deviates(row: CellRow, error_rate: float) -> float:
-    """Half width of the row's interval in standard errors; of the normal distribution for a rate, because its number of
-    games is unknown."""
+    """Half width of the interval at ``error_rate``, in standard errors.
+
+    A rate has an unknown number of games, so its half width comes from the normal distribution.
+    """
     degrees = math.inf if row.unit in ("%", "cases") else row.cases - 1
     return reach_of_t(_bound(row, error_rate), degrees)
 
 
 def _bound(row: CellRow, error_rate: float) -> float:
-    """The critical value of the row's last look, in standard normal deviates; looks are equally far apart."""
+    """Critical value of the row's last look, in standard normal deviates. Looks are assumed to be equally far apart."""
     if row.kind not in STRENGTH or row.looks_planned == 1:
         return _NORMAL.inv_cdf(1 - error_rate / 2)
     return critical_values(tuple(range(1, row.looks_planned + 1)), error_rate / 2)[row.looks - 1]

@@ -35,23 +35,25 @@ from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, PartRule
 
 _NORMAL = NormalDist()
 REACH = 11.0
-"""Number of standard deviations at which distributions are truncated."""
+"""Distance, in standard deviations, at which distributions are truncated."""
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
-"""Nodes and weights of Gauss-Legendre quadrature for a panel of two standard deviations: accurate to ten digits."""
+"""Points and weights of Gauss-Legendre quadrature for a panel of two standard deviations: accurate to ten digits."""
 KNOWN_MASS = 0.99
 """Total probability of the computed outcomes above which their distribution is treated as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
-"""First key of an outcome's rank: stopped at the upper bound, between the bounds or at the last look, at the lower
-bound."""
+"""First element of an outcome's rank.
+
+``UPPER`` stopped at the upper bound, ``LOWER`` at the lower bound, ``MIDDLE`` between them or at the last look.
+"""
 FUTILE = "futile"
 """The verdict on an estimate at which a cell stops, because its last look would almost certainly not decide."""
 OUTERMOST = 60.0
-"""Largest absolute estimate at which a futility boundary is sought, in standard errors at the planned end."""
+"""Largest absolute estimate at which a futility boundary is searched for, in standard errors at the planned end."""
 
 
 @dataclass(frozen=True)
 class PlannedLooks:
-    """A cell's planned looks and stopping rule, on the scale of its effect."""
+    """The looks (interim analyses) planned for a cell, and its stopping rule, on the scale of its effect."""
 
     analyses: tuple[int, ...]
     """Number of pairs at each look, ascending."""
@@ -74,7 +76,7 @@ class PlannedLooks:
 
 @dataclass(frozen=True)
 class LookResult:
-    """A cell's estimate after some of its looks."""
+    """The estimate of a cell after some of its looks (interim analyses)."""
 
     looks: PlannedLooks
     done: int
@@ -88,12 +90,12 @@ class LookResult:
 
     @property
     def fraction(self) -> float:
-        """Analysed fraction of the planned pairs."""
+        """Analysed pairs divided by planned pairs."""
         return self.looks.analyses[self.done - 1] / self.looks.analyses[-1]
 
     @property
     def unit(self) -> float:
-        """Standard error to expect when all planned pairs are played."""
+        """Standard error that the estimate will have once all planned pairs are played."""
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
@@ -117,8 +119,9 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased estimate; the plain estimate if the part expects nothing, because then no look stops
-        early."""
+        """The median-unbiased estimate. If the part expects nothing, the plain estimate, because then no look stops
+        early.
+        """
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -142,20 +145,26 @@ class LookResult:
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
     def _as_normal(self, value: float) -> LookResult:
-        """The result as if its standard error were known exactly: the effect is moved so that it keeps its tail
-        probability relative to ``value``."""
+        """A result with the standard error treated as known exactly.
+
+        Its effect has the same tail probability relative to ``value`` under the normal distribution as the original
+        effect
+        has under Student's t.
+        """
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
 
     def is_futile(self) -> bool:
-        """Whether no look is left, or the last look will almost certainly not decide."""
+        """Whether to stop: no look is left, or the last look will almost certainly not decide."""
         if self.done == len(self.looks.analyses):
             return True
         return _excess_power(self.final_regions, self.effect / self.unit, self.fraction) < 0
 
     def pairs_still_needed(self) -> int | None:
-        """Further pairs that would decide with probability ``POWER`` if the estimate is right; ``None`` if no number
-        would."""
+        """Number of further pairs that would decide, with probability ``POWER``, if the estimate is right.
+
+        ``None`` if no number would.
+        """
         pairs = self.looks.analyses[self.done - 1]
         return still_needed(
             self.looks.rule, self.effect, self.error * math.sqrt(pairs), pairs, self.looks.bounds[-1]
@@ -163,7 +172,8 @@ class LookResult:
 
 
 def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
-    """Further observations that would decide if the estimate ``effect`` is right; ``None`` if no number would.
+    """Number of further observations that would decide if the estimate ``effect`` is right; ``None`` if no number
+    would.
 
     ``effect`` is positive in the expected direction and rests on ``seen`` observations. ``deviation`` is the standard
     deviation of one observation, ``bound`` the interval's half width in standard errors.
@@ -176,7 +186,7 @@ def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bou
 
 
 class Region(NamedTuple):
-    """An interval of estimates, in standard errors at the planned end, and a look's verdict on these estimates."""
+    """An interval of estimates, in standard errors at the planned end, with the verdict that a look gives on them."""
 
     low: float
     high: float
@@ -206,7 +216,9 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
     """Probability that the last look decides, minus ``FUTILITY_POWER``.
 
-    ``estimate`` is the one at a ``fraction`` of the pairs, and ``final`` are the last look's regions.
+    ``estimate`` is the current estimate, after a ``fraction`` of the planned pairs. ``final`` are the regions of the
+    last
+    look.
     """
     deviation = math.sqrt(1 / fraction - 1)
 
@@ -217,7 +229,8 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
 
 
 def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
-    """The regions, with each open one divided into open and futile parts; ``final`` are the last look's regions."""
+    """The regions, with each open one divided into open and futile parts; ``final`` are the regions of the last
+    look."""
     found = []
     for region in regions:
         if region.verdict != OPEN:
@@ -307,7 +320,10 @@ class _Outcomes:
 
     @staticmethod
     def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
-        """Sort key of an outcome in the stage-wise order; ``look`` counts from 0, and ``regions`` are that look's."""
+        """Sort key of an outcome in the stage-wise order.
+
+        ``look`` counts from 0. ``regions`` are the regions of that look.
+        """
         first, last = regions[0], regions[-1]
         if last.verdict != OPEN and estimate >= last.low:
             return UPPER, -look, estimate
@@ -316,7 +332,7 @@ class _Outcomes:
         return MIDDLE, estimate, 0.0
 
     def _split(self, region: Region) -> list[tuple[float, float]]:
-        """The region, divided at the observed estimate, where the rank may change."""
+        """Divide the region at the observed estimate, where the rank of outcomes may change."""
         if region.low < self._drift < region.high:
             return [(region.low, self._drift), (self._drift, region.high)]
         return [(region.low, region.high)]
@@ -324,7 +340,7 @@ class _Outcomes:
     def _panels(self, low: float, high: float, fraction: float, step: float) -> tuple[np.ndarray, np.ndarray]:
         """Quadrature points and weights for the estimates from ``low`` to ``high`` at the time ``fraction``.
 
-        Each point is the sum of observations of an estimate; ``step`` bounds the distance between points.
+        A point is the sum of observations that belongs to an estimate; ``step`` is the largest distance between points.
         """
         centre, reach = self._drift * fraction, REACH * math.sqrt(fraction)
         start, end = max(low * fraction, centre - reach), min(high * fraction, centre + reach)

@@ -1,7 +1,7 @@
 """Measures without games: nodes and time to a depth, shares of counted events, mates and exact scores.
 
-Every number comes from searches of the same positions, each with empty tables. Intervals are clustered by the games
-that the positions come from. The run's store keeps the measurements.
+Every number comes from searches of common positions, each with empty tables. Intervals are clustered by game, because
+positions of one game are similar. The run's store keeps the measurements.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Searched:
 
 @dataclass(frozen=True)
 class Counted:
-    """A share or condition for which searches are to count hits and cases."""
+    """A share or a condition that searches count: each search returns its hits and cases."""
 
     of: str
     """Name of the share: one of ``SHARE_NAMES`` or ``CONDITIONS``, or ``REACHED_END``."""
@@ -63,7 +63,8 @@ class SuiteSearches(PositionSearches):
         """Search each position to ``limits``, or read the result from the store; ``None`` if the stop flag was set
         before the end.
 
-        ``values`` are the engine's parameters. ``counted`` is what to count in the searches; ``None`` counts nothing.
+        ``values`` are the engine's parameters. ``counted`` is the share to count in the searches; ``None`` counts
+        nothing.
         """
         asked = None if counted is None else [counted.of, counted.bound]
         rows = self.kept(
@@ -93,11 +94,13 @@ def _searched(engine: Engine, opening: Opening, limits: Limits, counted: Counted
 def _move_changes(
     engine: Engine, position: Position, limits: Limits, result: SearchResult, stop: StopFlag
 ) -> tuple[int, int]:
-    """Numerator and denominator, each 0 or 1: the move changed after half the planned time, and the search reached that
-    time.
+    """Numerator and denominator of ``MOVE_CHANGES`` for one search, each 0 or 1.
 
-    The search is on the node clock, on which a search with a node limit is identical up to that point. A search that
-    ended before that time gives 0 and 0.
+    The denominator is 1 if the search lasted longer than half of its planned time. The numerator is 1 if it then
+    changed
+    its move. A second search, limited to the nodes of that half, gives the earlier move. It is identical up to that
+    point,
+    because the engine's clock counts nodes.
     """
     assert result.search_statistics is not None
     place = END_COLUMNS.index("proper_ns")
@@ -124,7 +127,7 @@ def _of_null(data: Mapping[str, Any], table: str, column: str, low: int = 0, hig
 
 
 def _researches(data: Mapping[str, Any]) -> int:
-    """Number of repeated root searches: one for every missed window."""
+    """Number of repeated root searches: one for every missed aspiration window."""
     return int(data["counters"]["fails_low"] + data["counters"]["fails_high"])
 
 
@@ -160,12 +163,14 @@ SHARES: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "passes": lambda data, _: (data["counters"]["mtdf_passes"], sum(row[0] for row in data["iterations"].values())),
     "alternations": lambda data, _: (data["counters"]["alternations"], data["counters"]["windows"]),
 }  # fmt: skip
-"""For each ratio, the function from a search's counters to its numerator and denominator. The second argument is a
-bound, which only some ratios use."""
+"""For each share, a function that returns its numerator and denominator from a search's counters.
+
+The function's second argument is a bound, which only some shares use.
+"""
 
 
 def _converged_misses(data: Mapping[str, Any]) -> int:
-    """Number of missed windows in a search; 0 if any window failed both low and high."""
+    """Number of missed aspiration windows in a search; 0 if some window failed both low and high."""
     return 0 if data["counters"]["alternations"] else int(data["counters"]["windows_missed"])
 
 
@@ -174,15 +179,17 @@ CONDITIONS: dict[str, Callable[[Mapping[str, Any], int], tuple[int, int]]] = {
     "windows_missed": SHARES["windows_missed"],
     CONVERGED_MISSES: lambda data, _: (_converged_misses(data), data["counters"]["windows"]),
 }
-"""For each condition, a function from a search's counters and an unused number to two counts; a position is selected if
-the first count is positive."""
+"""Conditions that select positions. Each is a function from a search's counters and an unused number to two counts.
+
+A position is selected if the first count is positive.
+"""
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: of the searches that run beyond half of their planned time, those that change the move
-afterwards."""
+"""Name of a share: of the searches that last longer than half of their planned time, those that then change the move.
+"""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
-"""Names of all ratios of two counts; ``MOVE_CHANGES`` needs a second search."""
+"""Names of all shares, which are ratios of two counts. ``MOVE_CHANGES`` needs a second search."""
 
 RATIO_UNITS = {"growth": "×", "passes": "passes"}
 """Units of ratios that may exceed 1; the others are percentages."""
