@@ -1,4 +1,7 @@
-"""Matches between players: schedules, players, stored games and their evaluation; independent of any search."""
+"""Engine matches: players, schedules, the play and storage of games, and statistics.
+
+The package depends on no particular search: every engine with a supported protocol can play.
+"""
 
 from elolab.engine.settings import FileKind, register
 
@@ -10,4 +13,4 @@ ARENA_FILES = register(
     FileKind("", "file of engines", name="engines", schema="elolab.arena.keys.player:ENGINES"),
     FileKind("openings", "opening suite", suffixes=(".epd", ".epd.gz")),
 )  # fmt: skip
-"""Kinds of input files of matches: tournament specifications, engines files and opening suites."""
+"""The kinds of input files that describe matches: tournament specifications, engines files and opening suites."""

@@ -12,11 +12,11 @@ from typing import TextIO
 
 NO_COLOR = "NO_COLOR"
 GREEN, RED, YELLOW = "32", "31", "33"
-"""Colour parameters of the terminal escape sequence ``SGR`` (ECMA-48)."""
+"""Colour codes of the terminal escape sequence ``ESC [ code m`` (SGR in ECMA-48)."""
 DEFAULT_COLUMNS = 80
-"""Columns of text where no terminal determines them."""
+"""Width of text, in columns, for output that does not go to a terminal."""
 MAX_MESSAGE = 2000
-"""Maximum length of an error message in characters; longer ones are shortened."""
+"""Maximum length of an error message in characters; ``one_line`` shortens longer messages."""
 
 
 def has_colours(stream: TextIO) -> bool:
@@ -25,14 +25,17 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def coloured(text: str, colour: str, stream: TextIO) -> str:
-    """The text in a colour if the stream shows colours, otherwise unchanged."""
+    """The text in a colour (``GREEN``, ``RED`` or ``YELLOW``) if the stream shows colours; otherwise the text
+    unchanged.
+    """
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour and has_colours(stream) else text
 
 
 def terminal_columns(stream: TextIO) -> int:
-    """Columns for text on a stream: those of its terminal, or fewer if the variable ``COLUMNS`` says so.
+    """Width available for text on a stream, in columns.
 
-    A stream without a terminal has the columns of ``COLUMNS`` (default 80).
+    For a terminal this is the terminal's width, or the environment variable ``COLUMNS`` if that is smaller. For a file
+    or pipe it is ``COLUMNS``, or 80 if that is not set.
     """
     columns = shutil.get_terminal_size().columns  # of the variable, or of the standard output
     try:
@@ -45,12 +48,14 @@ def terminal_columns(stream: TextIO) -> int:
 
 
 def text_columns() -> int:
-    """Columns for text on the standard output: those of ``terminal_columns``, at most ``DEFAULT_COLUMNS``."""
+    """Width available for text on the standard output, in columns: ``terminal_columns``, but at most
+    ``DEFAULT_COLUMNS``.
+    """
     return min(DEFAULT_COLUMNS, terminal_columns(sys.stdout))
 
 
 def one_line(message: str) -> str:
-    """The message as one line: control characters are escaped, and the middle of a long message is left out."""
+    """Turn a message into one printable line: escape control characters and cut the middle out of a long message."""
     if len(message) > MAX_MESSAGE:
         half = MAX_MESSAGE // 2
         message = f"{message[:half]} … {message[-half:]}"

@@ -7,14 +7,14 @@ import re
 import shlex
 
 WINDOWS_PATH = re.compile(r"[A-Za-z]:[\\/]|\\\\|[.\w-]+(\\[.\w-]+)+")
-r"""Matches the start of a Windows path, such as ``C:\Engines\mine.exe``."""
+r"""Matches the start of an absolute Windows path, such as ``C:\Engines\mine.exe``."""
 
 
 def split_command(text: str, *folders: str) -> list[str]:
     """Split a command line into program and arguments, as a shell does.
 
     If the whole text names a file, in the current folder or in one of ``folders``, that file is the program.
-    Backslashes in a Windows path stay. Raises ``ValueError`` for an unclosed quotation.
+    Backslashes in a Windows path are kept. Raises ``ValueError`` for an unclosed quotation mark.
     """
     if re.search(r"[\s'\"\\]", text) is None:
         return [text] if text else []

@@ -1,8 +1,9 @@
-"""The file of engines that tournaments share: one table per engine, with the keys of a table [[players]].
+"""The engines file, which several tournaments can share: one table per engine, with the keys of a ``[[players]]``
+table.
 
-A tournament may name it (``engines = "engines.toml"``). Otherwise it is ``engines.toml`` in the folder of the
-tournament's file, in the current folder, or in the user's configuration folder. The engine configurations of cutechess
-(``engines.json``) are read too.
+A tournament may name its engines file (``engines = "engines.toml"``). Otherwise elolab looks for ``engines.toml`` in
+the folder of the tournament's file, then in the current folder, then in the user's configuration folder. The engine
+configurations of cutechess (``engines.json``) can be read too.
 """
 
 from __future__ import annotations
@@ -27,7 +28,10 @@ ENGINES_NAME = "engines.toml"
 
 
 class EnginesFile:
-    """The engines of a file by name, read on first use; ``path`` is ``None`` if there is no file."""
+    """The engines of an engines file, accessed by name.
+
+    The file is read on first use. ``path`` is ``None`` if there is no file.
+    """
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
@@ -49,20 +53,24 @@ class EnginesFile:
         return tables
 
     def __contains__(self, name: object) -> bool:
-        """Whether ``entry`` knows an engine by this name."""
+        """Whether ``entry`` finds an engine under this name, which may be ``NAME@REV``."""
         return name in self.tables or self._at_revision(str(name)) is not None
 
     def _at_revision(self, name: str) -> tuple[str, str] | None:
-        """Split ``NAME@REV`` into an engine with a ``source`` and another revision of it; ``None`` for other names."""
+        """Split ``NAME@REV`` into an engine of this file and a git revision.
+
+        Returns ``None`` if the name has another form or the engine has no ``source``, so that it cannot be built from
+        git.
+        """
         engine, _, revision = name.partition("@")
         return (engine, revision) if revision and SOURCE in self.tables.get(engine, {}) else None
 
     def entry(self, name: str, where: str) -> dict[str, Any]:
-        """The keys of a table [[players]] for the engine ``name``; ``where`` begins error messages.
+        """The ``[[players]]`` table for the engine ``name``; ``where`` begins error messages.
 
-        ``NAME@REV`` is an engine that is built from git, at another revision. Relative paths of its program or folder
-        are tried in the folder of the file first. Raises ``ConfigurationError``, naming the file and the engine, if the
-        engine is missing or its name, program or folder is invalid.
+        ``NAME@REV`` is an engine with a ``source``, built from the git revision ``REV``. Relative paths of programs and
+        folders are first tried in the folder of the engines file. Raises ``ConfigurationError``, naming the file and
+        the engine, if the engine is missing or its name, program or folder is invalid.
         """
         if self.path is None:
             raise ConfigurationError(
@@ -87,7 +95,7 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """Copy an engine's table, with its program and directory as paths in ``folder`` if they exist there.
+    """Copy an engine's table and make its relative paths start at ``folder``, if the program or directory exists there.
 
     ``command`` is the engine's program and arguments, ``None`` if the table has no command.
     """
@@ -111,7 +119,7 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
 
 
 def engines_file(given: str | None, folder: Path) -> EnginesFile:
-    """Open the file named ``given``, or else the default engines file for a specification in ``folder``.
+    """Open the engines file named ``given``, or the default engines file for a specification in ``folder``.
 
     Raises ``ConfigurationError`` if the given file does not exist.
     """
@@ -127,9 +135,10 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """Resolve a name given in the file ``where``: a path in that file's folder if it exists, else the name itself.
+    """Resolve a path that is written in the file ``where``: relative to that file's folder if it exists there.
 
-    An existing folder is only taken if the name is written as a path (``games/``): a bare word may name a shipped file.
+    Otherwise returns the name unchanged. A folder is only recognised if the name contains a path separator
+    (``games/``), because a bare word may name a file that elolab ships.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()
@@ -137,12 +146,15 @@ def beside_or_here(name: str, where: str) -> str:
 
 
 def user_folder() -> Path:
-    """The user's configuration folder of elolab."""
+    """The user's configuration folder for elolab, ``~/.config/elolab`` by default."""
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "elolab"
 
 
 def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
-    """The tables of the engines in a cutechess configuration, by name; keys that elolab cannot use are dropped."""
+    """Read the engines of a cutechess configuration; returns elolab's table of each engine, by name.
+
+    Keys that elolab cannot use are dropped. Raises ``ConfigurationError`` if the file is not such a configuration.
+    """
     try:
         configurations = json.loads(path.read_text("utf-8-sig"))  # editors of Windows begin it with a mark
         return dict(
@@ -155,9 +167,9 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
 
 
 def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, dict[str, Any]]:
-    """Convert an engine of cutechess; returns its name and its table of elolab's keys.
+    """Convert an engine of a cutechess configuration; returns its name and its table with elolab's keys.
 
-    Raises ``ConfigurationError`` if the name is not text.
+    ``where`` begins error messages. Raises ``ConfigurationError`` if the name is not text.
     """
     entry: dict[str, Any] = {"command": _command_of_cutechess(configuration)}
     for theirs, ours in (("protocol", "protocol"), ("workingDirectory", "directory")):
@@ -178,7 +190,11 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
 
 
 def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
-    """Program and arguments of a cutechess engine; cutechess treats the whole command as the program's path."""
+    """The program and arguments of a cutechess engine as a list.
+
+    Cutechess treats the whole value of ``command`` as the program's path, even if it contains blanks. A value that is
+    not text is returned unchanged, for the reader of players to reject.
+    """
     command, arguments = configuration["command"], configuration.get("arguments") or []
     if not isinstance(command, str):
         return command  # the reader of the entry refuses it

@@ -1,4 +1,4 @@
-"""Replacing files atomically: a reader never sees a partial file, and a crash leaves the old file intact."""
+"""Atomic replacement of files: a reader never sees a partial file, and a crash leaves the old file intact."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ FULL_DISK_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
 OTHER_FOLDER = f"give another folder with {argument('out')}"
-"""Advice to choose another folder, which many errors about a run's folder give."""
+"""Advice to choose another folder, used in many error messages about a run's folder."""
 
 
 class FileError(UserError):
-    """Raised for a file of a run that cannot be written; the message names it and the reason."""
+    """Raised if a file of a run cannot be written; the message gives the path and the reason."""
 
     exit_code = 1
 
 
 def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *, durable: bool = True) -> None:
-    """Replace ``path`` by ``content``, which may be a function that writes to the open text file it is given.
+    """Replace the file ``path``. ``content`` is text, bytes, or a function that writes to the open text file.
 
-    See ``replacing`` for pipes, links and ``durable``. Raises ``FileError``; the old file is then untouched.
+    See ``replacing`` for pipes, links and ``durable``. Raises ``FileError`` and leaves the old file untouched if
+    writing fails.
     """
     with replacing(path, binary=isinstance(content, bytes), durable=durable) as stream:
         if callable(content):
@@ -39,11 +40,11 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
 
 @contextmanager
 def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
-    """Open a new file that replaces ``path`` on leaving the context, unless an error occurs.
+    r"""Open a temporary file that replaces ``path`` at the end of the ``with`` block, unless an exception is raised.
 
-    Text is written in UTF-8 with plain line ends. ``durable`` waits until the content is on the disk. Raises
-    ``FileError``; the old file is then untouched. Pipes and terminals are written to directly. A symbolic link stays;
-    its target is replaced. Also removes the temporary files that killed processes left behind.
+    Text is UTF-8 with ``\n`` line ends. With ``durable``, the block ends only after the content is on the disk
+    (``fsync``). A pipe or terminal is written to directly. A symbolic link stays and its target is replaced. Temporary
+    files of killed processes are removed. Raises ``FileError`` and leaves the old file untouched if writing fails.
     """
     temporary = None
     try:
@@ -72,7 +73,7 @@ def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iter
 
 
 def _remove_unfinished(target: Path) -> None:
-    """Remove temporary files for ``target`` left by processes that were killed."""
+    """Remove the temporary files for ``target`` that killed processes have left behind."""
     prefix = f".{target.name}."
     try:
         names = os.listdir(target.parent)

@@ -1,4 +1,4 @@
-"""Strict reading of players from tables [[players]], from files of engines, and from single words of a command line."""
+"""Reads and checks players from ``[[players]]`` tables, from engines files and from single words of a command line."""
 
 from __future__ import annotations
 
@@ -44,35 +44,36 @@ from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
-"""Search limit of players without one, unless the protocol of one of them cannot express it."""
+"""Search limit of players for which none is given, if their protocol can express it; see ``default_limit``."""
 
 PLAYER_KINDS = (
     "a preset, a program (with its path, or installed), an engine of your file of engines, a git commit (REPO@REV), or "
     "a TOML file"
 )
-"""The kinds of players that a word of a command line may name, as a phrase for messages."""
+"""The kinds of players that a word on the command line may name; a phrase for error messages."""
 
 
 @dataclass(frozen=True)
 class PlayerReader:
-    """Reads tables [[players]] of one game."""
+    """Reads the ``[[players]]`` tables of one game."""
 
     game: str
-    """Name of the game; empty while it is unknown, and then nothing but ``resolved`` and ``protocol_of`` works."""
+    """Name of the game. Empty while the game is unknown; then only ``resolved`` and ``protocol_of`` may be called."""
     limits: Limits | None = None
-    """Search limit of players whose table gives none; ``None`` if every table must give one."""
+    """Search limit of players whose table has no ``limit``; ``None`` if every table must have one."""
     ponder: bool = False
-    """Default of the key ``ponder``: whether players ponder whose tables do not contain it."""
+    """Default of the key ``ponder``: whether players think on the opponent's time."""
     folder: Path = Path()
-    """Folder in which presets named by tables are looked up first."""
+    """Folder that is searched first for the presets that tables name."""
     engines: EnginesFile = field(default_factory=lambda: EnginesFile(None))
     """The engines that tables may refer to."""
     finder: ProtocolFinder = field(default_factory=ProtocolFinder)
-    """Detects the protocol of programs whose tables give none."""
+    """Detects the protocol of programs whose table has no ``protocol``."""
 
     def read(self, entry: object, where: str) -> PlayerSpec:
-        """Read the player that a table describes; ``where`` names the table in error messages. Raises ``UserError``
-        with one line for the first mistake.
+        """Read the player that a ``[[players]]`` table describes; ``where`` names the table in error messages.
+
+        Raises ``UserError`` with one line for the first mistake.
         """
         if not isinstance(entry, Mapping):
             raise ConfigurationError(f"{where}: {format_toml(entry)} is not a table; expected [[players]]")
@@ -95,8 +96,9 @@ class PlayerReader:
         return player
 
     def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
-        """Read a player as ``read`` does, with presets from ``folder``. A player without any limit gets the default
-        limit of its protocol.
+        """Read a player as ``read`` does, but search ``folder`` for presets.
+
+        A player without any limit gets the default limit of its protocol.
         """
         reader, resolved = replace(self, folder=folder), self.resolved(entry, where)
         if self.limits is None and "limit" not in resolved:
@@ -104,9 +106,11 @@ class PlayerReader:
         return reader.read(entry, where)
 
     def resolved(self, entry: Mapping[str, Any], where: str) -> Mapping[str, Any]:
-        """Merge a player's table over the table of the engine that it refers to, if any; see ``merged``.
+        """The complete table of a player: the engine that ``engine = ...`` refers to, overridden by the player's own
+        keys.
 
-        Builds the commit of a player with a ``source``, and makes ``command`` and ``directory`` lead into its tree.
+        For a player with a ``source``, builds the git commit and makes ``command`` and ``directory`` paths in its
+        build.
         """
         if REFERENCE in entry:
             name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
@@ -115,7 +119,10 @@ class PlayerReader:
         return with_program(entry, where) if SOURCE in entry else entry
 
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
-        """The protocol that a player's table names. If a program's table names none, it is detected by a greeting."""
+        """The protocol of a player. If the table of a program names none, the program is started to detect it.
+
+        Raises ``UserError`` if the protocol is unknown or cannot be detected.
+        """
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
             seconds = table["start_timeout"]
@@ -131,7 +138,10 @@ class PlayerReader:
 
 
 def read_players(entries: Sequence[object], where: str, reader: PlayerReader) -> tuple[PlayerSpec, ...]:
-    """Read the players of a tournament, at least two with distinct names; ``where`` names its file in errors."""
+    """Read the players of a tournament; ``where`` names its file in error messages.
+
+    Raises ``UserError`` for the first mistake, for fewer than two players and for equal names.
+    """
     players: list[PlayerSpec] = []
     for index, entry in enumerate(entries):
         place = f"{where}: player {index + 1}"
@@ -146,9 +156,9 @@ def read_players(entries: Sequence[object], where: str, reader: PlayerReader) ->
 
 
 def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits) -> PlayerSpec:
-    """Read a player from the keys of a table [[players]]; ``limits`` apply if the table gives no limit.
+    """Read one player from the keys of a ``[[players]]`` table; ``limits`` apply if the table has no ``limit``.
 
-    ``where`` names the file in error messages; presets are first looked up in the folder of that file. Raises
+    ``where`` names the file in error messages; presets are searched first in the folder of that file. Raises
     ``UserError`` with one line for the first mistake.
     """
     folder = Path(where.partition(":")[0]).parent
@@ -156,8 +166,9 @@ def read_player(entry: Mapping[str, Any], where: str, game: str, limits: Limits)
 
 
 def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two tables; values of ``over`` replace values of ``entry``. Inner tables, such as options, are merged key
-    by key. Names of options match in any spelling.
+    """Merge two tables; values of ``over`` replace values of ``entry``.
+
+    Inner tables, such as ``options``, are merged key by key. Names of options are compared without regard to case.
     """
     both = {**entry, **over}
     for key in entry.keys() & over.keys():
@@ -169,8 +180,10 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
-    """Raise ``ConfigurationError`` if a player that shall ponder cannot: its limit has no time, or an opponent plays on
-    another kind of clock.
+    """Raise ``ConfigurationError`` if a player with ``ponder`` cannot ponder.
+
+    That is so if its limit has no time, or if its clock does not count wall time and an opponent plays without that
+    clock.
     """
     for player in players:
         if not player.ponder:
@@ -189,7 +202,7 @@ def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
 
 
 def pondering_problem(player: PlayerSpec) -> str:
-    """The reason why a player cannot ponder under its own limit; empty if it can, or if ``ponder`` is off."""
+    """The reason why a player cannot ponder with its own limit; empty if it can, or if ``ponder`` is off."""
     if not player.ponder or player.limits.is_timed:
         return ""
     return (
@@ -223,10 +236,10 @@ def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol:
 
 
 def read_limits(table: Table, default: Limits | None = None, key: str = "limit", *, own_level: bool = False) -> Limits:
-    """Read the search limit under ``key``; without a ``default`` the key is required.
+    """Read the search limit under ``key``. Without a ``default`` the key is required.
 
-    ``own_level`` permits the value ``OWN_LEVEL``, with which a player has no limit and plays at its own level. Raises
-    ``ConfigurationError``.
+    ``own_level`` allows the value ``OWN_LEVEL``: the player gets no limit and plays at the level set in the engine
+    itself. Raises ``ConfigurationError``.
     """
     if default is not None and key not in table:
         return default
@@ -291,18 +304,17 @@ def _directory(table: Table) -> str | None:
 
 @dataclass(frozen=True)
 class NamedPlayer:
-    """A player named by one word of a command line, not yet checked."""
+    """A player that one word of a command line names; its settings are not checked yet."""
 
     entry: dict[str, Any]
-    """The contents of its table [[players]]."""
+    """The player's ``[[players]]`` table."""
     file: Path | None = None
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check the player of a TOML file; returns its table [[players]] in a form that is valid in files of any
-        folder.
+        """Check the player if it comes from a TOML file; returns a table that is valid in a file of any folder.
 
-        Raises ``UserError`` naming the file.
+        Raises ``UserError``, naming the file.
         """
         if self.file is None:
             return self.entry
@@ -313,18 +325,17 @@ class NamedPlayer:
 
 
 def default_limit(protocols: Iterable[Protocol]) -> Limits:
-    """A limit that all these protocols can express, for players without one: nodes if possible, else a depth, else a
-    time.
-    """
+    """The limit of players without one: nodes if all ``protocols`` can express that, else a depth, else a time."""
     limits = [DEFAULT_LIMIT, *(Limits.parse(protocol.default_limit) for protocol in protocols)]
     return max(limits, key=lambda limit: (limit.is_timed, limit.depth is not None))
 
 
 def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
-    """Look up the player that a word of a command line names; ``PLAYER_KINDS`` lists the kinds.
+    """Look up the player that a word of a command line names; ``PLAYER_KINDS`` lists what the word can be.
 
-    A TOML file contains a preset with a section per game, the keys of a table [[players]], one such table, or settings
-    alone. Raises ``UserError`` for an unknown word, suggesting the nearest name.
+    A TOML file may contain a preset with a section per game, the keys of a ``[[players]]`` table, a single
+    ``[[players]]`` table, or only settings of the built-in engine. Raises ``UserError`` for an unknown word and
+    suggests the nearest name.
     """
     path = Path(word)
     if path.suffix != ".toml" and path.is_file() and os.access(path, os.X_OK):
@@ -344,7 +355,10 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
 
 
 def player_entry(word: str, reader: PlayerReader) -> dict[str, Any]:
-    """The contents of a table [[players]] for the player that a word names; raises ``UserError`` naming the file."""
+    """The checked ``[[players]]`` table of the player that a word of a command line names.
+
+    Raises ``UserError``, naming the file, if the player is unknown or invalid.
+    """
     return player_named(word, reader.engines).check(reader)
 
 
@@ -365,7 +379,7 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
 
 
 def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, Any]]:
-    """Read the preset or TOML file that a word names; returns its path and content."""
+    """Read the preset or TOML file that a word names; returns its path and its tables."""
     try:
         path = find_config("engines", word)
     except ConfigurationError as error:
@@ -385,7 +399,9 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """Advice for a word that names no preset: the engine that was probably meant; empty if there is none."""
+    """A hint for a word that names no preset: the engine of the engines file with the nearest name; empty if none is
+    near.
+    """
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
     return ""
@@ -399,7 +415,7 @@ def _is_preset(word: str) -> bool:
 
 
 def is_installed(program: str) -> bool:
-    """Whether a folder of ``PATH`` contains a program of that name."""
+    """Whether a folder of ``PATH`` contains a program named ``program``."""
     try:
         return os.sep not in program and bool(find_program([program], None))
     except PlayerFault:
@@ -407,8 +423,10 @@ def is_installed(program: str) -> bool:
 
 
 def name_players(entries: Iterable[dict[str, Any]]) -> None:
-    """Change equal names in tables [[players]], so that all are distinct: a program's name is preceded by its folder,
-    other names get a number.
+    """Make the names in ``[[players]]`` tables distinct, in place.
+
+    Programs with equal names get their folder as a prefix (``new/engine``). Other equal names get a number (``engine
+    (2)``).
     """
     entries = list(entries)
     by_name: dict[str, list[dict[str, Any]]] = {}

@@ -1,4 +1,4 @@
-"""Value types of the arena: players, openings, pairings, games to play and games played."""
+"""Basic data types of matches: players, openings, pairings, games to play and games played."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
-"""Name of the protocol of built-in players."""
+"""Name of the protocol of built-in players, which need no protocol."""
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,18 @@ class CommitBuild:
     repository: str
     """URL or absolute path of the repository."""
     commit: str
-    """Full name of the commit, hexadecimal."""
+    """Full hexadecimal name of the commit."""
     build: str
-    """The command line that built it in ``tree``; empty if nothing was run."""
+    """The command line that built the program in ``tree``; empty if the tree needed no build."""
     tree: str
-    """Absolute path of the built tree on the machine that read the player."""
+    """Absolute path of the built source tree, on the machine that read the player."""
 
     def holds(self, path: str) -> bool:
-        """Whether a path lies in the built tree."""
+        """Whether a path is in the built tree."""
         return path == self.tree or path.startswith(self.tree + os.sep)
 
     def inside(self, path: str) -> str:
-        """A path in the tree, relative to it; any other text unchanged."""
+        """Make a path in the built tree relative to it; any other text is returned unchanged."""
         return os.path.relpath(path, self.tree) if self.holds(path) else path
 
 
@@ -48,7 +48,7 @@ class PlayerSpec:
 
     name: str
     protocol: str
-    """Name of its protocol in ``arena.players.registry``."""
+    """Name of the protocol, as in ``arena.players.registry``."""
     limits: Limits
     parameters: tuple[tuple[str, Any], ...] = ()
     """Built-in players: every parameter with its value, in the order of the parameter table."""
@@ -59,20 +59,19 @@ class PlayerSpec:
     directory: str | None = None
     """External players: working directory of the program; ``None`` for the directory in which elolab runs."""
     start_timeout_ms: int = 10_000
-    """External players: milliseconds allowed for the handshake."""
+    """External players: time limit for the start and handshake, in milliseconds."""
     margin_ms: int = MARGIN_MS
-    """Milliseconds by which a move may exceed the clock or the time per move before the player loses on time."""
+    """Time in milliseconds by which a move may exceed the clock or time per move before the player loses on time."""
     watchdog_ms: int = 60_000
-    """External players: maximum milliseconds to wait for a move under limits without time, such as depth or nodes."""
+    """External players: time limit for a move in milliseconds, under limits without time such as depth or nodes."""
     restart: str = "on_fault"
-    """External players: when to start a new process, ``on_fault`` or ``always`` (for every game)."""
+    """External players: when a new process is started, ``on_fault`` or ``always`` (for every game)."""
     ponder: bool = False
     """Whether the player thinks on the opponent's time, about the reply it expects."""
     protocol_keys: tuple[tuple[str, Any], ...] = ()
-    """External players: pairs of name and value for settings that only their protocol has; lists are stored as tuples.
-    """
+    """External players: settings that only the protocol has, as pairs of name and value; lists are stored as tuples."""
     built: CommitBuild | None = None
-    """External players: the commit from which the program was built; ``None`` for a program that was given itself."""
+    """External players: the commit from which elolab built the program; ``None`` if elolab did not build it."""
 
     def __hash__(self) -> int:
         return hash((self.name, self.protocol, self.command, self.options))  # runs ask for it several times a game
@@ -84,15 +83,15 @@ class PlayerSpec:
 
     @property
     def shown_command(self) -> tuple[str, ...]:
-        """``command`` with paths in a commit's tree relative to that tree."""
+        """``command`` as reports show it: paths in a built tree are relative to the tree."""
         return self.command if self.built is None else tuple(map(self.built.inside, self.command))
 
     def protocol_key(self, key: str, default: Any) -> Any:
-        """The value of a setting that only the player's protocol has; ``default`` if it is not set."""
+        """The value of the protocol's own setting ``key``; ``default`` if it is not set."""
         return dict(self.protocol_keys).get(key, default)
 
     def content(self) -> dict[str, Any]:
-        """Everything that decides the player's moves, as plain data for digests."""
+        """Everything that can influence the player's moves, as plain data for digests."""
         data: dict[str, Any] = {"name": self.name, "protocol": self.protocol, "limits": str(self.limits)}
         if self.is_builtin:
             data["parameters"] = dict(self.parameters)
@@ -107,7 +106,7 @@ class PlayerSpec:
         return data
 
     def stored(self) -> dict[str, Any]:
-        """The specification as plain data (JSON); ``from_stored`` reads it back."""
+        """The specification as plain data that JSON can store; ``from_stored`` reads it."""
         data = asdict(self)
         if self.built is None:
             del data["built"]
@@ -115,7 +114,9 @@ class PlayerSpec:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any], protocol_keys: Collection[str]) -> PlayerSpec:
-        """Read a player from the plain data of ``stored``; ``protocol_keys`` are the keys of its protocol."""
+        """Create a player from the result of ``stored``. ``protocol_keys`` are the names of its protocol's own
+        settings.
+        """
         own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
         known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
         return cls(**known | {
@@ -144,33 +145,33 @@ class Opening:
 
     @functools.cached_property
     def canonical_content(self) -> str:
-        """Everything that decides a game from this opening, as canonical JSON."""
+        """The position and moves as canonical JSON, for digests; the name is left out."""
         return canonical_json([self.position, self.moves])
 
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One game of a schedule: both players and the opening; all indices start at 0."""
+    """One game of a schedule: its players, opening and place. All indices start at 0."""
 
     number: int
     """Index of the game in its series."""
     pair: int
-    """Index of the game pair among the pairs of its two players; it selects the opening."""
+    """Index of the game pair among all pairs of these two players; it determines the opening."""
     first: int
-    """Index of the player with the first move's colour (Red in Xiangqi)."""
+    """Index of the player who moves first (Red in Xiangqi, White in chess)."""
     second: int
     opening: int
     """Index of the opening in the suite."""
     round: int = 0
     series: str = ""
-    """The part of the run, such as ``playoff``, in which ``number`` counts games; most runs have one unnamed part.
+    """The part of the run to which the game belongs, such as ``playoff``. ``number`` counts from 0 in each part.
 
-    The series of a run follow each other in alphabetical order.
+    Most runs have a single part without a name. The parts are ordered by name.
     """
 
     @property
     def place(self) -> tuple[str, int]:
-        """Position of the game in the run: its series, and its number in the series."""
+        """Position of the game in the run: a pair of its series and its number."""
         return self.series, self.number
 
 
@@ -185,7 +186,7 @@ class GameConditions:
     search_statistics: SearchStatisticsSettings | None = None
 
     def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
-        """The game to play for a pairing, under these conditions, between these players and from this opening."""
+        """Create the game to play for a pairing, between these players and from this opening."""
         return GameJob(
             self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
         )
@@ -193,7 +194,7 @@ class GameConditions:
 
 @dataclass(frozen=True)
 class GameJob:
-    """A game to play, with all data that decides it; ``key`` is a digest of these data."""
+    """A game to play, with everything that can influence it. ``key`` is a digest of these data."""
 
     game: str
     rules: Rules
@@ -204,15 +205,15 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Settings by which built-in players count search events; ``None`` if they do not count. They do not influence the
-    game.
+    """Settings for counting the search events of built-in players; ``None`` to count none. The game does not depend
+    on them.
     """
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
     @functools.cached_property
     def key(self) -> str:
-        """Digest (32 hexadecimal digits) of everything that decides the game, without its place in the schedule."""
+        """Digest of everything that can influence the game, except its place in the schedule; 32 hexadecimal digits."""
         parts = {
             "adjudication": _canonical_adjudication(self.adjudication),
             "first": self.first.canonical_content,
@@ -228,22 +229,24 @@ class GameJob:
 
     @property
     def is_reproducible(self) -> bool:
-        """Whether replaying the game always gives the same moves."""
+        """Whether a replay of the game always gives the same moves."""
         players = (self.first, self.second)
         return all(player.is_builtin and player.limits.is_reproducible for player in players)
 
     @property
     def thinks_on_both_sides(self) -> bool:
-        """Whether both players may think at the same time; on CPU and node clocks they think in turn."""
+        """Whether both players may think at the same time. On processor-time and node clocks they take turns even if
+        they ponder.
+        """
         return any(player.ponder and player.limits.clock_kind == "wall" for player in (self.first, self.second))
 
 
 class MoveRecord(NamedTuple):
-    """One move of a game.
+    """One move of a game; a tuple, because moves are by far the most numerous objects.
 
-    Scores are centipawns from the mover's view; ``None`` if unknown. The depth is the last completed iteration of a
-    built-in player, and the last depth reported by an external player. A tuple, because moves are by far the most
-    numerous objects.
+    ``score`` is in centipawns from the view of the side that moved. ``depth`` is the last completed iteration of a
+    built-in player, or the last depth that an external player reported. ``time_ms`` is the time that the arena
+    measured. Values that are not known are ``None``.
     """
 
     move: str
@@ -252,20 +255,28 @@ class MoveRecord(NamedTuple):
     nodes: int | None
     time_ms: float
     principal_variation: str = ""
-    """The line that the mover expected, usually starting with ``move``: moves in protocol notation separated by spaces,
-    as the player gave them, possibly illegal; empty if unknown. No digest depends on it.
+    """The principal variation of the search: moves in protocol notation separated by blanks, usually starting with
+    ``move``.
+
+    It is as the player sent it, so moves may be illegal. Empty if unknown. No digest depends on it.
     """
     reported_ms: float | None = None
-    """Milliseconds of the search by the player's own account; ``None`` if it gave none. No digest depends on it."""
+    """Duration of the search in milliseconds, as reported by the player; ``None`` if unknown. No digest depends on
+    it.
+    """
 
     @property
     def latency_ms(self) -> float | None:
-        """Milliseconds charged beyond the player's own account: pipes, scheduling, the arena; ``None`` if unknown."""
+        """Time in milliseconds that the arena measured beyond the time that the player reported: pipes, scheduling, the
+        arena.
+
+        ``None`` if the player reported no time.
+        """
         return None if self.reported_ms is None else self.time_ms - self.reported_ms
 
 
 class GameSoFar(NamedTuple):
-    """The moves of a game in progress since the opening, with one entry per move in each list, as in ``MoveRecord``."""
+    """The moves of a running game after the opening. Each list has one entry per move; see ``MoveRecord``."""
 
     moves: list[str]
     scores: list[int | None]
@@ -273,64 +284,64 @@ class GameSoFar(NamedTuple):
     nodes: list[int | None]
     times_ms: list[float]
     thinking_ms: float | None = None
-    """Milliseconds for which the side to move has been thinking; ``None`` if unknown."""
+    """Time in milliseconds for which the side to move has been thinking; ``None`` if unknown."""
 
 
 def no_moves() -> GameSoFar:
-    """The moves so far of a game whose moves are unknown: none."""
+    """An empty list of moves, for a game whose moves are not known here."""
     return GameSoFar([], [], [], [], [])
 
 
 DialogueSoFar = tuple[list[str], list[str]]
-"""The last lines exchanged with the first and with the second player of a game, oldest first."""
+"""The last lines exchanged with each player of a game, oldest first; the first player's lines come first."""
 
 
 def no_dialogue() -> DialogueSoFar:
-    """The dialogue of a game between players without one: no lines."""
+    """An empty dialogue, for a game between players that have none."""
     return [], []
 
 
 class RunningGame(NamedTuple):
-    """A game that is being played."""
+    """A game in progress."""
 
     job: GameJob
     seconds: float
-    """Seconds since the game began."""
+    """Seconds since the start of the game."""
     read_moves: Callable[[], GameSoFar] = no_moves
-    """Returns the moves so far; callable on any thread without disturbing the game."""
+    """Returns the moves so far. Can be called on any thread and does not disturb the game."""
     worker: str | None = None
-    """The worker that plays the game; ``None`` for this process."""
+    """Name of the worker that plays the game; ``None`` for this process."""
     read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
-    """Returns the last lines of both dialogues; callable on any thread without disturbing the game."""
+    """Returns the last lines of both dialogues. Can be called on any thread and does not disturb the game."""
 
 
 @dataclass(frozen=True)
 class GameRecord:
-    """A finished game, as stored. ``engine.rules`` lists the values of ``result`` and ``reason``."""
+    """A stored game. ``engine.rules`` lists the values of ``result`` and ``reason``."""
 
     key: str
     pairing: Pairing
     first: str
-    """Name of the player with the first move's colour."""
+    """Name of the player who moved first."""
     second: str
     opening: Opening
     moves: tuple[MoveRecord, ...]
     result: str
     reason: str
     engine_identity: str
-    """Identity of the sources of the built-in engine and rules with which the game was played, also if external engines
-    played.
-    """
+    """Identity of the sources of the built-in engine and rules; also recorded if only external engines played."""
     started_at: str = ""
-    """Time at which the game began, in UTC and ISO 8601 format."""
+    """Start of the game, in UTC and ISO 8601 format."""
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """Further data, such as a fault, the end of a dialogue, late moves within the margin, pondering, or an exact score.
+    """Further data: a fault, the end of a dialogue, late moves within the margin, pondering, an exact score and so
+    on.
     """
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
-    """Search events of the first and of the second player, see ``engine.search_statistics``; ``None`` in place of a
-    player that did not count them, or of both.
+    """Search events of the first and of the second player; see ``engine.search_statistics``.
+
+    ``None`` for a player who did not count them, and ``None`` altogether if neither did.
     """
 
     @property
@@ -340,42 +351,44 @@ class GameRecord:
 
     @property
     def ponder_hits(self) -> frozenset[int]:
-        """Indices, from 0, of the moves that a player made after a ponder hit, that is, after the expected move of its
-        opponent.
+        """Indices, from 0, of the moves that a player made after a ponder hit.
+
+        A ponder hit is an opponent's move that the player expected and was already thinking about.
         """
         return frozenset(hit for side in self.detail.get("pondering", ()) for hit in side["hits"])
 
     @property
     def exact_score(self) -> int | None:
-        """Final score of a solved game in the game's units, such as discs, from the view of ``first``; ``None`` if it
-        was not solved.
+        """Final score of a solved game in units of the game, such as discs, from the view of the first player.
+
+        ``None`` if the game was not solved.
         """
         return self.detail.get("exact_score")
 
     @property
     def score(self) -> float | None:
-        """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
+        """Points of the first player, 1, 0.5 or 0; ``None`` for an unfinished game."""
         return points_of(self.result)
 
     @functools.cached_property
     def digest(self) -> str:
-        """Digest (32 hexadecimal digits) of moves, scores, depths, nodes, result and reason; not of times and dates."""
+        """Digest of moves, scores, depths, nodes, result and reason, without times and dates; 32 hexadecimal digits."""
         moves = [entry[:4] for entry in self.moves]
         return digest_of({"moves": moves, "result": self.result, "reason": self.reason})
 
 
 class FinishedGame(NamedTuple):
-    """A game that has ended."""
+    """A game that has just ended; ``record`` completes it later."""
 
     reason: str
     duration_ms: float
     record: Callable[[], GameRecord]
-    """Makes the game's record; callable on any thread, also while the players play on."""
+    """Creates the game's record. Can be called on any thread, even while the players already play their next game."""
 
 
 @dataclass(frozen=True, slots=True)
 class GameSummary:
-    """A finished game without its moves, as reports keep it; its fields mean the same as in ``GameRecord``."""
+    """A finished game without its moves, for reports. Its fields are those of ``GameRecord``."""
 
     pairing: Pairing
     first: str
@@ -387,48 +400,48 @@ class GameSummary:
 
     @classmethod
     def of(cls, record: GameRecord) -> GameSummary:
-        """The summary of a game's record; equal texts of different games share memory."""
+        """Create the summary of a game; strings that many games share are stored once."""
         names = (record.first, record.second, record.result, record.reason, record.engine_identity)
         first, second, result, reason, identity = map(sys.intern, names)
         return cls(record.pairing, first, second, result, reason, record.plies, identity)
 
     @property
     def score(self) -> float | None:
-        """Points of ``first``: 1, 1/2, 0; ``None`` if the game is unfinished."""
+        """Points of the first player, 1, 0.5 or 0; ``None`` for an unfinished game."""
         return points_of(self.result)
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The part of a game that a schedule depends on: who played, and the score."""
+    """The part of a finished game on which a schedule may depend: who played, and the score."""
 
     key: str
     pairing: Pairing
     score: float | None
-    """Points of the player ``pairing.first``; ``None`` if the game has no result."""
+    """Points of the first player, 1, 0.5 or 0; ``None`` if the game has no result."""
     absent: tuple[int, ...] = ()
-    """Indices of players that could not be started. Such a game will never be played, and its ``key`` is empty."""
+    """Indices of players that could not be started. Such a game is never played, and its ``key`` is empty."""
 
 
 def exact_score_detail(score: int | None) -> dict[str, Any]:
-    """The entry of a record's ``detail`` for the exact score of a solved game; empty for ``None``."""
+    """The entry in a record's ``detail`` for the exact score of a solved game; empty for ``None``."""
     return {} if score is None else {"exact_score": score}
 
 
 def points_of(result: str) -> float | None:
-    """Points of the player with the first move's colour in a game with this ``result``; ``None`` if the game is
-    unfinished.
+    """Points of the player who moved first, 1, 0.5 or 0, from a result such as ``1-0``; ``None`` for an unfinished
+    game.
     """
     return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(result)
 
 
 def digest_of(data: Any) -> str:
-    """SHA-256 of the canonical JSON of plain data, shortened to 128 bits (32 hexadecimal digits)."""
+    """SHA-256 of plain data as canonical JSON, shortened to 32 hexadecimal digits (128 bits)."""
     return _digest(canonical_json(data))
 
 
 canonical_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
-"""Function that formats plain data as canonical JSON: equal data give equal texts."""
+"""Formats plain data as canonical JSON, so that equal data have equal texts."""
 
 
 @functools.lru_cache(maxsize=16)
@@ -446,11 +459,11 @@ def _digest(text: str) -> str:
 
 
 def games_digest(records: Sequence[GameRecord]) -> str:
-    """Digest of many games, computed from their keys and digests in schedule order."""
+    """Digest of a set of games, computed from their keys and digests in schedule order."""
     ordered = sorted(records, key=lambda record: record.pairing.place)
     return digest_of([[record.key, record.digest] for record in ordered])
 
 
 def utc_now() -> str:
-    """The present time in UTC, in ISO 8601 format with milliseconds."""
+    """The current time in UTC, in ISO 8601 format with milliseconds."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,1 +1,1 @@
-"""Protocols for external programs: one module each, listed in ``arena.players.registry``."""
+"""The protocols of external programs: one module each. ``arena.players.registry`` lists them."""

@@ -1,9 +1,9 @@
-"""Adapter: a UCCI engine behind Qianhong's protocol, like the program UCCI2QH (2007) for ElephantEye.
+"""An adapter that lets a UCCI engine play under a Qianhong program, like UCCI2QH (2007) for ElephantEye.
 
-Commands are handled as by the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. Moves
-that Qianhong bans are banned by ``banmoves``, as are moves that lose by the repetition rules. Qianhong has no
-resignation, so the adapter answers a resignation with a legal move. After a fault the answer to the search is
-``ERROR``, and the next search restarts the engine.
+Commands are handled as by the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. The
+adapter sends ``banmoves`` for the moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
+knows no resignation, so the adapter plays a legal move when the engine resigns. If the engine fails, the adapter
+answers ``ERROR``, and the next search restarts the engine.
 """
 
 from __future__ import annotations
@@ -27,15 +27,18 @@ from elolab.engine.search.reports import ReportBoard
 from elolab.engine.settings.limits import Limits
 
 GAME = "xiangqi"
-"""The game of Qianhong and of UCCI engines."""
+"""The game that Qianhong and UCCI engines play."""
 START_TIMEOUT_MS = 60_000
-"""Milliseconds that the engine may take to start."""
+"""Maximum time in milliseconds that the engine may take to start."""
 MARGIN_MS = 30_000
-"""Milliseconds by which a move may be late before the engine is treated as hanging; no game is lost on time."""
+"""Time in milliseconds by which a move may exceed the clock before the engine counts as hanging.
+
+The adapter itself loses no game on time.
+"""
 STOP_MS = 10_000
-"""Milliseconds that the engine may take to answer when it shall move now; then it is treated as hanging."""
+"""Maximum time in milliseconds for a move after the engine receives ``stop``; a slower engine counts as hanging."""
 POLL_S = 0.01
-"""Seconds between checks of whether the expected move was played, during pondering."""
+"""Interval in seconds at which a pondering search checks whether the expected move was played."""
 
 Result = TypeVar("Result")
 
@@ -43,8 +46,9 @@ Result = TypeVar("Result")
 def adapted_spec(
     command: Sequence[str], options: Sequence[tuple[str, str]], directory: str | None, time_unit: str
 ) -> PlayerSpec:
-    """The specification of the engine as a UCCI player whose clock is sent with each search; ``time_unit`` is one of
-    ``TIME_UNITS``.
+    """The player specification of a UCCI engine whose clock is sent with each search.
+
+    ``command`` is the program and its arguments; ``time_unit`` is one of ``TIME_UNITS``.
     """
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
@@ -54,17 +58,17 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """A UCCI player that accepts any next position, because people take moves back, and that never resigns."""
+    """A UCCI player that never resigns and can search any position of a game next, because people take moves back."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)
         self._start = ""
-        """Start position of the game that the engine is playing; empty if the next search must start a new game."""
+        """Start position of the engine's current game; empty if the next search must begin a new game."""
         self._told: list[str] = []
-        """The moves since ``_start`` that the engine has received."""
+        """The moves since ``_start`` that were sent to the engine."""
         self._allowed: Sequence[str] = ()
         self.abandoned: StopFlag = StopFlag()
-        """Set if nobody waits for the answer to the search, so that an engine that starts or hangs is ended soon."""
+        """Set while nobody waits for an answer, so that an engine that starts or hangs is ended soon."""
 
     @property
     def _patience_ms(self) -> int:
@@ -72,7 +76,7 @@ class AdaptedPlayer(UcciPlayer):
 
     @property
     def engine_name(self) -> str:
-        """The name that the engine announced, or else the name of its program."""
+        """The name that the engine sent at its start, or else the name of its program."""
         return self._client.engine_name or self.name
 
     def forget(self) -> None:
@@ -80,8 +84,9 @@ class AdaptedPlayer(UcciPlayer):
         self._start = ""
 
     def take_up(self, position: Position, moves: Sequence[str], allowed: Sequence[str]) -> None:
-        """Prepare a search of the position after ``moves``. It considers only the ``allowed`` moves, or all moves if
-        that is empty. A stop of the search does not interrupt the start of the engine.
+        """Prepare a search of the position after ``moves``, restricted to the ``allowed`` moves if there are any.
+
+        Starts the engine or a new game if needed. A stop of the search does not interrupt the start of the engine.
         """
         if self._start != position.start or self.process_id is None:
             self.new_game(Opening(position.start), self.abandoned)
@@ -96,7 +101,7 @@ class AdaptedPlayer(UcciPlayer):
         return both if len(both) < len(legal) else banned
 
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
-        """Wait for the move; if the search is stopped, accept the move that the engine then sends."""
+        """Wait for the engine's move; returns the time used in nanoseconds. A stopped search also yields its move."""
         try:
             return super()._wait_for_move(lines, clock, stop, spent_ns)
         except GameStopped:
@@ -112,13 +117,13 @@ class AdaptedPlayer(UcciPlayer):
 
 
 class AdaptedEngine:
-    """A UCCI program whose ``search`` finds the moves of a session; see ``engine.protocols.engine_server.Search``."""
+    """A UCCI program that searches for an ``AdaptedSession``; ``search`` has the interface ``engine_server.Search``."""
 
     def __init__(self, spec: PlayerSpec) -> None:
         self._player = AdaptedPlayer(spec, GAME)
 
     def start(self) -> str:
-        """Start the program; returns its name. Raises ``CommandError`` with the reason if that fails."""
+        """Start the program; returns the engine's name. Raises ``CommandError`` with the reason if that fails."""
         self._wait_for(self._player.start)
         return self._player.engine_name
 
@@ -131,16 +136,16 @@ class AdaptedEngine:
         self._player.close()
 
     def await_answer(self, is_awaited: bool) -> None:
-        """Say whether somebody waits for the answer to the search."""
+        """Set whether anybody waits for the answer to the search. If nobody does, a hanging engine is ended soon."""
         if is_awaited:
             self._player.abandoned.clear()
         else:
             self._player.abandoned.set()
 
     def search(self, task: SearchTask, stop: StopFlag, ponder: StopFlag | None, board: ReportBoard) -> SearchResult:
-        """Search for a move and the expected reply; the task must have a clock, and nothing is reported.
+        """Search for a move and for the reply that the engine expects.
 
-        Raises ``CommandError`` for a fault of the program.
+        ``task`` must have a clock. Nothing is written to ``board``. Raises ``CommandError`` if the program fails.
         """
         assert task.clock is not None, "a level is a clock"
         position = task.position
@@ -181,7 +186,7 @@ class AdaptedEngine:
         return self._insist(lambda: self._player.move(position, position.moves, clock, stop), position, clock, stop)
 
     def _insist(self, search: Callable[[], Reply], position: Position, clock: PlayerClock, stop: StopFlag) -> Reply:
-        """Search; after an end without a move, send the position as a new game's start and search again."""
+        """Search; if the search ends without a move, send the position as a new game and search once more."""
         try:
             return search()
         except NoMove as declined:
@@ -196,7 +201,7 @@ class AdaptedEngine:
             raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
-        """End the program; returns the exception to raise. The next search starts the program again."""
+        """End the program; returns the exception for the caller to raise. The next search restarts the program."""
         self._player.close()
         return CommandError(text)
 
@@ -215,7 +220,7 @@ def _result(position: Position, reply: Reply | None) -> SearchResult:
 
 
 class AdaptedSession(QianhongServer):
-    """A conversation with Qianhong in which a UCCI engine finds the moves."""
+    """A Qianhong server that lets a UCCI engine choose the moves."""
 
     def __init__(self, spec: PlayerSpec, output: TextIO, *, rules: Rules | None = None) -> None:
         super().__init__(GAME, {}, output, rules=rules)
@@ -223,20 +228,20 @@ class AdaptedSession(QianhongServer):
 
     @property
     def searcher(self) -> Search:
-        """The search of the UCCI engine."""
+        """The search function of the UCCI engine."""
         return self._adapted.search
 
     def new_game(self) -> None:
-        """Make the next search start a new game; nothing is sent to the program yet."""
+        """Make the next search begin a new game; nothing is sent to the program yet."""
         self._adapted.new_game()
 
     def start(self, task: SearchTask) -> None:
-        """Start a search."""
+        """Start the search that ``task`` describes."""
         self._adapted.await_answer(True)
         super().start(task)
 
     def abandon(self) -> None:
-        """End any search without an answer."""
+        """End a running search, if there is one, without an answer."""
         self._adapted.await_answer(False)
         super().abandon()
 
@@ -245,7 +250,7 @@ class AdaptedSession(QianhongServer):
         self.title = self._adapted.start()
 
     def warn(self, message: str) -> None:
-        """Write a warning to the error stream, because the protocol has no error messages."""
+        """Write a warning to the error stream, because Qianhong's protocol has no error messages."""
         print(f"elolab: adapt: {message}", file=sys.stderr, flush=True)
 
     def close(self) -> None:

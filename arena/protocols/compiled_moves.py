@@ -1,8 +1,8 @@
-"""The moves of a game between two external programs that compiled code plays, and their way into the game's record.
+"""Fast play between two external programs: compiled code exchanges most of the moves of a game.
 
-The loop of ``arena.play.game`` takes some hundred microseconds a move, and the threads of many games wait for each
-other. Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays what is usual, for players whose
-protocol supports it, and leaves the rest to the loop.
+The Python loop of ``arena.play.game`` takes some hundred microseconds per move, and parallel games wait for each other.
+Compiled code (``engine.compiled.program_play``) takes a tenth of that. It handles the usual cases for protocols that
+support it, and leaves all others to the Python loop.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ NO_MOVES = ProgramMoves((), 0, [])
 
 
 class CompiledMoves:
-    """Plays moves of one game in compiled code and adds them to the game's own lists."""
+    """Plays moves of one game in compiled code and appends them to the game's lists of moves."""
 
     def __init__(
         self,
@@ -44,15 +44,19 @@ class CompiledMoves:
         line: list[str],
         moves: list[MoveRecord],
     ) -> None:
-        """``line`` has all moves from the opening's first position on; ``moves`` only those after the opening."""
+        """Keep the game's two lists, which ``play`` extends.
+
+        ``line`` has all moves since the opening's start position. ``moves`` has the records of the moves after the
+        opening.
+        """
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
         self._game = ProgramGame(sides, arbiter.side_to_move)
         self._compiled = 0
-        """Number of moves after the last one that compiled code has made."""
+        """Length of ``moves`` after the last move that compiled code has played."""
         self.has_asked: bool = False
-        """Whether compiled code has asked the side to move, whose answer has yet to be read."""
+        """Whether compiled code has asked the side to move for a move and left the answer for Python to read."""
         self._last: ProgramMoves = NO_MOVES
-        """The moves last taken over, as long as they are not in the game's list."""
+        """Moves that compiled code has played and that are not yet in ``moves``."""
         self._has_ended: bool = False
 
     @classmethod
@@ -64,9 +68,10 @@ class CompiledMoves:
         line: list[str],
         moves: list[MoveRecord],
     ) -> CompiledMoves | None:
-        """The object for a game whose players have just started it; ``None`` if only Python can play it.
+        """Create the compiled part of a game that has just started; ``None`` if only the Python loop can play it.
 
-        ``noticed_ns`` is the arena's lateness, for each side, from which a move counts as disturbed.
+        ``noticed_ns`` has a threshold for each side, in nanoseconds: a move that the arena reads later than this counts
+        as disturbed.
         """
         external = tuple(player for player in players if isinstance(player, ExternalPlayer))
         if not IS_COMPILED or len(external) < len(players):
@@ -80,7 +85,10 @@ class CompiledMoves:
         return cls(external, sides, arbiter, line, moves)
 
     def play(self, clocks: Sequence[ClockState], stop: StopFlag) -> Ending | None:
-        """Play as many moves as possible; returns the game's ending, ``None`` if it has not ended."""
+        """Play as many moves as possible in compiled code; returns the game's ending, or ``None`` if the game goes on.
+
+        ``clocks`` has the clock of each side before the next move.
+        """
         for side, clock in enumerate(clocks):
             self._game.set_clock(side, clock)
         ending, code = None, EMPTY
@@ -95,44 +103,46 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """Each side's clock after ``play``, with the number of its moves that the arena read late, and the largest
-        lateness in nanoseconds.
+        """For each side after ``play``: its clock, and a pair of the number of disturbed moves and their largest delay
+        in nanoseconds.
         """
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Read and return the answer to the question that compiled code has asked ``side``."""
+        """Wait for the answer of ``side`` to a question that compiled code has sent, and return it."""
         self.has_asked = False
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
     def end(self) -> None:
-        """Note that the game has ended, so that its memory may be used for another game."""
+        """Mark the game as ended, because another game may now reuse its memory in compiled code."""
         self._has_ended = True
 
     def keep(self) -> None:
-        """Complete the game's list of moves after ``end``; callable on any thread."""
+        """Append the last moves of an ended game to ``moves``. Can be called on any thread."""
         self._moves += self._records(self._last)
         self._last = NO_MOVES
 
     def learn(self) -> None:
-        """Let compiled code learn the moves of a game that has ended, except those that it has made itself."""
+        """Add the moves of an ended game to the moves that compiled code can recognise, unless it has played them
+        itself.
+        """
         if self._compiled == len(self._moves):
             return
         for player in self._players:
             player.program_line(self._line, self._arbiter)
 
     def read_moves(self) -> list[MoveRecord]:
-        """The moves so far; callable on any thread."""
+        """Copy the records of all moves so far. Can be called on any thread."""
         moves = self._moves[:]
         return moves + self._records(self._last if self._has_ended else self._game.moves(len(moves)))
 
     @property
     def asked_ns(self) -> int:
-        """Time at which one of the programs was last asked for a move (``time.monotonic_ns``)."""
+        """Time of the last request for a move, on the clock ``time.monotonic_ns``."""
         return max(side.talk.asked_ns for side in self._game.sides)
 
     def _prepare(self) -> bool:
-        """Tell compiled code all that has happened since; returns false if the next move is Python's."""
+        """Pass the moves played so far to compiled code; returns false if Python must play the next move."""
         for number, player in enumerate(self._players):
             line = player.program_line(self._line, self._arbiter)
             if line is None or not self._game.sides[number].set_line(*line):
@@ -140,7 +150,7 @@ class CompiledMoves:
         return True
 
     def _taken(self) -> ProgramMoves:
-        """Take over what compiled code has done; returns its moves."""
+        """Fetch the moves that compiled code has played, and pass the exchanged lines to the players' dialogues."""
         moves = self._game.moves(len(self._moves))
         for player, side in zip(self._players, self._game.sides, strict=True):
             sent, received, used = side.take()
@@ -149,7 +159,7 @@ class CompiledMoves:
         return moves
 
     def _keep(self) -> None:
-        """Add the moves last taken over to the game's lists."""
+        """Append the fetched moves to both lists of the game."""
         self._line += self._arbiter.note_moves(self._last.codes)
         self.keep()
         self._compiled = len(self._moves)

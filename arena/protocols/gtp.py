@@ -1,11 +1,11 @@
-"""Players that speak GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
+"""Players over GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
-GTP knows neither positions nor limits by depth or nodes. So an opening is sent as moves from the start of the game, and
-an engine's level is set on its command line or by its private commands (``commands``). Times are whole seconds. GTP has
-no increments, but the time left, which is sent before each move, includes them.
+GTP can neither set up a position nor limit depth or nodes. An opening is therefore sent as moves from the start of the
+game. An engine's level is set on its command line or by its private commands (key ``commands``). Times are whole
+seconds. GTP has no increments; they are included in the time left, which is sent before each move.
 
-Engines differ on passes: some receive every pass (``play b pass``) and are asked for their own, others pass by
-themselves and reject the command (``gtp_passes``).
+Engines differ on passes. Most are sent every pass (``play b pass``) and are asked for their own. Others pass by
+themselves and reject the command (key ``gtp_passes``).
 """
 
 from __future__ import annotations
@@ -30,24 +30,25 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 PASS_WORDS = frozenset({PASS, "pa", "ps", "--", "@@"})
-"""Words that Othello programs use for a pass, in lower case."""
+"""Words that Othello programs write for a pass, in lower case."""
 PASSES = ("send", "omit")
-"""Values of ``gtp_passes``. With ``send``, elolab sends every pass and asks the engine for its own; with ``omit``, the
-engine passes by itself.
+"""Values of the key ``gtp_passes``.
+
+With ``send``, elolab sends every pass and asks the engine for its own. With ``omit``, the engine passes by itself.
 """
 NEW_GAME = ("boardsize 8", "clear_board")
 MAX_ANSWER = 1000
-"""Maximum number of lines kept of one answer."""
+"""Maximum number of lines that are kept of one answer."""
 
 
 def commands_of(spec: PlayerSpec) -> tuple[str, ...]:
-    """The engine's private commands in the player's specification, sent in this order after the handshake."""
+    """The engine's private commands in a player specification. They are sent in this order after the handshake."""
     commands: tuple[str, ...] = spec.protocol_key("commands", ())
     return commands
 
 
 def passes_of(spec: PlayerSpec) -> str:
-    """How passes are sent to the engine: one of ``PASSES``."""
+    """How an engine handles passes: one of ``PASSES``."""
     return str(spec.protocol_key("gtp_passes", PASSES[0]))
 
 
@@ -59,12 +60,12 @@ KEYS = schema.declare(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the configuration keys that only GTP players have."""
+    """Read the keys that only GTP players have; returns fields of ``PlayerSpec``."""
     return {"protocol_keys": (("commands", tuple(table["commands"])), ("gtp_passes", table["gtp_passes"]))}
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a specification that GTP cannot express; empty if it can."""
+    """Error message for a player specification that GTP does not support; empty if it does."""
     limits = spec.limits
     if limits.depth is not None or limits.nodes is not None:
         return (
@@ -98,31 +99,31 @@ class GtpAnswer:
 
     @property
     def said(self) -> str:
-        """The answer's text after its sign, ``=`` for success or ``?`` for an error."""
+        """The answer as the engine wrote it, without the number: ``=`` (success) or ``?`` (failure), then the text."""
         return f"{'=' if self.is_success else '?'} {self.text}"
 
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
-"""Matches the text after an answer's sign and a blank, if it begins with the answer's number."""
+"""Matches an answer that has a blank between its sign and its number; applied to the text after that blank."""
 
 
 class GtpClient(ProtocolClient):
-    """Matches the engine's answers to the commands sent. It does no input or output itself.
+    """Numbers the commands and assigns each answer to its command. Does no input or output itself.
 
-    Every command is numbered. By GTP 2 the number follows the answer's sign directly, as in ``=17 c3``. Some engines
-    leave it out, and Edax writes a blank before it (``= 17 c3``). The first answer shows whether an engine writes
-    that blank: its text then begins with the number of the command, followed by the answer. An answer without a
-    number belongs to the oldest unanswered command. An answer with another number is ignored.
+    By GTP 2 an answer repeats the command's number directly after its sign, as in ``=17 c3``. Some engines leave the
+    number out, and Edax writes a blank before it (``= 17 c3``). The client recognises such a blank in the first answer:
+    its text begins with the command's number. An answer without a number belongs to the oldest unanswered command. An
+    answer with another number is ignored.
     """
 
     def __init__(self) -> None:
         super().__init__()
         self.answers: list[GtpAnswer] = []
-        """Answers to the commands sent last."""
+        """Answers to the last commands sent, in order."""
         self._number = 0
         self._asked: deque[tuple[str, str]] = deque()
-        """Pairs of number and command for each answer that is due, oldest first."""
+        """Commands without an answer so far, oldest first, as pairs of number and command."""
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
@@ -134,11 +135,13 @@ class GtpClient(ProtocolClient):
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:
-        """The numbered lines of ``before`` and of a harmless last command; their answers become due."""
+        """The lines to send for the commands ``before`` and a harmless last one, whose answer shows that all are
+        answered.
+        """
         return self.ask(*before, "protocol_version")
 
     def ask(self, *commands: str) -> list[str]:
-        """The lines to send for these commands, with numbers; their answers become due."""
+        """Number the commands and register them as unanswered; returns the lines to send."""
         self.answers = []
         lines = []
         for command in commands:
@@ -148,7 +151,7 @@ class GtpClient(ProtocolClient):
         return lines
 
     def receive(self, line: str) -> str:
-        """Process one line of the engine; returns the command whose answer it completes, else an empty text."""
+        """Process one line from the engine; returns the command that is now answered, or an empty text."""
         if self._lines is not None:
             if line.strip():
                 if len(self._lines) < MAX_ANSWER:
@@ -171,8 +174,9 @@ class GtpClient(ProtocolClient):
         return ""
 
     def _number_after_blank(self, text: str) -> tuple[str, str]:
-        """Split an answer's text into its number and the rest. The number is empty if the engine writes none after the
-        blank.
+        """Split the text of an answer into the command's number and the rest.
+
+        The number is empty if the engine does not write numbers after a blank.
         """
         found = _NUMBERED.fullmatch(text)
         if self._numbers_after_blank is None and self._asked:
@@ -183,14 +187,12 @@ class GtpClient(ProtocolClient):
 
 
 def is_version(text: str) -> bool:
-    """Whether a text is an answer to ``protocol_version``: a number, also one with decimals such as ``2.0``."""
+    """Whether a text is a valid answer to ``protocol_version``: a number such as ``2`` or ``2.0``."""
     return re.fullmatch(r"\d+(\.\d+)?", text) is not None
 
 
 def read_move(text: str) -> str | None:
-    """Read an answer to ``genmove`` as a square such as ``d3``, as ``pass`` or as ``resign``; ``None`` if it is none of
-    them.
-    """
+    """Read the answer to ``genmove``: a square such as ``d3``, ``pass`` or ``resign``; ``None`` for any other text."""
     word = text.strip().lower()
     if word in PASS_WORDS:
         return PASS
@@ -198,21 +200,19 @@ def read_move(text: str) -> str | None:
 
 
 def play_command(move: str, side: int) -> str:
-    """The line that sends a move; ``side`` is 0 for Black and 1 for White."""
+    """The command line that sends a move; ``side`` is 0 for Black and 1 for White."""
     return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
 
 
 def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -> list[str]:
-    """The lines that send a game's ``moves`` from index ``first`` on; passes are left out unless ``sends_passes``."""
+    """The commands that send a game's ``moves`` from index ``first`` on; passes only if ``sends_passes``."""
     return [
         play_command(move, ply % 2) for ply, move in enumerate(moves) if ply >= first and (move != PASS or sends_passes)
     ]
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The line that announces the time control; ``None`` without a time control. A fixed time per move is sent as
-    byo-yomi.
-    """
+    """The command that sends the time control; ``None`` if there is none. A fixed time per move is sent as byo-yomi."""
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:
@@ -224,8 +224,9 @@ def time_settings_command(limits: Limits) -> str | None:
 
 
 def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
-    """The line that sends the time left of ``side``, rounded down to seconds; ``None`` without a clock or a time per
-    move.
+    """The command that sends the time left to ``side``, rounded down to whole seconds.
+
+    ``side`` is 0 for Black and 1 for White. Returns ``None`` without a clock and without a time per move.
     """
     if limits.move_time_ms is not None:
         return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"
@@ -238,7 +239,7 @@ def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> s
 
 
 class GtpPlayer(ExternalPlayer[GtpClient]):
-    """An external engine over GTP; see ``arena.players.player.Player``."""
+    """An external Othello engine over GTP; see ``arena.players.player.Player``."""
 
     protocol_name = "GTP"
 
@@ -249,13 +250,13 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         self._known: list[str] = []
         """Moves from the start of the game that the engine has received."""
         self._clears_board = False
-        """Whether the next request for a move must clear the board and send the whole game."""
+        """Whether the next request for a move must clear the board and send all moves of the game."""
         self._refuses_time_left = False
         self._commands: frozenset[str] = frozenset()
-        """Names of the commands that the engine supports; empty if it sent no list."""
+        """Names of the commands that the engine supports; empty if the engine sent no list."""
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Ask for the engine's name and commands, then send the private commands of the specification."""
+        """Ask for the engine's name and its list of commands, then send the player's private commands."""
         self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._client.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
@@ -274,7 +275,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return not self._commands or command in self._commands
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Set up the board and the clock, and play the opening."""
+        """Clear the board, send the time control, and send the moves of the opening."""
         from elolab.engine.games.proof_game import proof_game
 
         path = proof_game(self._game, opening.position)
@@ -299,8 +300,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """The lines that ask for a move: the moves since the last request, the time left, and ``genmove``. After a
-        restart, all moves of the game are sent.
+        """The lines that request a move: the moves since the last request, the time left and ``genmove``.
+
+        After a restart, all moves of the game are sent.
         """
         self._drain_unsolicited_lines()
         first, self._known = len(self._known), [*self._path, *moves]
@@ -335,9 +337,9 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return Reply(move, None, None, None, elapsed_ns, said=answer.said)
 
     def _refusal(self) -> Fault | None:
-        """The fault for the first command that the engine refused in the last request; ``None`` if it refused none.
+        """The fault for the first command of the last request that the engine rejected; ``None`` if it rejected none.
 
-        The engine may refuse ``time_left``, which only informs it.
+        A rejected ``time_left`` is no fault, because it only informs the engine.
         """
         for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
@@ -360,7 +362,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
 
 
 def unreachable(position: str) -> str:
-    """Error message, with the remedy, for an opening that is a FEN and cannot be reached by moves."""
+    """Error message for an opening given as a position (FEN) to which no sequence of moves from the start was found."""
     return (
         f"the opening {position!r} was not reached by moves from the start of the game, and GTP can be told moves "
         "only; use openings of fewer discs, games in PGN from the start on, or another protocol"

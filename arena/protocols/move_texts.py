@@ -1,7 +1,7 @@
-"""How programs write moves: each kind of ``MoveTexts`` converts a game's moves to what a program reads, and back.
+"""How programs write moves: a ``MoveTexts`` converts between the moves of a game and the texts of a program.
 
-Programs of Xiangqi count ranks from 0 or from 1 (``RankedMoves``). For other games, the game itself knows the styles in
-which programs write its moves (``GameMoves``).
+Xiangqi programs number the ranks from 0 or from 1 (``RankedMoves``). In other games, programs use one of several
+notations that the game itself can read and write (``GameMoves``).
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
 RANKED = tuple(name for name, entry in REGISTERED.items() if entry.is_ranked)
-"""Games in whose moves programs count the ranks from 0 or from 1."""
+"""Games whose moves contain rank numbers that start at 0 in some programs and at 1 in others."""
 _MOVE = re.compile(r"([a-i])(\d{1,2})([a-i])(\d{1,2})")
 _ICCS_MOVES = re.compile(r"[a-i][0-9][a-i][0-9](?: [a-i][0-9][a-i][0-9])*")
 
 
 @functools.lru_cache(maxsize=10_000)
 def read_move(text: str, first_rank: int) -> str | None:
-    """Convert an engine's move to ICCS notation (ranks 0-9); ``None`` if it is no move. ``first_rank`` is the number
-    that the engine gives the first rank.
+    """Convert an engine's move to ICCS notation with ranks 0 to 9; ``None`` if the text is no move.
+
+    ``first_rank`` is 0 or 1, the number that the engine gives to the first rank.
     """
     match = _MOVE.fullmatch(text)
     if match is None:
@@ -43,15 +44,16 @@ def read_move(text: str, first_rank: int) -> str | None:
 
 @functools.cache  # the whole game is written again for every move
 def write_move(move: str, first_rank: int) -> str:
-    """Write an ICCS move for an engine that gives the first rank the number ``first_rank``."""
+    """Convert an ICCS move for an engine that gives the number ``first_rank`` (0 or 1) to the first rank."""
     if first_rank == 0:
         return move
     return f"{move[0]}{int(move[1]) + first_rank}{move[2]}{int(move[3]) + first_rank}"
 
 
 def read_variation(text: str, first_rank: int) -> str:
-    """Convert an engine's principal variation to the notation of ``Reply``; ``first_rank`` is the number that the
-    engine gives the first rank.
+    """Convert an engine's principal variation to ICCS moves separated by blanks, as in ``Reply``.
+
+    ``first_rank`` is 0 or 1, the number that the engine gives to the first rank.
     """
     if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
         return text[: 5 * MAX_VARIATION - 1]
@@ -59,8 +61,10 @@ def read_variation(text: str, first_rank: int) -> str:
 
 
 def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
-    """The number of the first rank, 0 or 1, with which the engine's move ``text`` is one of the ``legal`` moves (ICCS);
-    ``None`` if neither or both.
+    """Detect from one move whether an engine numbers the ranks from 0 or from 1.
+
+    ``text`` is the engine's move; ``legal`` has the legal moves in ICCS notation. Returns the number with which the
+    move is legal; ``None`` if neither or both are possible.
     """
     bases = [base for base in (0, 1) if read_move(text, base) in legal]
     return bases[0] if len(bases) == 1 else None
@@ -68,7 +72,7 @@ def detect_first_rank(text: str, legal: Collection[str]) -> int | None:
 
 @functools.lru_cache(maxsize=10_000)
 def _read_alone(game: Game, text: str) -> str | None:
-    """A move whose position is unknown; ``None`` if the text is no move."""
+    """Read a move without knowing its position; ``None`` if that is impossible."""
     try:
         return game.read_moves(game.position(), [text], "")[0]
     except UserError:
@@ -79,28 +83,39 @@ class MoveTexts(ABC):
     """Converts moves between a game's notation and that of a program."""
 
     def write_position(self, text: str) -> str:
-        """A position as the program reads it."""
+        """Convert a position (FEN) to the program's notation."""
         return text
 
     @abstractmethod
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
-        """The moves from number ``first`` on, of a game that began with ``moves`` from the position ``start``."""
+        """Convert the moves of a game, from index ``first`` on, to the program's notation.
+
+        ``moves`` has all moves of the game since the position ``start``, because a notation such as SAN depends on the
+        position.
+        """
 
     @abstractmethod
     def read(self, text: str, position: Position | None) -> str | None:
-        """A move that a program makes in a position, if that is known; ``None`` if the text is no move."""
+        """Convert a move of the program; ``None`` if the text is no move.
+
+        ``position`` is the position before the move, ``None`` if it is unknown.
+        """
 
     @abstractmethod
     def read_line(self, text: str, position: Position | None) -> str:
-        """The moves of a line from a position up to the first word that is no move, in the notation of ``Reply``."""
+        """Convert a sequence of moves, such as a principal variation, to moves separated by blanks, as in ``Reply``.
+
+        ``position`` is the position before the first move, ``None`` if it is unknown. Stops at the first word that is
+        no move.
+        """
 
     def has_one_meaning(self, word: str) -> bool:
-        """Whether a move's text means the same move in every position where it is legal."""
+        """Whether the text of a move means the same move in every position in which it is legal."""
         return True
 
 
 class RankedMoves(MoveTexts):
-    """Moves of Xiangqi, for a program that gives the first rank the number ``first_rank``."""
+    """Xiangqi moves of a program that gives the number ``first_rank`` (0 or 1) to the first rank."""
 
     def __init__(self, first_rank: int) -> None:
         self.first_rank = first_rank
@@ -116,7 +131,9 @@ class RankedMoves(MoveTexts):
 
 
 class GameMoves(MoveTexts):
-    """Moves of a game in a style of ``Game.write_moves``; moves of every style are read."""
+    """Moves in one of a game's notations. ``style``, as for ``Game.write_moves``, is the notation to write; all are
+    read.
+    """
 
     def __init__(self, game: Game, style: str) -> None:
         self._game, self.style = game, style
@@ -125,12 +142,12 @@ class GameMoves(MoveTexts):
         return self._game.write_position(text, self.style)
 
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
-        """Write the moves; the game replays them if the notation depends on the position."""
+        """Convert the moves; replays the game if the notation depends on the position."""
         position: Callable[[], Position] = lambda: self._game.position(start, moves[:first])  # noqa: E731
         return self._game.write_moves(position, moves[first:], self.style)
 
     def read(self, text: str, position: Position | None) -> str | None:
-        """Read a move, legal or not."""
+        """Convert a move, which need not be legal. Without a position, only texts with one meaning can be read."""
         if position is None:
             return _read_alone(self._game, text)
         try:
@@ -144,9 +161,9 @@ class GameMoves(MoveTexts):
         return self._game.has_one_meaning(word)
 
     def read_line(self, text: str, position: Position | None) -> str:
-        """Read the moves of a line; those that can be read count even if the line goes on with others.
+        """Convert a sequence of moves up to the first word that is no move.
 
-        Without a position, texts that mean several moves remain as they are.
+        Without a position, only moves whose texts do not depend on it can be converted.
         """
         words = text.split(maxsplit=MAX_VARIATION)[:MAX_VARIATION]
         if position is None:
@@ -157,7 +174,9 @@ class GameMoves(MoveTexts):
             return " ".join(self._named(words, position))
 
     def _named(self, words: Sequence[str], position: Position) -> list[str]:
-        """The legal moves that words name in any notation, such as SAN, up to the first word that names none."""
+        """The moves for ``words`` in any notation that the game reads, such as SAN, up to the first word that is no
+        legal move.
+        """
         names = self._game.move_names
         if names is None:
             return []

@@ -1,7 +1,7 @@
-"""Players that speak the NBoard protocol, version 2 (Welty), for Othello.
+"""Players over the NBoard protocol, version 2 (Welty), for Othello.
 
 Before each move the engine receives the whole game with its start position. The only search limit is a depth. The
-engine names a move but does not play it on its own board. A side that can only pass is not asked for a move.
+engine answers with a move but does not play it on its own board. A side that can only pass is not asked for a move.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ MAX_DISCS = 64
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a specification that the NBoard protocol cannot express; empty if it can."""
+    """Error message for a player specification that the NBoard protocol does not support; empty if it does."""
     if spec.limits != Limits(depth=spec.limits.depth) or spec.limits.depth is None:
         return f'limit = {str(spec.limits)!r}, but NBoard engines can only be told a depth; give limit = "depth=N"'
     if spec.options:
@@ -61,25 +61,24 @@ _NODES = re.compile(r"nodestats\s+(\d+)")
 
 
 class NBoardClient(ProtocolClient):
-    """Matches replies to requests and keeps the output of the last search. It does no input or output itself."""
+    """Tracks the expected replies and the output of the last search. Does no input or output itself."""
 
     def __init__(self) -> None:
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether a move has been requested and not yet received. While ``pong`` is due as well, output belongs to an
+        """Whether a requested move has not arrived. While ``pong`` is expected too, output still belongs to an
         earlier search.
         """
         self._depth: int | None = None
         self._nodes: int | None = None
         self._searched = ""
-        """The principal variation that the engine reported last, as written: its moves follow each other without
-        spaces.
-        """
+        """The last reported principal variation as the engine wrote it: moves without blanks between them."""
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send: ``before`` and ``ping``; the reply ``pong`` becomes due. ``ping`` also ends a search,
-        without a move.
+        """The lines to send: ``before``, then ``ping``. The client then expects ``pong``.
+
+        In NBoard, ``ping`` also ends a running search, without a move.
         """
         self._asks_for_move = False
         self._pings += 1
@@ -87,12 +86,12 @@ class NBoardClient(ProtocolClient):
         return [*before, f"ping {self._pings}"]
 
     def stop(self) -> list[str]:
-        """The line that ends a search: ``ping``."""
+        """The line that ends a search (``ping``). The client then expects ``pong``."""
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """The lines to send: ``before``, ``ping``, and ``go``, which asks for a move; ``pong`` and then ``===`` become
-        due.
+        """The lines to send for a search: ``before``, ``ping`` and ``go``. The client then expects ``pong``, and
+        ``===`` with the move.
         """
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
@@ -125,9 +124,7 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's reply: the move with the score, depth and nodes that it reported last. ``None`` if its answer is
-        no move.
-        """
+        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if it answered no move."""
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:
@@ -139,7 +136,7 @@ class NBoardClient(ProtocolClient):
 
 
 def read_move(text: str) -> str | None:
-    """Read a square such as ``d3``, or a pass, from an engine's word; ``None`` if it is neither."""
+    """Read a move: a square such as ``d3`` or a pass; ``None`` for any other text."""
     word = text.lower()
     if word in PASS_WORDS:
         return PASS
@@ -163,7 +160,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, NBoardClient)
         self._start, self._first = "", 0
-        """The position from which the game is sent, and the number of moves before it that are not sent."""
+        """Start position of the game that is sent, and the number of earlier moves that are left out."""
 
     def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"
@@ -180,7 +177,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """The lines that ask for a move: ``set game`` and ``go``."""
+        """The lines that request a move: ``set game`` with the whole game, and ``go``."""
         self._drain_unsolicited_lines()
         return self._client.think(_game_line(self._start, moves[self._first :]))
 

@@ -1,18 +1,18 @@
-"""Players that speak UCCI 3.0, the protocol of most Xiangqi programs (www.xqbase.com, November 2007).
+"""Players over UCCI 3.0, the protocol of most Xiangqi programs (www.xqbase.com, November 2007).
 
 The specification leaves these decisions to the driver of an engine:
 
 - **Time** is in milliseconds if the engine announces ``usemillisec``, which is then set, and in whole seconds
-  otherwise. Fairy-Stockfish before version 14.1 takes milliseconds without announcing it; ``time_unit`` decides for
-  others.
-- **A fixed time per move** is a clock with one move to go. A search has one limit: a depth, nodes or a time.
+  otherwise. Fairy-Stockfish before version 14.1 counts milliseconds without announcing it. For other such engines, set
+  ``time_unit``.
+- **A fixed time per move** is sent as a clock with one move to go. A search has one limit: a depth, nodes or a time.
 - **Positions** are sent as specified: the position after the last capture, with the moves since. An engine's moves
-  may depend on how the position was reached; ``moves_since = "opening"`` sends all moves from the opening on.
+  may depend on how the position was reached; ``moves_since = "opening"`` sends all moves since the opening.
 - **Moves that lose by the repetition rules** are forbidden by ``banmoves`` before each search, unless all moves lose.
-- **Draws**: an engine's offer reaches its opponent (``go draw``), see ``arena.play.game``.
+- **Draws**: an engine's offer is sent to its opponent (``go draw``), see ``arena.play.game``.
 - **Resignations**: ``resign`` ends the game only if the engine's score is losing too. Otherwise it counts as an answer
-  without a move, as does ``nobestmove`` if legal moves exist. The position is then sent again, without the moves that
-  led to it.
+  without a move, like ``nobestmove`` in a position with legal moves. The position is then sent again, without the moves
+  that led to it.
 - **Stray answers**: an idle engine answers ``stop`` with ``nobestmove``. ``isready`` separates one search from the
   next. The handshake recognises older engines without that command, and one stray ``nobestmove`` is then ignored.
 """
@@ -44,31 +44,31 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of ``time_unit``, the unit in which an engine counts time; ``auto`` derives it from the engine's options and
-name.
+"""Values of the key ``time_unit``, the unit in which an engine counts time.
+
+``auto`` chooses it from the engine's options and name.
 """
 STARTS = ("capture", "opening")
-"""Values of ``moves_since``: moves are sent from the position after the last capture, or from the opening's position.
-"""
+"""Values of the key ``moves_since``: moves are sent since the last capture, or since the opening."""
 MILLISECONDS = "usemillisec"
-"""The option by which an engine announces that it can count milliseconds."""
+"""The option with which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
 """Prefixes, in lower case, of the names of engines that count milliseconds without announcing it."""
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
-"""Buttons that make an engine forget the last game, by preference; the first one that the engine has is used."""
+"""Options of type ``button`` that make an engine forget the last game; the first one that the engine has is used."""
 READY_MS = 1_000
-"""Milliseconds to wait for the answer to the first ``isready``; without an answer, the engine is taken to lack that
-command.
+"""Time in milliseconds to wait for the first ``readyok``. An engine that does not answer is assumed to lack
+``isready``.
 """
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
-    """The unit of time in the player's specification: one of ``TIME_UNITS``."""
+    """The time unit that a player specification asks for: one of ``TIME_UNITS``."""
     return str(spec.protocol_key("time_unit", TIME_UNITS[0]))
 
 
 def start_of_moves(spec: PlayerSpec) -> str:
-    """The start of the moves that the player receives with each position: one of ``STARTS``."""
+    """Where the moves sent with each position start, by a player specification: one of ``STARTS``."""
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
@@ -80,13 +80,13 @@ KEYS = schema.declare(
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the configuration keys that only UCCI players have."""
+    """Read the keys that only UCCI players have; returns fields of ``PlayerSpec``."""
     own = tuple((key, table[key]) for key in ("moves_since", "time_unit"))
     return {**uci.read_keys(table), "protocol_keys": own}
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a specification that UCCI cannot express; empty if it can."""
+    """Error message for a player specification that UCCI does not support; empty if it does."""
     limits = spec.limits
     given = (limits.depth, limits.nodes, limits.move_time_ms, limits.clock_ms)
     if sum(limit is not None for limit in given) > 1:
@@ -109,7 +109,7 @@ _PLAIN_SCORE = re.compile(r"\bscore\s+([+-]?\d+)")
 
 
 def parse_option(line: str) -> AnnouncedOption | None:
-    """Read an ``option NAME type ...`` line, whose default comes last; ``None`` if it is not one."""
+    """Read an ``option NAME type ...`` line, in which the default comes last; ``None`` for any other line."""
     found = _OPTION.match(line)
     if found is None:
         return None
@@ -118,7 +118,7 @@ def parse_option(line: str) -> AnnouncedOption | None:
 
 
 def parse_information(line: str) -> Information:
-    """Read an ``info`` line, whose score is a plain number or, as in UCI, has a unit; missing parts are ``None``."""
+    """Read an ``info`` line; missing parts are ``None``. The score is a plain number or, as in UCI, has a unit."""
     information = uci_family.parse_information(line)
     if information.score is None:
         plain = _PLAIN_SCORE.search(re.split(r"\b(?:pv|message)\b", line, maxsplit=1)[0])
@@ -128,15 +128,15 @@ def parse_information(line: str) -> Information:
 
 
 def option_command(option: AnnouncedOption, value: str) -> str:
-    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
+    """The command that sets an option. Raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     return f"setoption {option.name}" if option.kind == "button" else f"setoption {option.name} {option.check(value)}"
 
 
 def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]) -> list[str]:
-    """The lines that set a player's options; ``announced`` is keyed by name in lower case.
+    """The commands that set a player's options. ``announced`` has the engine's options by name in lower case.
 
-    Raises ``PlayerFault`` (``startup_failure``) for options that the engine would reject. An engine that announces no
-    options receives all of them, because some engines read options without announcing any.
+    Raises ``PlayerFault`` (``startup_failure``) for an option that the engine would reject. If the engine announces no
+    options, all are sent, because some engines accept options without announcing any.
     """
     commands = []
     for name, value in options:
@@ -149,9 +149,9 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: str = "") -> str:
-    """The ``go`` line for the player's limits; ``mode`` is ``ponder``, ``draw`` (the opponent offers one) or empty.
+    """The ``go`` command for a player's limits and clock, with times in units of ``unit_ms`` milliseconds.
 
-    Times are in units of ``unit_ms`` milliseconds.
+    ``mode`` is ``ponder``, ``draw`` if the opponent offers a draw, or empty.
     """
     words = ["go", *([mode] if mode else [])]
     if limits.depth is not None:
@@ -177,7 +177,7 @@ def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: st
 
 
 class UcciGameLine(GameLine):
-    """Writes the ``position`` lines of one game: the position after the last capture, and the moves since."""
+    """Writes the ``position`` commands of one game: the position after the last capture, and the moves since."""
 
     def __init__(self, position: str) -> None:
         super().__init__(position, RankedMoves(0))
@@ -207,7 +207,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The present position as a FEN; called after a capture."""
+        """The current position as a FEN, after a capture."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -222,9 +222,9 @@ def _square(name: str) -> int:
 
 
 def moves_that_lose(position: Position) -> list[str]:
-    """The legal moves that lose at once for the mover, for example by repetition.
+    """The legal moves that lose the game at once by the rules, for example by perpetual check.
 
-    The result is empty if all legal moves lose, because one of them must be played.
+    Empty if all legal moves lose, because one of them must be played.
     """
     from elolab.engine.games.contract import decode_verdict
 
@@ -247,7 +247,7 @@ def moves_that_lose(position: Position) -> list[str]:
 
 
 class UcciClient(UciFamilyClient):
-    """The client side of UCCI: its commands and answers. It does no input or output itself."""
+    """The client side of UCCI: writes commands and reads answers. Does no input or output itself."""
 
     opening = ("ucci", "ucciok")
     answers = ("bestmove", "nobestmove")
@@ -261,7 +261,7 @@ class UcciClient(UciFamilyClient):
         self._is_stopping = self._may_stray = False
 
     def do_without_isready(self) -> None:
-        """Stop using ``isready``, which the engine does not answer."""
+        """Send no more ``isready``, because the engine does not answer it."""
         self.knows_isready = False
         self._due.discard("readyok")
 
@@ -269,14 +269,15 @@ class UcciClient(UciFamilyClient):
         return super().synchronise(*before) if self.knows_isready else [*before]
 
     def stop(self) -> list[str]:
-        """The lines that end the search: ``stop`` and, if supported, ``isready``. The search's answer is still due, and
-        then ``readyok``, after which no late answer can follow.
+        """The commands that end a search: ``stop`` and, if the engine knows it, ``isready``.
+
+        The client then expects the search's answer and ``readyok``, after which no late answer can follow.
         """
         self._is_stopping = not self.knows_isready
         return super().stop()
 
     def receive(self, line: str) -> str:
-        """Process a line of the engine; returns the first word of a due reply, else an empty text.
+        """Process a line of the engine; returns its first word if the line was expected, else an empty text.
 
         Ignores the stray ``nobestmove`` that some engines send after a late ``stop``.
         """
@@ -291,8 +292,10 @@ class UcciClient(UciFamilyClient):
 
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """Name of the engine's button that announces a new game; the first of ``NEW_GAME_BUTTONS`` if the engine has none
-    of them. ``options`` is keyed by name in lower case.
+    """Name of the button that announces a new game to the engine: the first of ``NEW_GAME_BUTTONS`` that the engine
+    has.
+
+    If it has none, the first one is used. ``options`` has the engine's options by name in lower case.
     """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
@@ -315,12 +318,12 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         """Options that the engine announced, by name in lower case.
 
-        ``None`` if it announced none, because it may still accept some.
+        ``None`` if it announced none, because it may still accept options.
         """
         return self._client.options or None
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Greet the engine, and set its options and its unit of time."""
+        """Greet the engine, determine its time unit, and set its options."""
         self._converse(self._client.hello(), deadline_ns)
         announced = self._client.options
         options = list(self.spec.options)
@@ -338,10 +341,10 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
             self._client.do_without_isready()
 
     def _settle_unit(self, counts_milliseconds: bool) -> int:
-        """Length of the engine's unit of time in milliseconds; ``counts_milliseconds`` means that it has announced
-        milliseconds.
+        """Determine the engine's time unit; returns its length in milliseconds (1 or 1000).
 
-        Raises ``PlayerFault`` if the player's limit is no whole number of units.
+        ``counts_milliseconds`` is true if milliseconds were agreed by ``usemillisec``. Raises ``PlayerFault`` if the
+        player's limit is not a whole number of units.
         """
         unit, limits = time_unit_of(self.spec), self.spec.limits
         if unit == "auto":
@@ -371,11 +374,11 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return UcciGameLine(position) if start_of_moves(self.spec) == "capture" else GameLine(position, RankedMoves(0))
 
     def hear_draw_offer(self) -> None:
-        """Note the opponent's offer of a draw; the next ``go`` line passes it on as ``draw``."""
+        """Record a draw offer of the opponent; the next ``go`` command passes it on as ``draw``."""
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The lines that forbid moves that lose by the rules, and start a search."""
+        """The commands that ban moves that lose by the rules and start a search."""
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]
@@ -387,9 +390,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         return f"ponderhit {self._offer()}".rstrip()
 
     def _offer(self) -> str:
-        """The word ``draw`` if the opponent has offered a draw that was not passed on yet, else an empty text. The
-        offer then counts as passed on.
-        """
+        """The word ``draw`` if a draw offer of the opponent is yet to be sent, else an empty text. Clears the offer."""
         offer, self._draw_is_offered = "draw" if self._draw_is_offered else "", False
         return offer
 

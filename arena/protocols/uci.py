@@ -1,8 +1,8 @@
-"""Players that speak UCI.
+"""Players over UCI.
 
-In Xiangqi, engines with variants, like Fairy-Stockfish, give the first rank the number 1; others, like Cyclone, give it
-0. In chess, a game from a position whose castling is not that of standard chess is announced by ``UCI_Chess960``, and
-castling is then the king's move to its own rook. Engines' castling is read in either spelling.
+In Xiangqi, engines with ``UCI_Variant``, like Fairy-Stockfish, give the first rank the number 1; others, like Cyclone,
+give it 0. In chess, ``UCI_Chess960`` is set for a game from a position with castling rights that standard chess does
+not have; castling is then written as the king's move to its own rook. Both ways of writing castling are read.
 """
 
 from __future__ import annotations
@@ -37,21 +37,22 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 RANKS_OPTION = "ranks"
-"""An option of elolab that is not sent to the engine: the number that the engine gives the first rank, 0, 1 or ``auto``
-(the default).
+"""Option that elolab reads itself and does not send: 0, 1 or ``auto`` (default), the engine's number for the first
+rank.
 """
 
 OFF_WHERE_ABSENT = ("use nnue",)
-"""Options, in lower case, that may be set to false even if the engine lacks them, because it then lacks the feature
-too.
+"""Options, in lower case, that may be set to false even if the engine lacks them.
+
+Without the option the engine has no such feature, so the setting changes nothing.
 """
 
 CHESS960_OPTION = "UCI_Chess960"
-"""Option of engines that play Chess960; while it is true, castling is the king's move to its own rook."""
+"""Option of engines that play Chess960. If it is true, castling is written as the king's move to its own rook."""
 CHESS960_STYLE = "chess960"
-"""Style of moves (``Game.move_style``) that the option ``UCI_Chess960`` stands for."""
+"""The notation (``Game.move_style``) of moves while ``UCI_Chess960`` is true."""
 PONDER_OPTION = "Ponder"
-"""Option of engines that can ponder; setting it tells the engine that it will ponder."""
+"""Option that announces to an engine that it will ponder."""
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
@@ -59,11 +60,11 @@ PONDER_OPTION = "Ponder"
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], variant: str = ""
 ) -> list[str]:
-    """The lines that set a player's options. They begin with the option ``UCI_Variant`` if the engine has it,
-    ``variant`` is not empty, and the player does not set it.
+    """The commands that set a player's options. ``announced`` has the engine's options by name in lower case.
 
-    ``announced`` is keyed by name in lower case. Raises ``PlayerFault`` (``startup_failure``) for invalid values and
-    for an option that the engine did not announce, suggesting the most similar one.
+    If the engine has ``UCI_Variant`` and the player does not set it, it is set to ``variant`` first, unless that is
+    empty. Raises ``PlayerFault`` (``startup_failure``) for an invalid value or an option that the engine did not
+    announce; the message suggests the most similar option.
     """
     wanted = [(name, value) for name, value in options if name.lower() != RANKS_OPTION]
     if variant and "uci_variant" in announced and all(name.lower() != "uci_variant" for name, _ in wanted):
@@ -82,10 +83,9 @@ def option_commands(
 def ponder_options(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]
 ) -> list[tuple[str, str]]:
-    """A player's options, with ``Ponder`` set to true.
+    """A player's options with ``Ponder`` set to true. ``announced`` has the engine's options by name in lower case.
 
-    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder. ``announced`` is keyed by name in lower
-    case.
+    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder.
     """
     if PONDER_OPTION.lower() not in announced:
         raise PlayerFault(
@@ -101,7 +101,7 @@ def _ponders_by_default(announced: Mapping[str, AnnouncedOption]) -> bool:
 
 
 def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
-    """The number that the engine gives the first rank, 0 or 1, as set by the option ``ranks``; ``None`` for ``auto``.
+    """The number of the first rank, 0 or 1, that the player's option ``ranks`` sets; ``None`` for ``auto``.
 
     Raises ``PlayerFault`` for other values.
     """
@@ -114,9 +114,7 @@ def forced_first_rank(options: Sequence[tuple[str, str]]) -> int | None:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for invalid options of a player; empty if there is none. Only options that elolab itself reads are
-    checked.
-    """
+    """Error message for an invalid option ``ranks``, which elolab reads itself; empty if it is valid."""
     try:
         forced_first_rank(spec.options)
     except PlayerFault as fault:
@@ -129,11 +127,14 @@ _OPTIONS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=16, message="option"),
 )  # fmt: skip
 KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table(_OPTIONS, example={"Hash": 16}))
-"""Schema of the key ``options``, for players whose protocol has options."""
+"""Schema of the key ``options``, for all protocols that have options."""
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the UCI keys of a player; raises ``ConfigurationError`` for repeated or invalid options."""
+    """Read the keys of UCI players; returns fields of ``PlayerSpec``.
+
+    Raises ``ConfigurationError`` for repeated or invalid options.
+    """
     options = table["options"]
     seen: dict[str, str] = {}
     for name in options:
@@ -144,7 +145,7 @@ def read_keys(table: Table) -> dict[str, Any]:
 
 
 def _written(table: Table, name: str, value: object) -> str:
-    """The value of option ``name`` as UCI writes it; raises ``ConfigurationError`` for a list or a table."""
+    """Convert the value of the option ``name`` to text; raises ``ConfigurationError`` for a list or a table."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if not isinstance(value, str | int | float) or "\n" in f"{name}{value}":
@@ -155,8 +156,9 @@ def _written(table: Table, name: str, value: object) -> str:
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
-    """The ``go`` line for the player's limits. ``side_to_move`` 0 is the side that moves first in the game, which is
-    UCI's white.
+    """The ``go`` command for a player's limits and clock.
+
+    ``side_to_move`` is 0 for the side that moves first in the game, which UCI calls white.
     """
     words = ["go ponder" if ponder else "go"]
     if clock is not None:
@@ -173,15 +175,15 @@ def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, 
 
 
 def _limit_words(limits: Limits) -> str:
-    """The end of a ``go`` line: the limits besides the clocks."""
+    """The part of a ``go`` command after the clocks: time per move, nodes and depth."""
     words = (("movetime", limits.move_time_ms), ("nodes", limits.nodes), ("depth", limits.depth))
     return "".join(f" {word} {number}" for word, number in words if number is not None)
 
 
 def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
-    """The ``go`` line of ``go_command`` in parts: before the times, after them, and after the moves to go.
+    """The constant parts of a game's ``go`` commands: before both times, after both times, and after ``movestogo``.
 
-    Without a clock, the first part is the whole line.
+    ``side_to_move`` is as for ``go_command``. Without a clock, the first part is the whole command.
     """
     if limits.clock_ms is None:
         return go_command(limits, None, side_to_move), "", ""
@@ -192,14 +194,15 @@ def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, 
 
 
 def position_command(position: str, moves: Sequence[str], first_rank: int) -> str:
-    """The ``position`` line for a FEN and the ICCS moves played from it; ``first_rank`` is the number that the engine
-    gives the first rank.
+    """The ``position`` command for a FEN and the ICCS moves played from it.
+
+    ``first_rank`` is 0 or 1, the number that the engine gives to the first rank.
     """
     return GameLine(position, RankedMoves(first_rank)).command(moves)
 
 
 class UciClient(UciFamilyClient):
-    """The client side of UCI: its commands and answers. It does no input or output itself."""
+    """The client side of UCI: writes commands and reads answers. Does no input or output itself."""
 
     opening = ("uci", "uciok")
     answers = ("bestmove",)
@@ -217,16 +220,20 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, UciClient)
         self._game_texts: GameMoves | None = None
-        """How the engine writes the moves of the present game, except in the games of ``RANKED``."""
+        """Converts moves of the current game; ``None`` in the games of ``RANKED``."""
         self._is_chess960 = ""
-        """Value of ``UCI_Chess960`` that the running engine has; empty if it has no such option."""
+        """The current value of the engine's option ``UCI_Chess960``, ``true`` or ``false``; empty if it has no such
+        option.
+        """
         self._usual_go = go_command(spec.limits, None, 0)
-        """The ``go`` line of a search without a clock and without pondering."""
+        """The ``go`` command of a search without clock and pondering."""
         self._program_sides: dict[tuple[Any, ...], ProgramSide] = {}
-        """The running engine for compiled code, by its conversation, its side, and what else differs between games."""
+        """The data for compiled code to play with this engine, cached by engine process, side, opponent's limits and
+        threshold.
+        """
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Greet the engine, set its options, and find out whether it counts ranks from 0 or 1."""
+        """Greet the engine, set its options, and detect whether it numbers ranks from 0 or from 1."""
         self._converse(self._client.hello(), deadline_ns)
         options: Sequence[tuple[str, str]] = self.spec.options
         if self.spec.ponder:
@@ -251,7 +258,8 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return [*self._style_lines(opening), "ucinewgame"]
 
     def _style_lines(self, opening: Opening) -> list[str]:
-        """Choose how moves are written in a game; returns the line that tells the engine, if it has to know.
+        """Choose the notation of moves for a game; returns the command that switches ``UCI_Chess960``, if that is
+        needed.
 
         Raises ``PlayerFault`` if the engine cannot play from the opening.
         """
@@ -279,7 +287,11 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return GameLine(position, self._texts)
 
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
-        """The engine for compiled code, unless it ponders or its dialogue is stored."""
+        """The data for compiled code to play ``side`` with this engine.
+
+        ``opponent`` has the opponent's limits. A move counts as disturbed if it is read more than ``noticed_ns`` late.
+        Returns ``None`` if the engine ponders or if its dialogue is stored, because compiled code does neither.
+        """
         process, spec = self._running(), self.spec
         if spec.ponder or process.dialogue.sink is not None:
             return None
@@ -311,11 +323,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return [go_command(self.spec.limits, clock, position.side_to_move, ponder=ponder)]
 
     def _learn_first_rank(self, deadline_ns: int) -> None:
-        """Find out whether the engine counts ranks from 0 or 1: by the option ``ranks``, by ``UCI_Variant`` or by a
-        search.
+        """Find out whether the engine numbers ranks from 0 or from 1.
 
-        An engine with the option ``UCI_Variant`` counts from 1. For other engines, a search of the start position
-        decides: a legal first move of Xiangqi is illegal if its ranks are read with the other number.
+        The option ``ranks`` decides, if set. Engines with ``UCI_Variant`` start at 1. Otherwise a search of the start
+        position decides: every legal first move becomes illegal with the wrong number.
         """
         forced = forced_first_rank(self.spec.options)
         if forced is not None:
@@ -337,9 +348,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """The games that a program plays: those of its option ``UCI_Variant``, or chess if it has ``UCI_Chess960``.
+    """Find out which games a program plays: the games in its option ``UCI_Variant``, or chess if it has
+    ``UCI_Chess960``.
 
-    Without either option, its first move at the start of the game shows it.
+    Without either option, the program's move in its start position shows the game.
     """
     options = {
         option.name.lower(): option

@@ -1,7 +1,7 @@
-"""The common part of UCI and UCCI: how lines are read, which replies are due, and how a player asks for moves.
+"""The common part of UCI and UCCI: reading lines, expecting replies, and requesting moves.
 
-``uci`` and ``ucci`` add what differs between the protocols. Everything down to ``UciFamilyClient`` only processes lines
-of text. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
+``uci`` and ``ucci`` add the differences. All functions and classes up to ``UciFamilyClient`` only process lines of
+text. Source: the UCI specification (Meyer-Kahlen and Huber, 2006).
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 
 _PARTS = ("default", "min", "max", "var")
-"""Keywords that may follow the type of an announced option, in any order."""
+"""Keywords that may follow the type in an ``option`` line, in any order."""
 
 
 def parse_option(line: str) -> AnnouncedOption | None:
-    """Read an ``option name ... type ...`` line; ``None`` if it is not one."""
+    """Read an ``option name ... type ...`` line; ``None`` for any other line."""
     words = line.split()
     if words[:2] != ["option", "name"] or "type" not in words[3:-1]:
         return None
@@ -73,8 +73,9 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The texts after each keyword, up to the next keyword, in the order of the line. A value of ``var`` may itself be
-    ``default``.
+    """The texts that follow each keyword, up to the next keyword. A keyword such as ``var`` may occur several times.
+
+    After ``var``, the word ``default`` is a value, not a keyword.
     """
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
@@ -91,16 +92,17 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Score in centipawns from the mover's view; a mate in n plies is ``MATE - n``, being mated in n plies is ``n -
-    MATE``.
+    """Score in centipawns from the view of the side to move. ``MATE - n`` is a mate in n plies; ``n - MATE`` is
+    being mated in n plies.
     """
     depth: int | None = None
     nodes: int | None = None
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches an ``info`` line in its usual form, so that one search suffices instead of three. Its length is bounded, so
-that it stays fast on long lines.
+"""Matches the usual form of an ``info`` line, so that one search replaces three.
+
+The gaps between its parts are bounded, which keeps the match fast on long lines.
 """
 # Each begins with a literal, which is searched for many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
@@ -124,10 +126,9 @@ def parse_information(line: str) -> Information:
 
 
 def centipawns(unit: str, number: int) -> int:
-    """Convert an engine's score ``number`` to the centipawns of ``Reply``.
+    """Convert a UCI score to the centipawns of ``Reply``.
 
-    ``unit`` is ``cp`` for centipawns, or ``mate`` for the number of moves to mate, which is negative if the mover is
-    mated.
+    ``unit`` is ``cp`` for centipawns, or ``mate`` for the moves to mate, negative if the engine is being mated.
     """
     if unit == "cp":
         return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
@@ -137,13 +138,13 @@ def centipawns(unit: str, number: int) -> int:
 
 
 NO_MOVES = ("(none)", "none", "0000", "null", "(null)", "nullmove", "nomove", "pass", "draw", "resign")
-"""Words that engines write instead of a move when they have none, in lower case."""
+"""Words that engines write in ``bestmove`` if they have no move, in lower case."""
 _NULL_MOVE = re.compile(r"([a-i]\d{1,2})\1")
-"""Matches a move from a square to itself."""
+"""Matches a null move, written as a move from a square to itself."""
 
 
 def parse_best_move(line: str) -> str | None:
-    """The move of a ``bestmove`` line, as the engine wrote it; ``None`` if there is none."""
+    """The move in a ``bestmove`` line, as the engine wrote it; ``None`` if the line has no move."""
     words = line.split()
     if len(words) < 2 or words[1].lower() in NO_MOVES or _NULL_MOVE.fullmatch(words[1]):
         return None
@@ -151,7 +152,7 @@ def parse_best_move(line: str) -> str | None:
 
 
 def parse_ponder_move(line: str) -> str | None:
-    """The expected reply in a ``bestmove`` line, as the engine wrote it; ``None`` if there is none."""
+    """The expected reply (``ponder``) in a ``bestmove`` line, as the engine wrote it; ``None`` if there is none."""
     words = line.split()
     return words[3] if len(words) > 3 and words[2] == "ponder" else None
 
@@ -165,36 +166,39 @@ def variation_text(line: str) -> str:
 
 
 class GameLine:
-    """Writes the ``position`` lines of one game; each line extends the previous one."""
+    """Writes the ``position`` commands of one game. Each command extends the previous one by the new moves."""
 
     def __init__(self, position: str, texts: MoveTexts) -> None:
         self._texts = texts
         self._start = position
         self._before = 0
-        """Number of moves of the game before ``_start``."""
+        """Number of the game's moves that lead to ``_start``."""
         self._written = ""
         self._moves = self._first = 0
-        """Two numbers of moves of the game: up to the end of the line, and up to the line's start position."""
+        """Number of the game's moves up to the end of the command, and the number up to the position it starts from."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Make later lines start from ``position`` (a FEN), the position after the game's first ``moves`` moves."""
+        """Make later commands start from ``position`` (a FEN), which the first ``moves`` moves of the game have
+        reached.
+        """
         self._moves = self._first = self._before = moves
         self._start = position
         self.begin(f"fen {self._texts.write_position(position)}")
 
     def begin(self, position: str) -> None:
-        """Begin the line with ``position``: the word ``startpos``, or the word ``fen`` and a FEN."""
+        """Start a new command without moves. ``position`` is ``startpos``, or ``fen`` and a FEN."""
         self._written = f"position {position}"
 
     @property
     def has_moves(self) -> bool:
-        """Whether the last line has moves."""
+        """Whether the last command contains moves."""
         return self._moves > self._first
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` line after all ``moves`` (ICCS) of the game, which must begin with the moves of the last
-        call.
+        """The ``position`` command after ``moves``, all moves of the game.
+
+        The moves of the previous call must be the beginning of ``moves``.
         """
         for word in self._words(moves, self._moves):
             self._written += (" moves " if self._moves == self._first else " ") + word
@@ -202,11 +206,13 @@ class GameLine:
         return self._written
 
     def _words(self, moves: Sequence[str], first: int) -> Iterable[str]:
-        """The moves from number ``first`` of the game on, as the engine reads them."""
+        """The game's moves from index ``first`` on, in the engine's notation."""
         return self._texts.write(self._start, moves[self._before :], first - self._before)
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` line after ``moves`` and the expected reply; later lines do not contain that reply."""
+        """The ``position`` command after ``moves`` and the reply that is expected. Later commands do not contain
+        that reply.
+        """
         before = " moves " if len(moves) == self._first else " "
         (word,) = self._words([*moves, expected], len(moves))
         return self.command(moves) + before + word
@@ -216,42 +222,42 @@ class GameLine:
 
 
 class UciFamilyClient(ProtocolClient):
-    """Matches replies to requests and keeps the last search's output; subclasses define the protocol's commands."""
+    """Tracks the expected replies and the output of the last search. Subclasses define the commands of the protocol."""
 
     opening: ClassVar[tuple[str, str]]
     """The first command of the handshake, and the reply that ends the handshake."""
     answers: ClassVar[tuple[str, ...]]
-    """First words of the lines that end a search. The first of them names the due reply, whichever arrives."""
+    """First words of the lines that end a search. The client expects the first of them but accepts any."""
     remarks: ClassVar[str]
-    """Text that marks ``info`` lines with messages for people."""
+    """The text in an ``info`` line that marks its rest as a message for people."""
 
     def __init__(self) -> None:
         super().__init__()
         self.options: dict[str, AnnouncedOption] = {}
         """Options that the engine announced, by name in lower case."""
         self.told_rule = ""
-        """The rule of repetition in force at the last search; empty before the first one."""
+        """The repetition rule that was in force when the rule was last sent; empty before the first search."""
         self._scored = ""
         self._counted = ""
 
     @abstractmethod
     def read_option(self, line: str) -> AnnouncedOption | None:
-        """Read a line that announces an option; ``None`` if it is not one."""
+        """Read a line that announces an option; ``None`` for any other line."""
 
     @abstractmethod
     def read_information(self, line: str) -> Information:
         """Read an ``info`` line; parts that cannot be read are ``None``."""
 
     def hello(self) -> list[str]:
-        """The line that opens the conversation; the reply that ends the handshake becomes due."""
+        """The command that begins the handshake. The client then expects the reply that ends it."""
         return self._expect(self.opening[1], self.opening[0])
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send: ``before`` and ``isready``; the reply ``readyok`` becomes due."""
+        """The lines to send: ``before``, then ``isready``. The client then expects ``readyok``."""
         return self._expect("readyok", *before, "isready")
 
     def think(self, *lines: str) -> list[str]:
-        """Return ``lines``, which set a position and start a search; the search's answer becomes due."""
+        """Return ``lines``, the commands of a search. The client then expects the answer to the search."""
         self._scored = self._counted = self.answer = ""
         return self._expect(self.answers[0], *lines)
 
@@ -272,8 +278,9 @@ class UciFamilyClient(ProtocolClient):
         return ""
 
     def _note(self, line: str) -> None:
-        """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes; both are
-        read after the search.
+        """Keep the last ``info`` line with an exact score of the first variation, and the last one with nodes.
+
+        They are only parsed after the search.
         """
         if self.remarks in line:
             return
@@ -291,8 +298,9 @@ class UciFamilyClient(ProtocolClient):
             self.options[option.name.lower()] = option
 
     def information(self) -> Information:
-        """Final score, depth and nodes of the last search, without bounds and secondary variations; missing parts are
-        ``None``.
+        """Final score, depth and nodes of the last search; missing parts are ``None``.
+
+        Bounds and secondary variations (``multipv``) are ignored.
         """
         scored = self.read_information(self._scored)
         if self._counted is self._scored:
@@ -306,13 +314,15 @@ class UciFamilyClient(ProtocolClient):
 
     @property
     def variation(self) -> str:
-        """The principal variation of the last search's final score, as the engine wrote it."""
+        """The principal variation that belongs to the final score of the last search, as the engine wrote it."""
         return variation_text(self._scored)
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds since the last search began, by the engine's last ``info`` line with nodes or a score; ``None``
-        if it does not say.
+        """Duration of the last search in milliseconds, as the engine reported it in its last ``info`` line with nodes
+        or a score.
+
+        ``None`` if it reported none.
         """
         line = (self._counted or self._scored).partition(" string ")[0]
         time_ms = _TIME.search(line)
@@ -333,11 +343,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._line = GameLine("", RankedMoves(0))
         self._reading: Fault | None = None
         self._ruled: GameLine | None = None
-        """The ``position`` lines of the game whose rule of repetition was looked up last."""
+        """The game for which the repetition rule was last looked up."""
         self._learnt: tuple[GameLine, str] = (self._line, "")
-        """The ``position`` lines of the game, and the last line whose moves are known to compiled code."""
+        """The game, and its last ``position`` command whose moves compiled code knows."""
         self._words: MoveWords
-        """The moves that compiled code knows."""
+        """The table of move texts that compiled code can read for this player."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
@@ -345,24 +355,24 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _game_line(self, position: str) -> GameLine:
-        """The object that writes the ``position`` lines of a game from ``position``, a FEN."""
+        """A writer of the ``position`` commands of a game that starts from ``position``, a FEN."""
 
     @abstractmethod
     def _new_game_lines(self, opening: Opening) -> list[str]:
-        """The lines that announce a new game."""
+        """The commands that announce a new game."""
 
     @property
     def _texts(self) -> MoveTexts:
-        """How the engine writes moves."""
+        """Converts moves to and from the engine's notation."""
         return RankedMoves(self._first_rank or 0)
 
     @abstractmethod
     def _option_line(self, option: AnnouncedOption, value: str) -> str:
-        """The line that sets an announced option."""
+        """The command that sets an option of the engine."""
 
     @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The lines that start a search of the position sent last."""
+        """The commands that start a search of the position sent last."""
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         lines = self._new_game_lines(opening)
@@ -382,8 +392,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return self._client.think(*self._rule_lines(position), line, *self._go(position, clock, ponder=ponder))
 
     def _rule_lines(self, position: Position) -> list[str]:
-        """The line that sets the rule of repetition, before an engine's first search, if the engine has such an option
-        and the player does not set it.
+        """The command that sets the repetition rule, if the rule has changed since the last game.
+
+        Empty if the engine has no such option or the player sets it.
         """
         if self._ruled is self._line or "repetition" not in (position.game.state_dtype.names or ()):
             return []
@@ -397,9 +408,10 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return [] if setting is None else [self._option_line(*setting)]
 
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
-        """The ``position`` line, if the engine is idle and needs no other line; else ``None``.
+        """The ``position`` command after ``moves``, and whether it contains moves.
 
-        Moves that Python has added to the line become known to compiled code.
+        Returns ``None`` if the engine is busy or another command must be sent first. Adds the texts of moves that
+        Python has played to the table of compiled code.
         """
         if not (self._client.is_idle and self._running().is_quiet):
             return None
@@ -419,11 +431,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return written, line.has_moves
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make later ``position`` lines start from this position, as a FEN without moves."""
+        """Make later ``position`` commands start from this position, as a FEN without moves."""
         self._line.restart(without_history(position), len(moves))
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Send ``go ponder``; the engine's output stays unread in the pipe during pondering."""
+        """Send ``go ponder``. The engine's output remains unread in the pipe while it ponders."""
         deadline_ns = time.monotonic_ns() + LATE_ANSWER_MS * 1_000_000
         try:
             self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
@@ -433,9 +445,10 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Get the move after pondering: send ``ponderhit`` after a hit, else ``stop`` and then a new search.
+        """Get the engine's move after pondering: send ``ponderhit`` if the opponent played the expected move.
 
-        The clock starts just before the first of these lines is sent, and rests while the second search is prepared.
+        Otherwise send ``stop``, wait for its answer and start a new search. The clock starts just before the first of
+        these lines is sent, and stands still while the new search is prepared.
         """
         if pondered.is_hit:
             return self._search([self._ponder_hit()], position, clock, stop)
@@ -454,7 +467,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         return "ponderhit"
 
     def stop_pondering(self) -> None:
-        """Send ``stop`` if the engine still searches, and discard its answer."""
+        """Send ``stop`` if the engine is still searching, and discard its answer."""
         if self.process_id is not None and not self._client.is_idle:
             self._halt()
 

@@ -1,9 +1,8 @@
-"""Players that speak the cyclone dialect of UCI: its grammar, with Xiangqi as the only game and ranks from 0 to 9.
+"""Players over UCI-Cyclone, a dialect of UCI for Xiangqi alone, with ranks from 0 to 9.
 
 Cyclone introduced the dialect; Pikafish and many others use it. It has no ``UCI_Variant``, and the start of the game is
-``position startpos``. The protocol ``uci`` also plays with such engines: it finds the ranks by a search during the
-handshake. This protocol avoids that search. Both have the same greeting, so detection cannot choose this one: name it
-in the configuration.
+``position startpos``. The protocol ``uci`` also works with these engines, but it needs a search during the handshake to
+detect the ranks. Both protocols have the same greeting, so elolab cannot detect this one: set it as ``protocol``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a specification that does not fit the dialect; empty if it fits."""
+    """Error message for a player specification that the dialect does not support; empty if it does."""
     if any(name.lower() == RANKS_OPTION for name, _ in spec.options):
         return f'option {RANKS_OPTION}: over ucicyclone ranks always count from 0; give protocol = "uci" for others'
     return ""
@@ -40,7 +39,7 @@ class UciCyclonePlayer(UciPlayer):
         return line
 
     def _learn_first_rank(self, deadline_ns: int) -> None:
-        """Count ranks from 0; raises ``PlayerFault`` if the engine does not speak the dialect."""
+        """Set ranks to count from 0; raises ``PlayerFault`` if the engine does not speak the dialect."""
         if "uci_variant" in self._client.options:
             raise PlayerFault(
                 "startup_failure", 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'

@@ -1,31 +1,32 @@
-"""Players that speak the xboard protocol, version 2 (Chess Engine Communication Protocol, Mann and Muller, 2009).
+"""Players over the xboard protocol, version 2 (Chess Engine Communication Protocol, Mann and Muller, 2009).
 
-The engine keeps the game. It only watches (``force``) while it receives moves, confirms them (``ping``), and is then
-asked to move (``go``), move by move. So an engine's claims between moves change nothing: the rules of ``engine.rules``
-decide. A pondering engine (``hard``) is not set to watch, and chooses for itself which reply to think about.
+The engine keeps the game. In ``force`` mode it receives moves, confirms them (``ping``), and is then asked to move
+(``go``), move by move. An engine's claims between moves therefore change nothing: the rules of ``engine.rules``
+decide. A pondering engine (``hard``) stays out of ``force`` mode and chooses itself which reply to think about.
 
 The specification leaves these decisions to the driver of an engine:
 
-- **Limits** are a depth (``sd``), whole seconds a move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
-  seconds. Nodes need the feature ``nps``: the engine counts that number of nodes as a second, and gets one second.
-  Under a limit without time, the engine receives the watchdog's time (``watchdog_ms``).
-- **Openings** without known moves are set up by ``setboard``. If the engine refuses it, moves are searched that lead to
-  the position; the last resort is ``edit``.
-- **Moves to a control** are counted by engines from where their game began. So ``setboard`` sends the position after
-  the opening as a new game's; an engine without it is refused, because it would play by another time control. A
-  position sent again in the middle of a control comes with the moves that are left, and once more at the next control.
-- **Ranks** of Xiangqi count from 0, as on all boards of ten ranks; ``options = {ranks = 1}`` is for other engines.
-- **Chess960** is the variant ``fischerandom``, whose castling is ``O-O``; other chess is ``normal``, with ``e1g1``.
+- **Limits** are a depth (``sd``), whole seconds per move (``st``), or a clock (``level``, ``time``, ``otim``) of whole
+  seconds. A limit in nodes needs the feature ``nps``: the engine treats that number of nodes as one second, and gets
+  one second. Under a limit without time, the engine receives the time of the watchdog (``watchdog_ms``).
+- **Openings** without known moves are set up by ``setboard``. If the engine refuses it, elolab searches for moves that
+  lead to the position; the last resort is ``edit``.
+- **Moves to a control** are counted by engines from the beginning of their game. Therefore ``setboard`` sends the
+  position after the opening as a new game; an engine without ``setboard`` is refused, because it would play by another
+  time control. If a position is sent again within a control, the number of moves left is sent with it, and the position
+  is sent once more at the next control.
+- **Ranks** of Xiangqi count from 0, as on all boards of ten ranks. For other engines, set ``options = {ranks = 1}``.
+- **Chess960** is the variant ``fischerandom`` with castling written ``O-O``; other chess is ``normal``, with ``e1g1``.
   Fairy-Stockfish takes the fifth character of any move for a promotion and so misreads ``O-O-O``; it receives the
-  king's move to its own rook. Engines' castling is read in any spelling, and their moves in SAN too.
-- **Version 1** has no features: an engine that refuses ``protover`` plays without. One that refuses ``sd`` gets no
-  depth, so it is refused instead of played without a limit.
+  king's move to its own rook. Castling is read in any of these forms, and moves may also arrive in SAN.
+- **Version 1** has no features: an engine that refuses ``protover`` plays without them. An engine that refuses ``sd``
+  would play without a limit, so it is refused.
 - **Hash and threads** are the options ``memory`` and ``cores`` if the engine announces these features.
 - **A resignation** ("resign", or a result that the engine has lost) is valid at any time. If it comes after the
   engine's own move, it counts at the engine's next turn, unless the opponent's move has ended the game.
 - **A result** that the engine claims instead of moving is a resignation if it is a loss. An engine that claims a
   draw or a win, or refuses its opponent's move, plays by other rules. It receives the position by ``setboard`` as a new
-  game's, and is asked again. If it still does not move, see ``arena.play.game``.
+  game and is asked again. For an engine that still does not move, see ``arena.play.game``.
 """
 
 from __future__ import annotations
@@ -64,13 +65,11 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
 
 STYLES = {"normal": "standard", "fischerandom": "castling"}
-"""Style in which moves are written (``Game.write_moves``), by variant."""
+"""The notation of moves (``Game.write_moves``) for each variant of chess."""
 FEATURES_MS = 2_000
-"""Milliseconds to wait for the features of an engine that sends neither ``done=0`` nor ``done=1``, as the protocol
-specifies.
-"""
+"""Maximum time in milliseconds to wait for ``feature`` lines, by the protocol, if the engine sends no ``done``."""
 MATE_SCORE = 100_000
-"""Score of a mate in n moves, minus n; an engine that is being mated sends it with a negative sign."""
+"""A mate in n moves has the score ``MATE_SCORE + n``; being mated in n moves has ``-MATE_SCORE - n``."""
 
 ACCEPTED = frozenset({
     "ping", "setboard", "playother", "usermove", "time", "draw", "sigint", "sigterm", "reuse", "analyze", "myname",
@@ -81,7 +80,7 @@ ACCEPTED = frozenset({
 
 
 def mistake_in(spec: PlayerSpec) -> str:
-    """Error message for a specification that the protocol cannot express; empty if it can."""
+    """Error message for a player specification that the protocol does not support; empty if it does."""
     limits = spec.limits
     if limits.nodes is not None and limits != Limits(nodes=limits.nodes):
         return f"limit = {str(limits)!r}, but xboard has nodes only alone; give nodes, or a depth with a time"
@@ -100,27 +99,26 @@ _THINKING = re.compile(r"\s*(-?\d+)[.&+\-!?:]?\s+([+-]?\d+)\s+(\d+)\s+(\d+)")
 _FIGURE = re.compile(r"[-\d.]+|\(-\)")
 _MOVE_NUMBER = re.compile(r"\d+\.+")
 _SQUARES = re.compile(r"[A-Z]?([a-i]\d{1,2})[-x]?([a-i]\d{1,2})=?([nbrq]?)[+#]*", re.IGNORECASE)
-"""Matches a move by its two squares, such as ``h2e2``, ``Ng1-f3`` or ``e7e8q``."""
+"""Matches a move that names both its squares, such as ``h2e2``, ``Ng1-f3`` or ``e7e8q``."""
 _MOVE = re.compile(r"(?:move|\d+\s*\.\s*\.\.\.)\s+(\S+)")
 _RESULT = re.compile(r"(1-0|0-1|1/2-1/2)\b")
 REFUSALS = ("Illegal move", "Invalid move")
-"""Prefixes of lines by which engines refuse their opponent's move."""
+"""Beginnings of lines with which engines refuse their opponent's move."""
 COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
-"""Prefixes of lines by which engines reject input."""
+"""Beginnings of lines with which engines reject input."""
 LOSSES = ("0-1", "1-0")
-"""The result with which an engine says that it has lost, indexed by its side: 0 for the first mover, 1 for the second.
-"""
+"""The result that means a loss for the engine, if it plays side 0 (the first mover) or side 1."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""Kinds of xboard's options that differ from other kinds only in their display, each with the kind that replaces it."""
+"""Replaces kinds of xboard options that differ from another kind only in how a user interface shows them."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
-    """Pairs of name and value in a ``feature`` line, in its order."""
+    """The pairs of name and value in a ``feature`` line, in their order."""
     return [(name, quoted or plain) for name, quoted, plain in _FEATURE.findall(line.partition("feature")[2])]
 
 
 def parse_option(text: str) -> AnnouncedOption | None:
-    """Read an option from the value of the feature ``option``; ``None`` if it is not one."""
+    """Read an option from the value of a feature ``option``; ``None`` if the value is not an option."""
     found = _OPTION.fullmatch(text)
     if found is None:
         return None
@@ -141,9 +139,7 @@ def parse_option(text: str) -> AnnouncedOption | None:
 
 
 def parse_thinking(line: str) -> Information:
-    """Read a line of thinking output, which consists of depth, score, centiseconds and nodes; all parts are ``None``
-    for other lines.
-    """
+    """Read a line of thinking output: depth, score, centiseconds and nodes. All parts are ``None`` for other lines."""
     found = _THINKING.match(line)
     if found is None:
         return Information()
@@ -154,15 +150,15 @@ def parse_thinking(line: str) -> Information:
 
 
 def parse_thinking_time(line: str) -> float | None:
-    """Milliseconds since the search began, from a line of thinking output; ``None`` for other lines."""
+    """Time since the start of the search, in milliseconds, from a line of thinking output; ``None`` for other lines."""
     found = _THINKING.match(line)
     return None if found is None else 10.0 * number_of(found[3])
 
 
 def variation_text(line: str) -> str:
-    """The moves of the principal variation of a line of thinking output; empty if there are none.
+    """The moves of the principal variation in a line of thinking output; empty if there are none.
 
-    Leaves out other numbers before the variation, move numbers, and the letter of a piece before its squares.
+    Removes other numbers before the variation, move numbers, and piece letters of moves that name both squares.
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
@@ -174,7 +170,7 @@ def variation_text(line: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_move(word: str) -> str:
-    """A move without its number and, if it names both squares, its piece, in lower case."""
+    """A move without its move number. If it names both squares, also without its piece letter, in lower case."""
     word = _MOVE_NUMBER.sub("", word)
     found = _SQUARES.fullmatch(word)
     return word if found is None else "".join(found.groups()).lower()
@@ -186,7 +182,7 @@ def _centipawns(number: int) -> int:
 
 
 def parse_move(line: str) -> str | None:
-    """The engine's move, as written, in a line ``move h2e2`` or, in the old form, ``1. ... h2e2``.
+    """The move in a line ``move h2e2`` or, in version 1, ``1. ... h2e2``, as the engine wrote it.
 
     ``None`` for other lines.
     """
@@ -195,14 +191,14 @@ def parse_move(line: str) -> str | None:
 
 
 def is_refusal(line: str) -> bool:
-    """Whether a line refuses something essential: a move, the position, or the game."""
+    """Whether a line refuses something that a game needs: a move, a position or a variant."""
     if line.startswith("Error"):
         return any(word in line for word in ("setboard", "edit", "variant"))
     return line.startswith((*REFUSALS, "tellusererror"))
 
 
 def is_answer(line: str) -> bool:
-    """Whether a line ends a search: a move, a resignation, a result, or the word ``move`` alone."""
+    """Whether a line ends a search: a move, a resignation, a result, or ``move`` without a move."""
     return (
         parse_move(line) is not None
         or _RESULT.match(line) is not None
@@ -215,7 +211,7 @@ def is_answer(line: str) -> bool:
 
 
 def option_command(option: AnnouncedOption, value: str) -> str:
-    """The line that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
+    """The command that sets an option; raises ``PlayerFault`` (``startup_failure``) for an invalid value."""
     if option.kind == "button":
         return f"option {option.name}"
     checked = option.check(value)
@@ -223,8 +219,10 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 
 
 def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]) -> dict[str, AnnouncedOption]:
-    """The announced options, and the options ``memory`` and ``cores`` if the engine has the features ``memory`` and
-    ``smp``, by name in lower case.
+    """All options of an engine, by name in lower case: those announced, and ``memory`` and ``cores`` if it supports
+    them.
+
+    The features ``memory`` and ``smp`` announce that support.
     """
     own = {
         name: AnnouncedOption(name, "spin", low=1, high=2**31)
@@ -237,11 +235,11 @@ def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str,
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]
 ) -> list[str]:
-    """The lines that set a player's options, including ``memory`` and ``cores`` if the engine has the features for
-    them.
+    """The commands that set a player's options.
 
-    ``announced`` is keyed by name in lower case, ``features`` by name. Raises ``PlayerFault`` (``startup_failure``) for
-    options that the engine would reject.
+    ``announced`` has the engine's options by name in lower case, ``features`` its features by name; the features
+    ``memory`` and ``smp`` add the options ``memory`` and ``cores``. Raises ``PlayerFault`` (``startup_failure``) for an
+    option that the engine would reject.
     """
     known = all_options(announced, features)
     commands = []
@@ -258,10 +256,10 @@ def option_commands(
 
 
 def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> list[str]:
-    """The lines at the start of a game that set the limits; without any time limit, the engine receives ``watchdog_ms``
-    per move.
+    """The commands that set the limits at the start of a game. Without a time limit, ``watchdog_ms`` is the time per
+    move.
 
-    ``moves_to_go`` is the number of moves to the first time control; 0 stands for the number in ``limits``.
+    ``moves_to_go`` is the number of moves to the first time control; 0 means the number in ``limits``.
     """
     commands = []
     if limits.nodes is not None:
@@ -281,8 +279,9 @@ def limit_commands(limits: Limits, watchdog_ms: int, moves_to_go: int = 0) -> li
 
 
 def clock_commands(clock: PlayerClock | None) -> list[str]:
-    """The lines that send both clocks in centiseconds before a move; for an opponent without a clock, the player's own
-    time is sent.
+    """The commands that send both clocks, in centiseconds, before a move; none without a clock.
+
+    If the opponent has no clock, the player's own time is sent for it.
     """
     if clock is None:
         return []
@@ -291,10 +290,9 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 
 
 def setboard_command(position: str, engine_name: str) -> str:
-    """The line that sets up a position of Xiangqi.
+    """The command that sets up a Xiangqi position, given as a FEN.
 
-    For HoiXiangqi, H and E stand for horse and elephant, and the two FEN fields that Xiangqi does not use are left
-    out.
+    HoiXiangqi receives the letters H and E for horse and elephant, and no FEN fields that Xiangqi does not use.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -303,9 +301,10 @@ def setboard_command(position: str, engine_name: str) -> str:
 
 
 def is_editable(position: str) -> bool:
-    """Whether ``edit`` can express a position of chess.
+    """Whether ``edit`` can set up a chess position, given as a FEN.
 
-    White is to move, nothing can be captured in passing, and each king and rook at home has the right to castle.
+    That is so if White is to move, no en passant capture is possible, and each king and rook on its original square has
+    the right to castle.
     """
     board, side, rights, passing, *_ = position.split()
     last, *_, first = (re.sub(r"\d", lambda digits: int(digits[0]) * ".", row) for row in board.split("/"))
@@ -315,7 +314,10 @@ def is_editable(position: str) -> bool:
 
 
 def edit_commands(position: str, first_rank: int) -> list[str]:
-    """The lines of the command ``edit``, which set up a position piece by piece; the first mover must be to move."""
+    """The lines of an ``edit`` command, which sets up a position piece by piece. The first mover must be to move.
+
+    ``first_rank`` is 0 or 1, the number of the first rank.
+    """
     squares: tuple[list[str], list[str]] = ([], [])
     rows = position.split()[0].split("/")
     for rank, row in zip(range(len(rows) - 1, -1, -1), rows, strict=True):
@@ -333,9 +335,7 @@ def edit_commands(position: str, first_rank: int) -> list[str]:
 
 
 class XboardClient(ProtocolClient):
-    """Matches replies to requests and keeps the engine's output. It does no input or output itself: lines go in, lines
-    to send come out.
-    """
+    """Tracks the expected replies and keeps the engine's output. Does no input or output itself."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -345,11 +345,12 @@ class XboardClient(ProtocolClient):
         self.needs_time = False
         """Whether the engine has asked for more time to list its features (``done=0``)."""
         self.complaints: list[str] = []
-        """Lines by which the engine has rejected input since the last request."""
+        """Lines with which the engine has rejected input since the last request."""
         self.offers_draw = False
         self.claim = ""
-        """The line with a result or resignation that the engine sent unasked, after which some engines stop playing;
-        empty if there is none.
+        """A result or resignation that the engine sent without being asked, as the whole line; empty if there is none.
+
+        Some engines stop playing after it.
         """
         self._pings = 0
         self._thinking = ""
@@ -359,20 +360,22 @@ class XboardClient(ProtocolClient):
         return self.features.get(feature) == "1"
 
     def hello(self) -> list[str]:
-        """The lines that open the conversation; ``feature done=1`` becomes due."""
+        """The lines that begin the handshake. The client then expects ``feature done=1``."""
         return self._expect("done", "xboard", "protover 2")
 
     def take_for_done(self) -> None:
-        """Treat the features as complete, although the engine has not sent ``done=1``."""
+        """Stop waiting for ``feature done=1``, which the engine has not sent."""
         self._due.discard("done")
 
     def acknowledgements(self, *more: str) -> list[str]:
-        """The lines that accept or reject the announced features; ``more`` names others that are accepted."""
+        """The lines that accept or reject each announced feature. ``more`` names features to accept besides
+        ``ACCEPTED``.
+        """
         accepted = {*ACCEPTED, *more}
         return [f"{'accepted' if name in accepted else 'rejected'} {name}" for name in self.features]
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send: ``before`` and, if the engine supports it, ``ping``, whose reply ``pong`` becomes due."""
+        """The lines to send: ``before`` and, if the engine supports it, ``ping``. The client then expects ``pong``."""
         self.complaints = []
         if not self.has("ping"):
             return [*before]
@@ -380,11 +383,11 @@ class XboardClient(ProtocolClient):
         return self._expect(f"pong {self._pings}", *before, f"ping {self._pings}")
 
     def stop(self) -> list[str]:
-        """The line that asks the engine to move at once; the engine may ignore it."""
+        """The command that asks the engine to move at once (``?``); an engine may ignore it."""
         return ["?"]
 
     def think(self, *lines: str) -> list[str]:
-        """Return ``lines``, which make the engine think; its move becomes due."""
+        """Return ``lines``, the commands that start a search. The client then expects a move."""
         self.answer = self._thinking = ""
         self.complaints = []
         return self._expect("move", *lines)
@@ -429,9 +432,9 @@ class XboardClient(ProtocolClient):
         return ""
 
     def _take_answer(self, line: str) -> str:
-        """Accept a line that ends a search.
+        """Process a line that ends a search.
 
-        While ``pong`` is due, the line belongs to an earlier position and is ignored, except that a result or
+        While ``pong`` is expected, such a line belongs to an earlier position. It is ignored, but a result or
         resignation is kept in ``claim``.
         """
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
@@ -443,43 +446,42 @@ class XboardClient(ProtocolClient):
         return self._take("move")
 
     def has_resigned(self, side: int) -> bool:
-        """Whether the engine has resigned unasked; ``side`` is the side that it plays."""
+        """Whether the engine, which plays ``side``, has resigned without being asked."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def information(self) -> Information:
-        """Contents of the last line of thinking output; all parts are ``None`` if there was none."""
+        """Score, depth and nodes of the last line of thinking output; all parts are ``None`` if there was none."""
         return parse_thinking(self._thinking)
 
     @property
     def reported_ms(self) -> float | None:
-        """Milliseconds of the last search, to the hundredth of a second, by the last line of thinking output; ``None``
-        if there was none.
+        """Duration of the last search in milliseconds, as the engine reported it (in centiseconds).
+
+        ``None`` if it reported none.
         """
         return parse_thinking_time(self._thinking)
 
     @property
     def variation(self) -> str:
-        """The moves of the principal variation of the last line of thinking output; empty if there are none."""
+        """The moves of the principal variation in the last line of thinking output; empty if there are none."""
         return variation_text(self._thinking)
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
-        """The announced options, and ``memory`` and ``cores`` if the engine has the features for them, by name in lower
-        case.
-        """
+        """The options of the engine by name in lower case; includes ``memory`` and ``cores`` if it supports them."""
         return all_options(self.options, self.features)
 
     def move_style(self, variant: str) -> str:
-        """Style in which the engine reads the moves of a variant (``Game.write_moves``)."""
+        """The notation (``Game.write_moves``) in which the engine reads the moves of a variant."""
         if self.has("san"):
             return "san"
         takes_rook = variant == "fischerandom" and self.engine_name.startswith("Fairy-Stockfish")
         return CHESS960_STYLE if takes_rook else STYLES[variant]
 
     def check_variant(self, variant: str) -> None:
-        """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play a variant.
+        """Raise ``PlayerFault`` (``startup_failure``) if the engine does not play the variant.
 
-        An engine without a list of variants may play anything but Chess960.
+        An engine that sends no list of variants is assumed to play any variant but Chess960.
         """
         variants = self.features.get("variants")
         played = [variant] if variants is None and STYLES.get(variant) != "castling" else []
@@ -488,20 +490,20 @@ class XboardClient(ProtocolClient):
             raise PlayerFault("startup_failure", f"does not play {variant}: it has {shown}")
 
     def new_game_lines(self, variant: str, mode: str) -> list[str]:
-        """The lines that begin a game of a variant, which the engine watches; ``mode`` is ``hard`` or ``easy``."""
+        """The commands that begin a game of a variant in ``force`` mode; ``mode`` is ``hard`` (ponder) or ``easy``."""
         return ["new", *([] if variant == "normal" else [f"variant {variant}"]), "force", mode, "post"]
 
     def move_lines(self, words: Iterable[str]) -> list[str]:
-        """The lines that send moves, which are written as the engine reads them."""
+        """The commands that send moves. ``words`` are the moves in the engine's notation."""
         command = "usermove " if self.has("usermove") else ""
         return [command + word for word in words]
 
     def clock_lines(self, clock: PlayerClock | None) -> list[str]:
-        """The lines that send the clocks before a move; none if the engine has declined them by ``time=0``."""
+        """The commands that send the clocks before a move; none if the engine has declined them (``time=0``)."""
         return clock_commands(clock) if self.features.get("time") != "0" else []
 
     def take_offer(self) -> bool:
-        """Whether the engine has offered a draw since the last call of this method."""
+        """Whether the engine has offered a draw; clears the offer."""
         offered, self.offers_draw = self.offers_draw, False
         return offered
 
@@ -518,29 +520,31 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         super().__init__(spec, game, XboardClient)
         self._first_rank = forced_first_rank(spec.options) or 0
         self._texts: MoveTexts = RankedMoves(self._first_rank)
-        """How the engine writes the moves of the present game."""
+        """Converts moves to and from the engine's notation in the current game."""
         self._variant = REGISTERED[game].xboard_variants[0]
         self._start = ""
-        """Position before the first of ``_known``, as a FEN."""
+        """The position before the first move of ``_known``, as a FEN."""
         self._refuses_setboard = False
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position; empty if the position is set up directly."""
         self._known: list[str] = []
-        """All moves that the engine has received or made, beginning with ``_path`` and the opening's moves."""
+        """All moves that the engine has received or played: ``_path``, the moves of the opening and the moves of the
+        game.
+        """
         self._plays = False
-        """Whether the engine is playing, and not only watching; it then answers each move without ``go``."""
+        """Whether the engine is out of ``force`` mode; it then answers each move without ``go``."""
         self._draw_is_offered = False
         self._restarts = False
         """Whether the next request for a move must send the position as the start of a new game."""
         self._counts_short = False
-        """Whether the engine received fewer moves to its next time control than a full control has."""
+        """Whether the engine was given fewer moves to its next time control than a full control has."""
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
         return self._client.all_options
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Receive the features, and set the options."""
+        """Receive the features, reply to them, and set the options."""
         self._learn_features(deadline_ns)
         client = self._client
         client.check_variant(REGISTERED[self._game].xboard_variants[0])
@@ -555,8 +559,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._converse(client.synchronise(*client.acknowledgements(*more), *commands), deadline_ns)
 
     def _learn_features(self, deadline_ns: int) -> None:
-        """Wait until the engine has sent its features: ``FEATURES_MS`` at most, or until the deadline if the engine
-        asks for more time or has sent none.
+        """Wait until the engine has sent its features.
+
+        Waits for ``FEATURES_MS``, or until the deadline if the engine has sent no feature or has asked for more time.
         """
         client = self._client
         self._running().send(client.hello(), deadline_ns)
@@ -572,13 +577,13 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
                 client.take_for_done()
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Begin a game, in a new process if the engine asked for that (``reuse=0``)."""
+        """Begin a game. Starts a new process if the engine has asked for one per game (``reuse=0``)."""
         if self._games > 0 and self._client.features.get("reuse") == "0":
             self.close()
         super().new_game(opening, stop)
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Set up the game, the limits and the opening; the engine watches and does not play yet."""
+        """Begin a game in ``force`` mode: send the limits and the opening."""
         if self._game not in RANKED:
             style = move_style(self._game, opening.position)
             self._variant = REGISTERED[self._game].xboard_variants[style == CHESS960_STYLE]
@@ -607,8 +612,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
     def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
-        """Begin a game that the engine watches without playing; the lines ``opening`` set up its opening.
-        ``moves_to_go`` is that of ``limit_commands``.
+        """Begin a game in ``force`` mode. ``opening`` has the commands that set up the opening.
+
+        ``moves_to_go`` is the number of moves to the first time control, 0 for that of the limits.
         """
         limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
         commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
@@ -622,7 +628,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._client.claim = ""
 
     def _setting_up(self, position: str) -> list[str]:
-        """The lines that set up an opening's position; empty if ``_path`` has been set to moves that lead there."""
+        """The commands that set up an opening's position.
+
+        Empty if no command is needed: the game starts there, or ``_path`` now has moves that lead to the position.
+        """
         from elolab.engine.games.proof_game import proof_game
 
         game = game_named(self._game)
@@ -649,25 +658,25 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.has("setboard") and not self._refuses_setboard
 
     def _new_lines(self, first: int) -> list[str]:
-        """The lines that send the known moves from number ``first`` on."""
+        """The commands that send the moves of ``_known`` from index ``first`` on."""
         return self._client.move_lines(self._texts.write(self._start, self._known, first))
 
     def _refusal(self) -> str:
-        """The line by which the engine refused essential input; empty if it accepted everything."""
+        """The line with which the engine refused something that a game needs; empty if it accepted everything."""
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
-        """Note the opponent's offer of a draw; it is passed on before the engine's next search, unless the engine
-        declines offers by ``draw=0``.
+        """Record a draw offer of the opponent. It is sent before the next search, unless the engine declines offers
+        (``draw=0``).
         """
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """Send the new moves, or the position as the start of a new game; returns the lines that ask for a move.
+        """Send the new moves, or the position as a new game; returns the commands that request a move.
 
-        The last of them is ``go``, or the opponent's move if the engine is still playing because it ponders.
+        The last command is ``go``, or the opponent's move if the engine is pondering.
         """
         side = position.side_to_move
         first, self._known = len(self._known), [*self._path, *moves]
@@ -688,35 +697,37 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.think(*offer, *self._client.clock_lines(clock), *lines)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine lacks it."""
+        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine does not support
+        that.
+        """
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
         self._restarts = True
 
     def _take_resignation(self, side: int) -> None:
-        """Raise the exception for a resignation if the engine, which plays ``side``, has resigned out of turn."""
+        """Raise the exception for a resignation if the engine, playing ``side``, has resigned without being asked."""
         if self._client.has_resigned(side):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
     def _begins_afresh(self, clock: PlayerClock | None) -> bool:
-        """Whether the next request must send the position as the start of a new game; always False if the engine has no
-        ``setboard``.
-        """
+        """Whether the next request must send the position as a new game; always false without ``setboard``."""
         is_miscounting = (
             self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
     def _tell(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send the known moves from number ``first`` on to the watching engine, and wait until it has processed them;
-        no clock runs.
+        """Send the moves of ``_known`` from index ``first`` on in ``force`` mode and wait until the engine has
+        processed them.
+
+        No clock runs meanwhile.
         """
         asked = self._client.synchronise("force", *self._new_lines(first))
         told = " ".join(self._known[first:])
         self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), told)
 
     def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send the position as the start of a new game."""
+        """Send the position as a new game, in ``force`` mode."""
         setting_up = self._fresh(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
         self._counts_short = moves_to_go < self.spec.limits.moves_per_control
@@ -726,14 +737,17 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )
 
     def _fresh(self, position: Position) -> str:
-        """The line that sets up a position as the start of a new game."""
+        """The command that sets up a position as the start of a new game."""
         return setboard_command(without_history(position), self._client.engine_name)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     def _be_heard(self, converse: Callable[[], None], told: str) -> None:
-        """Hold a conversation in which the command ``told`` is sent; raises ``NoMove`` if the engine refuses it."""
+        """Call ``converse``, which sends the command ``told``; raises ``NoMove`` if the engine refuses the command.
+
+        Raises ``PlayerFault`` if the engine does not answer in time or ends.
+        """
         try:
             converse()
         except DeadlinePassed:
@@ -764,8 +778,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop the overdue engine and return the exception to raise: ``NoMove`` if the engine has claimed a result,
-        otherwise a fault.
+        """Stop an engine that has exceeded its time; returns the exception to raise.
+
+        This is ``NoMove`` if the engine has claimed a result, otherwise a fault.
         """
         if self._client.claim:
             self._halt()
@@ -795,7 +810,7 @@ def _miscounted(limits: Limits, plies: int) -> str:
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """The games that a program plays: those of its feature ``variants``, or chess without it."""
+    """Find out which games a program plays: those in its feature ``variants``, or chess if it has no such feature."""
     lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
     features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))
     played = re.split(r"[\s,]+", features.get("variants", "normal"))

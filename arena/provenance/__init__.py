@@ -1,1 +1,1 @@
-"""Provenance of games: elolab's sources and the files of players, and warnings about them."""
+"""Provenance of games: digests of elolab's sources and of the players' files, and warnings about changes."""

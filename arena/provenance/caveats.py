@@ -1,4 +1,4 @@
-"""Warnings that a run's figures cannot be fully trusted: games lost on time, mixed builds, refused workers."""
+"""Warnings that limit the trust in a run's results: games lost on time, mixed builds, refused workers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 @dataclass(frozen=True)
 class Caveats:
-    """Warnings about a run, as data; ``sentences`` writes them in any language."""
+    """The warnings about a run as data; ``sentences`` formats them in a language."""
 
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games."""
+    """How often each player forfeited a game, by kind of fault."""
     games: int = 0
-    """Number of games in which ``faults`` were counted."""
+    """Number of games that ``faults`` refers to."""
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = ()
-    """Warnings about the players' files and the workers, from ``arena.provenance.record.remarks_on``."""
+    """Warnings about the players' files and the workers: the result of ``arena.provenance.record.remarks_on``."""
 
     def sentences(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
         """One sentence for each warning, the most serious first."""
@@ -34,7 +34,8 @@ NO_CAVEATS = Caveats()
 
 
 def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
-    """The warnings about a folder's run; ``faults`` were counted in ``games`` games, by default in all games of the
-    store.
+    """The warnings about the run in a store.
+
+    ``faults`` were counted in ``games`` games, by default in all games of the store.
     """
     return Caveats(faults, len(store) if games is None else games, remarks_on(store))

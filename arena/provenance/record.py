@@ -1,11 +1,11 @@
-"""Record of the players' files, elolab's driver code and the refused workers of a folder's games.
+"""A folder's record of what played its games: the players' files, elolab's driver code, and the refused workers.
 
 A resumed run must play with the recorded files and driver code; see ``arena.provenance.sources``. Folders of earlier
 versions record less, and a run compares only what its folder records.
 
-The files of an external player are its program, and the files that its arguments and options name. A digest tells
-different builds apart. Files that a program finds by itself, such as modules of a script or an opening book of a fixed
-name, are not recorded.
+The files of an external player are its program and the files named by its arguments and options. Digests distinguish
+builds. Files that a program finds by itself are not recorded, such as the modules of a script or an opening book with a
+fixed name.
 """
 
 from __future__ import annotations
@@ -24,39 +24,39 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key of the external programs that played: a list of path as configured, working directory and digest for
-each build.
-"""
+"""Metadata key of the external programs that played: one list per build of path, working directory and digest."""
 OTHER_FILES = "files of players"
-"""Metadata key of other files that players' arguments and options name, in the form of ``PROGRAMS``."""
+"""Metadata key of the other files named by players' arguments and options; same form as ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key of the list of driver identities under which external programs played, in order; see
-``driver_identity``.
+"""Metadata key of the driver identities with which external programs played, a list in order of time.
+
+See ``driver_identity``.
 """
 ACCEPTED = "accepted changes"
-"""Metadata key of the digests of changed files and drivers that ``--accept-engine-change`` has accepted."""
+"""Metadata key of the digests of changed files and drivers that the user accepted with ``--accept-engine-change``."""
 REFUSED_WORKERS = "refused workers"
-"""Metadata key of the refused workers, a table from worker to reason."""
+"""Metadata key of the refused workers, a table of their reasons by worker."""
 
 
 class GameFile(NamedTuple):
-    """A file whose content can change an external player's moves."""
+    """A file that can influence an external player's moves."""
 
     word: str
-    """The path, as the command, an argument or an option gives it."""
+    """The path as written in the command, an argument or an option."""
     directory: str | None
-    """The program's working directory; ``None`` stands for the working directory of elolab."""
+    """The program's working directory; ``None`` for elolab's own working directory."""
     is_program: bool = True
 
     def digest(self) -> str | None:
-        """SHA-256 of the file's present content in hexadecimal digits; ``None`` if it is missing or unreadable on this
-        machine.
+        """SHA-256 of the file's current content in hexadecimal digits.
+
+        ``None`` if the file is missing or unreadable on this machine.
         """
         path = self.path()
         return None if path is None else digest_of_file(path)
 
     def path(self) -> str | None:
-        """The file's path on this machine, whether or not it exists; ``None`` for a program that is not found."""
+        """Absolute path on this machine, whether or not the file exists; ``None`` for a program that is not found."""
         try:
             if self.is_program:
                 return find_program([self.word], self.directory)
@@ -65,12 +65,12 @@ class GameFile(NamedTuple):
         return os.path.join(os.path.abspath(self.directory or ""), self.word)
 
     def is_of(self, player: PlayerSpec) -> bool:
-        """Whether the player's command or options name this file."""
+        """Whether the player's command, arguments or options name this file."""
         return self in _named_by(player)
 
     @property
     def kind(self) -> str:
-        """The kind of file for messages: ``program`` or ``file``."""
+        """The kind of file, as a word for messages: ``program`` or ``file``."""
         return "program" if self.is_program else "file"
 
     def __str__(self) -> str:
@@ -90,21 +90,23 @@ def digest_of_file(path: str | os.PathLike[str]) -> str | None:
 
 @functools.lru_cache(256)
 def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
-    """SHA-256 of a file, cached by its time of change, size and inode number, because workers ask for it before every
-    chunk of games.
+    """SHA-256 of a file in hexadecimal digits. Cached, because workers need it before every chunk of games.
+
+    The key of the cache is the path, the modification time in nanoseconds, the size in bytes and the inode number.
     """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_of(player: PlayerSpec) -> dict[GameFile, str]:
-    """Digest of each existing file that an external player's command or options name."""
+    """The digests of an external player's existing files: the program and the files that arguments and options name."""
     return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
 
 
 def _named_by(player: PlayerSpec) -> list[GameFile]:
-    """Possible files of a player: its program, and all arguments and values of options that contain a dot or a slash,
-    except logs.
+    """The paths that may be files of a player: its program, and arguments and option values with a dot or slash.
+
+    Paths of logs are left out.
     """
     if player.is_builtin or not player.command:
         return []
@@ -119,21 +121,21 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
 
 
 def _is_of_log(name: str) -> bool:
-    """Whether an option or flag of this name gives the path of a log, which the engine writes."""
+    """Whether an option or flag of this name sets the path of a log, which the engine writes."""
     return "log" in name.lower()
 
 
 class Provenance:
-    """The players' files and elolab's driver code in a run, which are recorded once the players have played.
+    """Tracks the players' files and elolab's driver code during a run and records them after the players have played.
 
-    A file that changes during its player's first games is an output of the player, and is not recorded.
+    A file that changes during its player's first games is taken for output of the player and is not recorded.
     """
 
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
-        """Read the record of the store's folder.
+        """Read the record of a store.
 
-        ``accepts_changes`` accepts changed files and changed driver code, and records that; files missing here may then
-        differ on other machines.
+        With ``accepts_changes``, changed files and driver code are accepted, and the store records that. A file that is
+        missing on this machine may then have another digest on other machines.
         """
         self._store = store
         self._recorded = recorded_files(store.metadata)
@@ -141,7 +143,7 @@ class Provenance:
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
         self.files: dict[GameFile, str] = {}
-        """The digest that each file of external players must have on every machine."""
+        """The digest that each file of the external players must have on every machine."""
         for file, digests in self._recorded.items():
             digest = file.digest() or (None if accepts_changes else digests[-1])
             if digest is not None:
@@ -150,8 +152,8 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Compute the digests of the files of a job's players before their first game; if a file is replaced later, the
-        first digest stays.
+        """Compute the digests of the files of a job's players, before their first game. Later changes do not replace
+        them.
         """
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
@@ -160,8 +162,9 @@ class Provenance:
                     self.files.setdefault(file, digest)
 
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
-        """Record the new files of players that have played, the driver code if it is new, and newly refused workers.
-        ``refused`` maps workers to reasons.
+        """Record new files of players that have played, a new driver code, and newly refused workers.
+
+        ``refused`` has the reason for each refused worker.
         """
         new: dict[str, object] = {}
         external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
@@ -185,9 +188,9 @@ class Provenance:
 
 
 def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
-    """The files that players used, each with the digests of all its builds, in the order of their first games.
+    """The recorded files of players, each with the digests of all its builds in order of time.
 
-    ``metadata`` returns the store's metadata of a key, and ``None`` for a missing key.
+    ``metadata`` returns the store's metadata for a key, ``None`` for a missing key.
     """
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
@@ -197,7 +200,7 @@ def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
 
 
 def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
-    """The recorded files as plain data for the store's metadata, by metadata key."""
+    """The recorded files as plain data for the store, by metadata key."""
     kept: dict[str, list[list[str | None]]] = {PROGRAMS: [], OTHER_FILES: []}
     for file, digests in recorded.items():
         kept[PROGRAMS if file.is_program else OTHER_FILES] += [[file.word, file.directory, one] for one in digests]
@@ -205,7 +208,9 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def files_in(store: Store) -> list[dict[str, str | None]]:
-    """Every build of the files that external players used, in order: kind, path, directory and SHA-256."""
+    """All builds of the external players' files in order of time; each has ``kind``, ``path``, ``directory`` and
+    ``sha256``.
+    """
     return [
         {"kind": file.kind, "path": file.word, "directory": file.directory, "sha256": digest}
         for file, digests in recorded_files(store.metadata).items()
@@ -214,22 +219,23 @@ def files_in(store: Store) -> list[dict[str, str | None]]:
 
 
 def drivers_in(store: Store) -> list[str]:
-    """Each ``driver_identity`` under which external programs played, in order."""
+    """Each ``driver_identity`` with which external programs played, in order of time."""
     return list(store.metadata(DRIVERS) or ())
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """Shortened digests of the builds of each file that external players used, as a comma-separated text, keyed by kind
-    and path.
+    """The builds of each file of the external players, as text for people.
+
+    The keys are kind and path, the values shortened digests separated by commas.
     """
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in recorded_files(store.metadata).items()}
 
 
 def builds_by_player(store: Store, players: Iterable[PlayerSpec]) -> dict[str, str]:
-    """Texts that identify the builds that played, by the player's name; players without a record are missing.
+    """A text for each player that identifies its builds; players without a record are missing.
 
-    It is ``elolab IDENTITY``, or the program and its files with their digests, ``engine sha256:DIGEST, net.nnue
-    sha256:DIGEST``. Digests are shortened, and joined by ``+`` if several builds played.
+    For a built-in player it is ``elolab IDENTITY``. For a program it lists the files with their digests, as in ``engine
+    sha256:DIGEST, net.nnue sha256:DIGEST``. Digests are shortened, and joined by ``+`` if several builds played.
     """
     identities, recorded = "+".join(sorted(store.engine_identities())), recorded_files(store.metadata)
     found = {}
@@ -255,15 +261,15 @@ def _shown(digests: Iterable[str]) -> str:
 
 
 def changed_since(store: Store) -> str:
-    """A phrase that names the first file or driver changed since a folder's last games; empty if none changed.
+    """A phrase about the first file or driver that has changed since a folder's last games; empty if none has.
 
-    A missing file is no change: other machines may play its games.
+    Missing files do not count, because other machines may play their games.
     """
     return next(iter(_changed(store).values()), "")
 
 
 def _changed(store: Store) -> dict[str, str]:
-    """Phrases that describe changes that were not accepted, keyed by the digest of the changed file or driver code."""
+    """A phrase about each change that was not accepted, by the digest of the changed file or driver code."""
     found = {}
     for file, digests in recorded_files(store.metadata).items():
         now = file.digest()
@@ -280,7 +286,7 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """Warnings about a folder's provenance: pairs of a message key of ``arena`` and the message's fields."""
+    """The warnings about a folder's provenance: pairs of a message key in the catalogue of ``arena`` and its fields."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
         for file, digests in recorded_files(store.metadata).items()
@@ -298,7 +304,9 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _games_from_used_openings(store: Store) -> int:
-    """Number of a tournament's games whose two players had played the opening before, in an earlier pair."""
+    """Number of games in a tournament for which the two players had already played the opening in an earlier pair of
+    games.
+    """
     if not (store.metadata("specification") or {}).get("opening_reuse"):
         return 0
     pairings = [outcome.pairing for outcome in store.outcomes()]

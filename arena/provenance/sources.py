@@ -1,8 +1,8 @@
-"""Digests of elolab's own sources outside the engine (for the engine see ``engine.compiled.identity``).
+"""Digests of elolab's own sources outside the engine; for the engine see ``engine.compiled.identity``.
 
-A run and its workers must have identical bytes in every source that can decide a game; it is enough to install the
-same version. A folder of games outlives versions, so only the engine's identity must match and, if external programs
-play, ``driver_identity``. Changes of reports, statistics or comments affect neither.
+All sources that can influence a game must be identical in a run and its workers; installing the same version ensures
+that. A folder may be continued with a later version of elolab: then only the engine's identity must match and, if
+external programs play, ``driver_identity``. Changes of reports, statistics or comments affect neither.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from elolab.engine.compiled.identity import source_without_comments
 from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 
 SHOWN_DIGITS = 12
-"""Number of hexadecimal digits that messages show of a digest."""
+"""Number of hexadecimal digits of a digest that messages show."""
 _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
-"""Names of folders in ``arena`` and ``engine`` whose sources cannot influence a game."""
+"""Folders of ``arena`` and ``engine`` whose sources cannot influence a game."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
-"""Patterns of the modules in ``arena`` that talk to programs and judge their answers."""
+"""Patterns of the modules in ``arena`` that communicate with programs and judge their answers."""
 _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
 
 
 @functools.cache
 def source_digests() -> Mapping[str, str]:
-    """Shortened digest of every source that can decide a game, keyed by path; computed once per process."""
+    """A shortened digest of each source that can influence a game, by path; computed once per process."""
     packages = (_ARENA, ENGINE_DIRECTORY)
     files = [(path, path.relative_to(package.parent)) for package in packages for path in package.rglob("*.py")]
     return {
@@ -38,13 +38,14 @@ def source_digests() -> Mapping[str, str]:
 
 
 def sources_digest() -> str:
-    """One digest for all of ``source_digests``: twelve hexadecimal digits."""
+    """A common digest of ``source_digests``: twelve hexadecimal digits."""
     return _digest_of(f"{name} {digest}\n" for name, digest in source_digests().items())
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """A phrase that names a source that differs between a worker, whose ``source_digests`` are ``there``, and this
-    process; empty if all agree.
+    """A phrase about the first source that differs between a worker and this process; empty if all agree.
+
+    ``there`` has the ``source_digests`` of the worker.
     """
     here = source_digests()
     names = [name for name in sorted({**here, **there}) if here.get(name) != there.get(name)]
@@ -56,9 +57,9 @@ def difference_in_sources(there: Mapping[str, str]) -> str:
 
 @functools.cache
 def driver_identity() -> str:
-    """Digest of the code that talks to programs and judges their answers: twelve hexadecimal digits.
+    """Digest of the code that communicates with programs and judges their answers: twelve hexadecimal digits.
 
-    Changes of comments and docstrings do not change it.
+    Comments and docstrings do not affect it.
     """
     files = [path for pattern in _DRIVER for path in sorted(_ARENA.glob(pattern)) if path.name not in _NOT_DRIVER]
     return _digest_of(source_without_comments(path.read_text("utf-8")) for path in files)

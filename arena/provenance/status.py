@@ -1,7 +1,7 @@
-"""``status.json``: how a run ended, for programs; ``configs/schemas/status.json`` describes its keys.
+"""``status.json``: how a run ended, for other programs to read. ``configs/schemas/status.json`` describes its keys.
 
-A run writes the file when it begins, with the reason ``running``, and when it ends, however it ends. A process that is
-killed leaves ``running`` behind; ``read_status`` then reports ``died``, because nobody holds the folder's lock.
+A run writes the file when it begins, with the reason ``running``, and again when it ends. After a killed process the
+file still contains ``running``; ``read_status`` then returns ``died``, because no process holds the folder's lock.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 STATUS_NAME = "status.json"
 SCHEMA_VERSION = 1
 FAULTS_FOLDER = "faults"
-"""Subfolder of a run with one text file per fault: the fault and the end of the dialogue before it."""
+"""Subfolder of a run with one text file per fault: the fault and the last lines exchanged before it."""
 MOST_FAULTS = 100
-"""Number of faults that the status lists and whose dialogues become files, the first ones of the schedule."""
+"""Maximum number of faults that the status lists and that get a file; the first ones in schedule order are kept."""
 
 RUNNING = "running"
 FINISHED = "finished"
@@ -44,18 +44,21 @@ FAILED = "failed"
 DIED = "died"
 UNKNOWN = "unknown"
 REASONS = (RUNNING, FINISHED, DECIDED, INCOMPLETE, INTERRUPTED, FAULTS, FAILED, DIED, UNKNOWN)
-"""Values of ``reason``. ``decided``: a sequential test ended the run. ``incomplete``: games remain, because a player
-could not be started. ``faults``: too many faults stopped it. ``unknown``: a run of an older version."""
+"""Values of ``reason``, how a run ended.
+
+``decided``: a sequential test ended the run. ``incomplete``: games are missing because a player could not be started.
+``faults``: too many faults stopped the run. ``unknown``: an older version played the run.
+"""
 
 
 @dataclass
 class Conclusion:
-    """The findings of a run so far, which its kind updates."""
+    """The findings of a run so far. The code of each kind of run updates them."""
 
     verdict: str | None = None
-    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if it has no single one, or not yet."""
+    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if there is none yet, or only verdicts of parts."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Verdicts of the run's parts, by name."""
+    """Verdicts of the parts of a run, by name."""
     is_decided: bool = False
     """Whether a sequential test ended the run."""
 
@@ -66,13 +69,15 @@ class Ending:
 
     reason: str
     signal: int | None = None
-    """Number of the signal that interrupted it."""
+    """Number of the signal that interrupted the run, if one did."""
     error: str | None = None
-    """The error that ended it, as one line."""
+    """The error that ended the run, in one line, if one did."""
 
 
 def new_status(kind: str, key: str) -> dict[str, Any]:
-    """The status of a run that begins now; ``key`` is the name of its specification in the store."""
+    """The status of a run that begins now. ``kind`` is the kind of run, ``key`` the store's metadata key of the
+    specification.
+    """
     return {
         "schema_version": SCHEMA_VERSION,
         "kind": kind,
@@ -92,7 +97,10 @@ def new_status(kind: str, key: str) -> dict[str, Any]:
 def ended_status(
     status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: Ending
 ) -> dict[str, Any]:
-    """The status of a run that ends now; writes the files of its faults' dialogues into the folder."""
+    """The status of a run that ends now. ``planned`` is its number of games.
+
+    Also writes the dialogues before the run's faults as files into the store's folder.
+    """
     faulty = faulty_games(store)
     for record in faulty[:MOST_FAULTS]:
         write_dialogue(store.directory, record)
@@ -120,9 +128,9 @@ def joined_status(
     conclusion: Conclusion,
     ending: Ending,
 ) -> dict[str, Any]:
-    """The status of a folder whose games lie in the runs of its subfolders ``parts``.
+    """The status of a folder whose games are stored in the runs of its subfolders ``parts``.
 
-    ``planned`` is the number of games at most, ``specification`` a digest.
+    ``planned`` is the maximum number of games, ``specification`` the digest of the specification.
     """
     found = [(part, kept) for part in parts if "games" in (kept := _kept(directory / part))]
     faults = [
@@ -146,7 +154,10 @@ def joined_status(
 
 
 def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameRecord]) -> dict[str, Any]:
-    """The part of a status that follows from the store; ``key`` names the specification there."""
+    """The part of a status that is computed from the store. ``key`` is the store's metadata key of the specification.
+
+    ``planned`` is the run's number of games; ``faulty`` has the games that a fault ended.
+    """
     specification = store.metadata(key)
     return {
         "format": _format_of(specification),
@@ -163,18 +174,21 @@ def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameReco
 
 
 def _format_of(specification: Any) -> str | None:
-    """A tournament's format; ``None`` for other specifications, whose ``format`` may be a number."""
+    """The format of a tournament; ``None`` for the specification of another kind of run."""
     found = specification.get("format") if isinstance(specification, dict) else None
     return found if isinstance(found, str) else None
 
 
 def faulty_games(store: Store) -> list[GameRecord]:
-    """The games that a player's fault ended, in schedule order."""
+    """The games that ended by a fault of a player, in schedule order."""
     return list(store.ended_by(FORFEITS))
 
 
 def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = True) -> None:
-    """Replace the folder's status atomically; a file that cannot be written is left for the store to report."""
+    """Replace the status file of a folder atomically. ``durable`` waits until it is on the disk.
+
+    A failure is ignored, because the store of the same folder reports it.
+    """
     try:
         replace_file(directory / STATUS_NAME, json.dumps(status, ensure_ascii=False, indent=1) + "\n", durable=durable)
     except FileError:
@@ -182,10 +196,11 @@ def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = 
 
 
 def read_status(directory: Path, *, is_running: bool, store: Store | None = None) -> dict[str, Any]:
-    """The status of a run, also of one that runs, died, or was played by an older version, which left no file.
+    """Read how a run ended, also for a run that is running, was killed, or was played by an older version without this
+    file.
 
-    ``is_running`` says whether a process holds the folder's lock. ``store`` completes a status whose run did not write
-    its end; without it the status has only what the file says.
+    ``is_running`` is true if a process holds the folder's lock. If the run did not write its end, the games and digests
+    are taken from ``store``; without a store, the status has only what the file contains.
     """
     status = _kept(directory)
     if status and status["reason"] != RUNNING and not is_running:
@@ -204,7 +219,7 @@ def read_status(directory: Path, *, is_running: bool, store: Store | None = None
 
 
 def _kept(directory: Path) -> dict[str, Any]:
-    """The contents of the folder's file; empty if it is missing, unreadable, or of a newer version."""
+    """The contents of the folder's status file; empty if it is missing, unreadable or of a newer version."""
     try:
         status = json.loads((directory / STATUS_NAME).read_text("utf-8"))
     except (OSError, ValueError):
@@ -214,13 +229,13 @@ def _kept(directory: Path) -> dict[str, Any]:
 
 
 def _reason_in(live: Mapping[str, Any]) -> str:
-    """How a run of an older version ended, by its ``live.json``."""
+    """How the run of an older version ended, by its ``live.json``."""
     state = live.get("state")
     return str(state) if state in (RUNNING, FINISHED, INTERRUPTED, FAILED) else UNKNOWN
 
 
 def _key_in(store: Store | None, live: Mapping[str, Any]) -> str:
-    """Name of the specification in the store of an older version: a tournament's, else the kind of run."""
+    """The metadata key of the specification in the store of an older version: ``specification`` or the kind of run."""
     is_tournament = store is None or store.metadata("specification") is not None
     return "specification" if is_tournament else str(live.get("kind", ""))
 
@@ -231,7 +246,9 @@ def _planned_in(live: Mapping[str, Any]) -> int:
 
 
 def _fault(record: GameRecord, directory: Path) -> dict[str, Any]:
-    """A fault as plain data; ``dialogue`` is the path of its file, relative to the folder."""
+    """A fault as plain data. ``dialogue`` is the path of the file with the dialogue, relative to the folder, or
+    ``None``.
+    """
     cause = cause_of(record)
     assert cause is not None
     player, fault = cause
@@ -253,7 +270,7 @@ def _dialogue_path(record: GameRecord) -> Path:
 
 
 def write_dialogue(directory: Path, record: GameRecord) -> None:
-    """Write the end of the dialogue before a fault into its file, unless it exists or there was no dialogue."""
+    """Write the last lines exchanged before a fault to a file, unless the file exists or there were none."""
     path, lines = directory / _dialogue_path(record), record.detail.get("dialogue")
     if not lines or path.is_file():
         return

@@ -1,1 +1,1 @@
-"""Reports on games: pages, tables, plots."""
+"""Reports on games: HTML and Markdown pages, tables and plots."""

@@ -1,4 +1,4 @@
-"""The data of a tournament's report, and functions that express them as sentences, facts and numbers."""
+"""The data of a tournament's report, and functions that turn them into sentences, facts and numbers."""
 
 from __future__ import annotations
 
@@ -29,59 +29,59 @@ from elolab.engine.settings.configuration import specification_word
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum number of players for which a report has tables with rows and columns for all players."""
+"""Maximum number of players up to which a report has tables with one row and one column per player."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """All data from which a tournament's report is written."""
+    """All data that a tournament's report shows."""
 
     spec: TournamentSpec
     records: Sequence[GameSummary]
     """Summaries of the games, in schedule order."""
     games: PackedGames
-    """The games with their moves, in the form that the page reads."""
+    """The games with their moves, packed for the page's replay."""
     planned_games: int
-    """Only games whose number in the schedule is less than this number count."""
+    """Number of games of the schedule. Games with a higher number, played beyond it, do not count."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
-    """Counted search events of the players; empty if no player counted any."""
+    """The players' search statistics; empty if no player counted search events."""
     counted_plots: tuple[Plot, ...] = ()
     sequential: SequentialRun | None = None
-    """State of the tournament's sequential test; ``None`` if it has none."""
+    """State of the sequential test; ``None`` if the tournament has none."""
     runs: tuple[tuple[str, TournamentSpec], ...] = ()
-    """In a joint report, pairs of each run's folder and tournament; empty otherwise."""
+    """In a joint report, the folder and tournament of each run; otherwise empty."""
     notes: tuple[str, ...] = ()
     """Warnings and explanations for the reader."""
     language: str = DEFAULT_LANGUAGE
     placing: Placing | None = None
-    """Final places in a Swiss tournament or a knockout; ``None`` in other formats."""
+    """Final ranking of a Swiss tournament or a knockout; ``None`` in other formats."""
     expected_games: int | None = None
-    """Number of games to be played, if the run was shortened; ``None`` stands for ``planned_games``."""
+    """Number of games that the run should have, if it was shortened; ``None`` means ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
-    """Conditions of players by name, for copies of games."""
+    """How each player played, by name, as the replay and copied games show it."""
     variations: tuple[VariationCount, ...] = ()
-    """Scores and variations that players announced with their moves, and the faults in them."""
+    """For each player: how many scores and variations it announced with its moves, and how many of them have faults."""
 
     @property
     def say(self) -> Catalogue:
-        """The messages of reports in the report's language."""
+        """The catalogue of the report's texts in its language."""
         return Catalogue(REPORTS, self.language)
 
     @property
     def has_many_players(self) -> bool:
-        """Whether there are too many players for tables with rows and columns for all players."""
+        """Whether there are too many players for tables with one row and one column per player."""
         return len(self.tables.standings) > MAX_TABLED_PLAYERS
 
     @functools.cached_property
     def counted(self) -> list[GameSummary]:
-        """Summaries of the games that count, see ``planned_games``."""
+        """Summaries of the games that count; see ``planned_games``."""
         return [record for record in self.records if record.pairing.number < self.planned_games]
 
     def plot(self, name: str) -> Plot:
-        """The figure with that name; it must exist."""
+        """The plot with that name, which must exist."""
         return next(plot for plot in self.plots if plot.name == name)
 
 
@@ -91,16 +91,14 @@ def number_text(count: int) -> str:
 
 
 def mean_text(value: float | None, digits: int) -> str:
-    """A mean as text: with ``digits`` decimals if it is less than 1000, otherwise as a whole number; a dash for
-    ``None``.
-    """
+    """A mean as text: ``digits`` decimals below 1000, otherwise a whole number; a dash for ``None``."""
     if value is None:
         return "\N{EN DASH}"
     return number_text(round(value)) if digits == 0 or value >= 1000 else f"{value:.{digits}f}"
 
 
 def summary_of(contents: Contents) -> str:
-    """The report's summary: a sentence on the games, one on the outcome, and one on each kind of fault."""
+    """The summary of the report: the number of games, the outcome, and a sentence for each kind of fault."""
     say, arena = contents.say, Catalogue(ARENA, contents.language)
     if contents.placing is not None:
         finding = result_sentence(contents.placing, arena)
@@ -132,9 +130,7 @@ def _leader_sentence(contents: Contents) -> str:
 
 
 def _match_sentence(tables: Tables, say: Catalogue) -> str:
-    """A sentence on the result of a match between two players, with the Elo difference and its 95 % interval, which may
-    be asymmetrical.
-    """
+    """A sentence on the result of a match, with the Elo difference of the leader and its 95 % interval."""
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]
@@ -146,7 +142,7 @@ def _match_sentence(tables: Tables, say: Catalogue) -> str:
 
 
 def warnings_of(contents: Contents) -> list[str]:
-    """Warnings that the reader should see before the numbers."""
+    """Warnings to be read before the numbers."""
     counter, say = contents.tables.counter, contents.say
     found = [*contents.caveats.sentences(contents.language), *contents.notes]
     arena = Catalogue(ARENA, contents.language)
@@ -178,7 +174,7 @@ def _identities(contents: Contents) -> list[str]:
 
 
 def facts_of(contents: Contents) -> list[tuple[str, str]]:
-    """The conditions of the games, as pairs of a label and a text."""
+    """The conditions and basic facts of the games, as pairs of a label and a text."""
     say, words = contents.say, game_words(contents.spec.game, contents.language)
     counts = contents.tables.counter.first_mover()
     advantage, error = contents.tables.ratings.first_move_advantage, contents.tables.ratings.first_move_error
@@ -221,13 +217,13 @@ def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
 
 
 def _run_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """Name and conditions of one tournament of a joint report, in one line."""
+    """Name and conditions of one tournament in a joint report, in one line."""
     conditions = [say("fact.condition", label=label.lower(), text=text) for label, text in _conditions(spec, say)]
     return say("fact.run", name=spec.name, conditions=say("fact.semicolon").join(conditions))
 
 
 def _format_text(spec: TournamentSpec, say: Catalogue) -> str:
-    """The tournament's format and the settings that belong to it, as text."""
+    """The format of a tournament and its settings, as text."""
     text = say(
         f"format.{spec.format}_text", pairs=number_text(spec.pairs_of_encounter), rounds=spec.rounds,
         challengers=spec.gauntlet_players, tiebreak_pairs=spec.tiebreak_pairs,
@@ -261,8 +257,10 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
 
 
 def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
-    """The settings of a player as text: a built-in player's non-default parameters, or an external player's protocol,
-    command and options.
+    """A player's settings as text.
+
+    For a built-in player these are the parameters that differ from their defaults; for an external player the protocol,
+    the command and the options.
     """
     options = options_text(player, game)
     if not player.is_builtin:
@@ -272,7 +270,7 @@ def setting_text(player: PlayerSpec, game: str, say: Catalogue) -> str:
 
 
 def command_text(player: PlayerSpec, say: Catalogue) -> str:
-    """The command line of an external player; for a program built from a commit, also the commit."""
+    """The command line of an external player as text, with the commit if elolab built the program."""
     command = shlex.join(player.shown_command)
     if player.built is None:
         return command

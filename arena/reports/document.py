@@ -1,4 +1,4 @@
-"""A report as a list of sections, written once and rendered as a self-contained HTML page and as Markdown."""
+"""The model of a report: a list of sections, rendered as a self-contained HTML page, as Markdown or as LaTeX tables."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from elolab.arena.statistics.faults import FaultCount, fault_sentences
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 LATEX_NAME = "tables.tex"
-"""Name of the file with the tables of a report for LaTeX."""
+"""Name of the file with a report's tables in LaTeX."""
 SUMMARY_NAME = "summary.md"
-"""Name of the file with the short summary of a report."""
+"""Name of the file with a report's short summary."""
 NUMBER, TEXT = "number", ""
 
 
 @dataclass(frozen=True)
 class Note:
-    """A paragraph; ``warning`` highlights it."""
+    """A paragraph of text; highlighted if it is a ``warning``."""
 
     text: str
     warning: bool = False
@@ -34,51 +34,51 @@ class Note:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading inside a section."""
+    """A heading within a section."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Facts:
-    """A list of pairs of a label and a text."""
+    """A list of facts, each a pair of a label and a text."""
 
     entries: Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True)
 class Commands:
-    """Command lines that the reader can copy."""
+    """Command lines for the reader to copy."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Several figures, shown side by side."""
+    """Several plots side by side."""
 
     plots: tuple[Plot, ...]
 
 
 @dataclass(frozen=True)
 class TextTable:
-    """A table of texts."""
+    """A table whose cells are texts."""
 
     heads: tuple[tuple[str, str], ...]
-    """For each column, the pair of its title and its unit; the unit may be empty."""
+    """For each column, a pair of title and unit; the unit may be empty."""
     kinds: tuple[str, ...]
-    """CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or a class that ``table_of`` lists."""
+    """The CSS class of each column: ``NUMBER``, ``TEXT`` (no class), or a class listed in ``table_of``."""
     rows: tuple[tuple[str, ...], ...]
     row_head: int = 0
-    """Index of the column that names the row."""
+    """Index of the column whose cells are the titles of the rows."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """A diagram built from HTML elements; Markdown shows ``instead``."""
+    """A diagram of HTML elements. In Markdown, the blocks ``instead`` replace it."""
 
     macro: str
-    """Name of the macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
+    """Macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
     fields: dict[str, Any]
     """Arguments of the macro, by name."""
     instead: tuple[TextTable | Plot, ...]
@@ -92,28 +92,28 @@ class Section:
     """A heading and the blocks below it."""
 
     name: str
-    """The section's anchor in the HTML page."""
+    """Anchor of the section in the HTML page."""
     title: str
     blocks: Sequence[Block]
 
 
 @dataclass(frozen=True)
 class Document:
-    """A whole report."""
+    """A complete report, independent of the output format."""
 
     title: str
     kicker: str
-    """The line above the title, which says the kind of report."""
+    """The short line above the title that names the kind of report."""
     summary: str
     sections: tuple[Section, ...]
     language: str = DEFAULT_LANGUAGE
-    """Language of the report: one of ``engine.language.LANGUAGES``."""
+    """Language of the report, one of ``engine.language.LANGUAGES``."""
     warnings: tuple[str, ...] = ()
-    """Warnings that the reader should see before the numbers."""
+    """Warnings to be read before the numbers."""
     games: GamesOnPage | None = None
-    """Games that the reader can replay on the page, after the sections; ``None`` for no games."""
+    """Games that can be replayed on the page, below the sections; ``None`` for a report without games."""
     headline: tuple[Block, ...] | None = None
-    """Blocks of the short summary; ``None`` stands for the tables and facts of the first section."""
+    """The blocks of the short summary; ``None`` means the tables and facts of the first section."""
 
     @property
     def plots(self) -> list[Plot]:
@@ -132,11 +132,11 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """Build a table whose first column names the row; the columns with the indices ``numbers`` are aligned to the
-    right.
+    """Create a table whose first column has the titles of the rows. Columns with the indices ``numbers`` are
+    right-aligned.
 
-    ``kinds`` maps CSS classes to indices of other columns: ``sentence`` for wide texts, ``figures_cell`` for several
-    figures in a cell, ``whole`` for cells without line breaks.
+    ``kinds`` has a list of column indices for other CSS classes: ``sentence`` for long texts, ``figures_cell`` for
+    several numbers in a cell, ``whole`` for cells without line breaks.
     """
     known = dict.fromkeys(numbers, NUMBER)
     known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
@@ -147,10 +147,11 @@ def table_of(
 def write_document(
     directory: Path, document: Document, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> Path:
-    """Write report.html, report.md, summary.md and the plots into ``directory``; returns the path of report.html.
-    Raises ``FileError``. tables.tex is written if ``also_written_as`` wants ``tex`` or the folder has such a file.
+    """Write a report into ``directory``: ``report.html``, ``report.md``, ``summary.md`` and the plots.
 
-    ``caveats``, and the ``faults`` by which players lost games, become warnings at the top of the report.
+    Returns the path of ``report.html``. Also writes ``tables.tex`` if ``also_written_as`` has selected ``tex`` or the
+    file exists. ``caveats`` and ``faults``, the faults by which players lost games, become warnings at the top of the
+    report. Raises ``FileError``.
     """
     language = document.language
     found = caveats.sentences(language) + fault_sentences(faults, Catalogue("elolab.arena", language), language)
@@ -169,8 +170,8 @@ def write_document(
 def html_page(document: Document) -> str:
     """Render a report as one HTML page.
 
-    The page contains everything that it needs. Only if it has too many games, it loads them from the folder
-    ``GAMES_FOLDER`` next to it.
+    The page is self-contained, except that a large number of games is loaded from the folder ``GAMES_FOLDER`` next to
+    it.
     """
     shell = Catalogue(REPORTS, document.language)
     first, *others = document.sections
@@ -189,13 +190,13 @@ def html_page(document: Document) -> str:
 
 
 def notebook_html(document: Document) -> str:
-    """Render a report for the output cell of a notebook: the page in a frame, so that its styles stay inside."""
+    """Render a report for the output cell of a notebook. The page is in a frame, which keeps its styles apart."""
     page = html.escape(html_page(document))
     return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
 
 def html_sections(sections: Sequence[Section], language: str) -> str:
-    """Render sections as HTML, for inclusion in another page."""
+    """Render sections as HTML, to be included in another page."""
     return render(f"{REPORTS}/sections.html.j2", language, sections=_with_kinds(sections))
 
 
@@ -207,7 +208,7 @@ def _with_kinds(sections: Sequence[Section]) -> list[tuple[Section, list[tuple[s
 
 
 def markdown(document: Document) -> str:
-    """Render a report as Markdown, without its games; figures are links to their SVG files."""
+    """Render a report as Markdown, without its games; plots are links to their SVG files."""
     warnings = (f"> {escaped(text)}" for text in document.warnings)
     parts = [f"# {document.title}", f"*{document.kicker}*", escaped(document.summary), *warnings]
     for section in document.sections:
