@@ -1,1 +1,1 @@
-"""Players given as git commits: their repositories, and the builds that elolab keeps."""
+"""Players that are built from git commits: repositories, builds, and the cache in which elolab keeps both."""

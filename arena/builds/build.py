@@ -1,8 +1,9 @@
-"""Builds of commits. Each is made once and kept in the cache folder, in a folder named after what it depends on.
+"""Builds commits; every build is kept in the cache folder and reused.
 
-``builds/DIGEST/tree`` is the checked-out and built tree. ``builds/DIGEST/build.json`` says what it is. It is written
-last, so that a build without it is unfinished, and the next run makes it again. A lock keeps two runs from making the
-same build at once. The folder never moves, because programs may contain paths of their tree.
+A build is identified by a digest of the commit, the build command and the machine. ``builds/DIGEST/tree`` holds the
+checked-out and compiled sources. ``builds/DIGEST/build.json`` describes the build and is written last: a folder without
+it is incomplete and is built again. A lock prevents two runs from making one build at the same time. The folder is
+never moved, because programs may contain absolute paths.
 """
 
 from __future__ import annotations
@@ -27,18 +28,21 @@ from elolab.engine.errors import UserError
 RECORD_NAME = "build.json"
 TREE_NAME = "tree"
 GATE = 'read -r _ && exec /bin/sh -c "$1" </dev/null'
-"""Script that runs its first argument once it has read a line, which comes when the supervisor knows its process."""
+"""Shell script that waits for a line of input, then runs the command in its first argument.
+
+The supervisor registers the process before it sends the line, so that it can always end the command.
+"""
 LINES_SHOWN = 12
-"""Number of lines of a failed build's output that are shown."""
+"""Maximum number of lines shown from the output of a failed build."""
 
 
 class BuildError(UserError):
-    """Raised if a commit's build fails or makes no program; the message names the file with the build's output."""
+    """Raised if a build fails or does not produce the player's program; the message names the log file of the build."""
 
 
 @cache
 def platform_name() -> str:
-    """The machine on which a build runs: system, architecture and processor, because builds may be for it alone."""
+    """System, architecture and processor of this machine; a build may not run on other machines."""
     processor = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
@@ -49,25 +53,26 @@ def platform_name() -> str:
 
 
 def build_folder(commit: str, build: str) -> Path:
-    """The folder of a build on this machine. A commit's name decides its files, wherever its repository lies."""
+    """Folder of a build in the cache; it depends on the commit's hash, the build command and this machine."""
     return cache_folder() / "builds" / digest_of([commit, build, platform_name()])
 
 
 def tree_of(commit: str, build: str) -> Path:
-    """The folder in which a commit is checked out and built."""
+    """Folder that holds the checked-out and compiled sources of a commit."""
     return build_folder(commit, build) / TREE_NAME
 
 
 def is_built(commit: str, build: str) -> bool:
-    """Whether the build is finished."""
+    """Whether the build is complete."""
     return (build_folder(commit, build) / RECORD_NAME).is_file()
 
 
 def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
-    """Check out and build a commit unless that was done before; returns its tree.
+    """Check out and build a commit, unless the cache has the build already; returns the folder of its sources.
 
-    ``build`` is a command line of the shell, run in the tree; nothing is run if it is empty. If it fails, prints its
-    last lines to standard error, keeps nothing but its output in ``DIGEST.log``, and raises ``BuildError``.
+    ``build`` is a shell command that runs in that folder; an empty text builds nothing. If the command fails, prints
+    the last lines of its output to standard error, keeps the whole output in ``DIGEST.log``, removes the rest, and
+    raises ``BuildError``.
     """
     folder = build_folder(commit.name, build)
     record = folder / RECORD_NAME
@@ -103,7 +108,7 @@ def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
 
 
 def _check_out(repository: Repository, commit: Commit, tree: Path) -> None:
-    """Check out a commit with its submodules; objects stay in the repository."""
+    """Check out a commit and its submodules into ``tree``, which shares the repository's git objects."""
     plain = ("-c", "core.autocrlf=false", "-c", "advice.detachedHead=false", "-c", "protocol.file.allow=always")
     run_git("clone", "--quiet", "--shared", "--no-checkout", str(repository.folder), str(tree), options=plain)
     run_git("remote", "set-url", "origin", repository.origin, folder=tree)
@@ -113,7 +118,10 @@ def _check_out(repository: Repository, commit: Commit, tree: Path) -> None:
 
 
 def _run(build: str, tree: Path, log: Path, what: str) -> None:
-    """Run a build and write its output to ``log``. Its processes end with this one, also if it is killed."""
+    """Run a build command and write its output to ``log``; raises ``BuildError`` if it fails.
+
+    ``what`` names the commit in the message. The command's processes end with this process, even if it is killed.
+    """
     with log.open("wb") as output:
         process = subprocess.Popen(
             ["/bin/sh", "-c", GATE, "sh", build], cwd=tree, env=environment(), stdin=subprocess.PIPE, stdout=output,

@@ -1,4 +1,4 @@
-"""The folder in which elolab keeps copies of repositories and builds, and locks for the files in it."""
+"""elolab's cache folder for copies of repositories and for builds, and locks on files in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """The user's cache folder of elolab: ``~/.cache/elolab``, or in the folder that ``XDG_CACHE_HOME`` names."""
+    """elolab's folder in the user's cache: ``$XDG_CACHE_HOME/elolab``, or ``~/.cache/elolab`` if the variable is not
+    set.
+    """
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "elolab"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"
@@ -19,9 +21,10 @@ def cache_folder() -> Path:
 
 @contextmanager
 def waiting_lock(path: Path, waits: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold the lock of a file, which stays; the system releases the lock when the process ends, however it ends.
+    """Context manager that holds an exclusive lock on a file, waiting until it is free.
 
-    Calls ``waits`` once if another process holds the lock, and waits until it is free.
+    Creates the file if needed and does not remove it. Calls ``waits`` once if another process holds the lock. The
+    system releases the lock even if this process is killed.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -1,4 +1,4 @@
-"""Players' tables with the keys ``source`` and ``build``: their names, and the programs in their built trees."""
+"""Players whose tables have ``source`` and ``build``: resolves the commit and finds the program in its build."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from elolab.engine.settings.schema import Table
 
 
 def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> dict[str, Any]:
-    """A player's table whose ``source`` names its commit in full, so that a later change of a branch does not matter.
+    """Return a player's table with the full commit hash in ``source``, so that the branch may move on.
 
-    A player without a name gets one from the repository and the commit. Warns about changes in the working tree, which
-    do not play. ``fetch`` is as for ``Repository.commit``. Raises ``UserError``.
+    Adds a name made from repository and commit if the table has none. Prints a warning if the working tree has changes,
+    because uncommitted changes are not built. ``where`` names the table in messages; ``fetch`` is as for
+    ``Repository.commit``. Raises ``UserError``.
     """
     table = Table(entry, where, ANY_PLAYER, knows_all=False)
     try:
@@ -38,9 +39,10 @@ def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> 
 
 
 def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """A player's table whose ``command`` and ``directory`` lead into the tree of its commit, which is built if needed.
+    """Return a player's table with ``command`` and ``directory`` inside its commit's build; builds the commit if
+    needed.
 
-    Raises ``UserError`` if the commit cannot be built, or its tree lacks the program.
+    ``where`` names the table in messages. Raises ``UserError`` if the build fails or does not contain the program.
     """
     entry = with_commit(entry, where)
     table = Table(entry, where, ANY_PLAYER, knows_all=False)
@@ -62,7 +64,7 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _found(tree: Path, program: str) -> str:
-    """A hint at programs of that name elsewhere in the tree."""
+    """Hint for an error message: the path of such a program elsewhere in the tree, or advice if there is none."""
     name = os.path.basename(program)
     found = sorted(path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK))
     if not found:
@@ -71,7 +73,9 @@ def _found(tree: Path, program: str) -> str:
 
 
 def commit_build(table: Table) -> CommitBuild | None:
-    """The build of a table that ``with_program`` returned; ``None`` for a player that is no commit."""
+    """Description of the build that ``with_program`` has put into a table; ``None`` if the player is not built from a
+    commit.
+    """
     if SOURCE not in table:
         if "build" in table:
             raise table.error("build", "no such key without source = REPO@REV")
@@ -82,9 +86,9 @@ def commit_build(table: Table) -> CommitBuild | None:
 
 
 def restored(player: PlayerSpec) -> PlayerSpec:
-    """A stored player with its program in today's cache folder; builds its commit again if need be.
+    """Return a stored player with the paths of its program in the current cache folder.
 
-    Raises ``UserError``.
+    Builds the commit again if the cache no longer has it. Raises ``UserError``.
     """
     built = player.built
     if built is None:

@@ -1,7 +1,7 @@
-"""A git repository in a folder or behind a URL, and its commits. Everything is asked of the program ``git``.
+"""A git repository, local or remote, and its commits; runs the program ``git``.
 
-A source is written ``REPO@REV``: a folder or a URL, and a revision as git names it, such as ``main``, ``v1.2``,
-``HEAD~1`` or a commit. elolab keeps a copy of a repository behind a URL in its cache folder.
+A source is written ``REPO@REV``. ``REPO`` is a folder or a URL. ``REV`` is any revision that git accepts, such as
+``main``, ``v1.2``, ``HEAD~1`` or a commit hash. elolab keeps a copy of a remote repository in its cache folder.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from elolab.engine.language import console
 from elolab.engine.settings.configuration import nearest
 
 SHOWN_DIGITS = 8
-"""Number of hexadecimal digits by which players' names and messages give a commit."""
+"""Number of hexadecimal digits of a commit hash in players' names and messages."""
 SOURCE_FORM = "REPO@REV, such as ./mine@HEAD~1 or https://example.org/mine.git@main"
 _URL = re.compile(r"[a-z+]+://|[\w.-]+@[\w.-]+:|[\w.-]{2,}:(?!\\)")
-"""Matches the beginning of a repository that is no folder, as git and ssh write it."""
+"""Matches the beginning of a URL or of an SSH address such as ``git@host:``, as git accepts them."""
 _OF_CALLER = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR")
-"""Variables that a git hook sets, and that would lead git to another repository."""
+"""Environment variables that git sets for a hook; they would make git use the hook's repository."""
 DIRTY_SHOWN = 3
-"""Number of changed files that the warning about a working tree names."""
+"""Maximum number of changed files that the warning about uncommitted changes lists."""
 
 
 class RepositoryError(UserError):
-    """Raised for a repository or a revision that cannot be read; the message names it and quotes git."""
+    """Raised if a repository or revision cannot be read; the message names it and quotes git."""
 
 
 @dataclass(frozen=True)
@@ -42,20 +42,20 @@ class Commit:
     """One commit of a repository."""
 
     name: str
-    """The full name: 40 hexadecimal digits, or 64 in repositories of SHA-256."""
+    """The full hash: 40 hexadecimal digits, or 64 in a SHA-256 repository."""
     subject: str
-    """The first line of its message."""
+    """First line of the commit message."""
     date: str
     """Date of the commit, as YYYY-MM-DD."""
 
     @property
     def short(self) -> str:
-        """The first digits of the name."""
+        """The first ``SHOWN_DIGITS`` digits of the hash."""
         return self.name[:SHOWN_DIGITS]
 
 
 def split_source(text: str) -> tuple[str, str]:
-    """Split ``REPO@REV`` into repository and revision. Raises ``RepositoryError``."""
+    """Split ``REPO@REV`` into repository and revision; raises ``RepositoryError`` if the text has another form."""
     found = re.fullmatch(r"(.+)@([^@:\s{][^@:\s]*(?:@\{[^}]*\})?)", text)
     if found is None:
         raise RepositoryError(f"source {text!r}: expected {SOURCE_FORM}")
@@ -63,7 +63,7 @@ def split_source(text: str) -> tuple[str, str]:
 
 
 def is_source(text: str) -> bool:
-    """Whether a text is ``REPO@REV`` with a URL, or with a folder that exists."""
+    """Whether the text is ``REPO@REV``, where ``REPO`` is a URL or an existing folder."""
     try:
         repository, _ = split_source(text)
     except RepositoryError:
@@ -76,7 +76,7 @@ def _is_url(repository: str) -> bool:
 
 
 class Repository:
-    """A repository by its folder or URL. Creating one asks nothing of git."""
+    """A repository, given by its folder or URL; git runs only when a method needs it."""
 
     def __init__(self, place: str) -> None:
         self.is_remote = _is_url(place)
@@ -85,7 +85,7 @@ class Repository:
 
     @cached_property
     def place(self) -> str:
-        """The URL, or the absolute path of the folder. Raises ``RepositoryError`` if it holds no repository."""
+        """The URL, or the absolute path of the local repository; raises ``RepositoryError`` if the folder has none."""
         if self.is_remote:
             return self._given
         folder = Path(self._given).expanduser().absolute()
@@ -99,18 +99,18 @@ class Repository:
 
     @property
     def name(self) -> str:
-        """The last part of the path or URL, without ``.git``."""
+        """Last part of the path or URL, without ``.git``."""
         parts = [part for part in re.split(r"[/:\\]", self.place.removesuffix("/.git")) if part]
         return parts[-1].removesuffix(".git") or "repository"
 
     @property
     def folder(self) -> Path:
-        """The folder in which git finds the commits: the repository itself, or the copy of a remote one."""
+        """Folder in which git runs: the local repository, or the cached copy of a remote one."""
         return self._copy if self.is_remote else Path(self.place)
 
     @cached_property
     def origin(self) -> str:
-        """The address to which relative addresses of submodules refer."""
+        """The address to which relative URLs of submodules refer."""
         if not self.is_remote:
             try:
                 return run_git("config", "remote.origin.url", folder=self.folder)
@@ -119,10 +119,11 @@ class Repository:
         return self.place
 
     def commit(self, revision: str, *, fetch: bool = True) -> Commit:
-        """The commit that a revision names now. Raises ``RepositoryError`` that suggests the nearest name.
+        """The commit that a revision refers to; raises ``RepositoryError``, with the most similar name, if there is
+        none.
 
-        A remote repository is fetched first, unless the revision is a full commit that the copy has, or ``fetch`` is
-        off.
+        Updates the copy of a remote repository first. It is not updated if ``fetch`` is false, or if the revision is a
+        full hash that the copy contains.
         """
         is_name = re.fullmatch(r"[0-9a-f]{40,64}", revision) is None
         if self.is_remote and fetch and (is_name or self._found(revision) is None):
@@ -133,9 +134,10 @@ class Repository:
         return found
 
     def line(self, first: str, last: str) -> list[Commit]:
-        """The commits after ``first`` up to ``last``, oldest first, along the first parents; both are full names.
+        """The commits after ``first`` up to and including ``last`` along first parents, oldest first.
 
-        Raises ``RepositoryError`` unless ``first`` lies on that line.
+        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless ``first`` is such an ancestor of
+        ``last``.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:
@@ -148,7 +150,10 @@ class Repository:
         return [one for name in names[names.index(first) + 1 :] if (one := self._found(name)) is not None]
 
     def changed_files(self, commit: str) -> list[str]:
-        """Tracked files with changes that no commit has, if ``commit`` is the one checked out; otherwise empty."""
+        """Tracked files with uncommitted changes if ``commit`` is checked out in a local repository; empty otherwise.
+
+        This includes the case that there is no working tree.
+        """
         if self.is_remote:
             return []
         try:
@@ -179,7 +184,7 @@ class Repository:
         return copies / f"{self.name}-{digest_of(self.place)[:12]}.git"
 
     def _fetch(self) -> None:
-        """Copy a remote repository, or update the copy; does nothing if this object has done so before."""
+        """Clone a remote repository into the cache, or update the clone; at most once per object."""
         if self._is_fresh:
             return
         copy = self._copy
@@ -198,9 +203,10 @@ class Repository:
 
 
 def run_git(*words: str, folder: Path | None = None, options: Sequence[str] = ()) -> str:
-    """Run ``git`` in a folder and return its output without the last line end.
+    """Run ``git`` in ``folder`` (default: the current one); returns its output without the final newline.
 
-    ``options`` stand before the command. Raises ``RepositoryError`` with git's last line.
+    ``words`` are the git command and its arguments; ``options`` come before the command. Raises ``RepositoryError``
+    with git's error message if git fails.
     """
     try:
         done = subprocess.run(
@@ -223,10 +229,10 @@ def run_git(*words: str, folder: Path | None = None, options: Sequence[str] = ()
 
 
 def environment() -> dict[str, str]:
-    """The environment for git and for builds: without the variables by which a hook points to its own repository."""
+    """This process's environment without the variables that a git hook sets for its own repository."""
     return {name: value for name, value in os.environ.items() if name not in _OF_CALLER}
 
 
 def tell(key: str, **fields: object) -> None:
-    """Print the message with this key of the catalogue of ``arena`` to standard error."""
+    """Print a message to standard error; ``key`` is its key in the catalogue of ``arena``, ``fields`` its values."""
     print(f"elolab: {console('elolab.arena')(key, **fields)}", file=sys.stderr, flush=True)

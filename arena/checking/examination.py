@@ -38,7 +38,7 @@ class Check:
     needs: tuple[str, ...] = ("start_position",)
     """Names of earlier checks; if one of them failed, this check is skipped."""
     is_fresh: bool = False
-    """Whether the check needs a new process of the program; otherwise it may use that of the previous check."""
+    """Whether the check needs a new process; otherwise it may reuse the process of the previous check."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class CheckOutcome:
 
 
 class Examination:
-    """The examination of one program; close it when done.
+    """Runs checks on one program; close it when done.
 
-    A check uses the process of the check before it, unless that check failed or this one needs a new process.
+    A check uses the process of the previous check, unless that check failed or this one needs a new process.
     """
 
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
-        """Prepare the examination; ``checks`` run in their order.
+        """``checks`` run in the given order.
 
-        ``log`` is called for every new process; it returns the function that records the process's dialogue, or
+        ``log`` is called once for every new process. It returns a function that records the process's dialogue, or
         ``None``.
         """
         self.settings = settings

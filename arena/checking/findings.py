@@ -10,7 +10,7 @@ from elolab.engine.settings.limits import MARGIN_MS
 
 @dataclass(frozen=True)
 class CheckSettings:
-    """The program to check, and the tolerances of the checks; names that end in ``_ms`` are milliseconds."""
+    """The program to check, and the tolerances of the checks; fields that end in ``_ms`` are in milliseconds."""
 
     game: str
     protocol: str
@@ -39,11 +39,11 @@ class CheckSettings:
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8
-    """Number of positions in the checks of legal moves, and of games in the check of memory growth."""
+    """Number of positions in the checks of legal moves, and number of games in the check of memory growth."""
 
 
 class Remark(NamedTuple):
-    """A remark of a check: the key of a message in ``arena.checking``, and the values of its fields."""
+    """A remark of a check: a message key in the catalogue of ``arena.checking``, and the values of its fields."""
 
     key: str
     values: dict[str, Any]
@@ -86,9 +86,9 @@ class SearchAnswer(NamedTuple):
     line: str
     """The line with the answer, as the program wrote it."""
     said: str | None
-    """The move as the program wrote it; ``None`` if the answer has none."""
+    """The move as the program wrote it; ``None`` if the answer contains no move."""
     move: str | None
-    """The move in the game's notation; ``None`` if the answer has none or it cannot be parsed."""
+    """The move in the game's notation; ``None`` if the answer contains no valid move."""
     elapsed_ms: float
     lines: tuple[str, ...] = ()
     """Output lines before the answer."""

@@ -19,18 +19,18 @@ DIALOGUE_SHOWN = 24
 RUN_SHOWN = 3
 """Lines shown at the beginning and at the end of a long block of program output."""
 MARKS = ("passed", "failed", "advised", "skipped")
-"""Keys of the words with which the line of a check begins; the message ``mark.KEY`` has the word."""
+"""The four results that a line can show; the message ``mark.KEY`` has the word that is printed first."""
 
 
 def mark_of(outcome: CheckOutcome) -> str:
-    """Key of the word for the result of a check: ``advised`` for a failed recommendation, otherwise the verdict."""
+    """The result that the line of a check shows: ``advised`` for a failed recommendation, otherwise the verdict."""
     if outcome.verdict == "failed" and outcome.check.is_recommendation:
         return "advised"
     return outcome.verdict
 
 
 def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue) -> list[str]:
-    """Format the result of a check; for a failed check, the failure and the dialogue follow."""
+    """Lines of text for the result of a check; a failed check also shows the reason and the dialogue."""
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
     note = _sentence(outcome.remark, say)
@@ -67,8 +67,8 @@ def _quoted(value: Any) -> Any:
 def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
     """Shorten a dialogue for display.
 
-    Long blocks of program output lose their middle, and only the last ``DIALOGUE_SHOWN`` lines are kept. A message says
-    how many lines were left out.
+    Long blocks of program output are cut in the middle, and only the last ``DIALOGUE_SHOWN`` lines are kept. A line in
+    the text gives the number of omitted lines.
     """
     shown: list[str] = []
     run: list[str] = []
@@ -92,7 +92,7 @@ def _ends(run: Sequence[str], say: Catalogue) -> list[str]:
 
 
 def summary(outcomes: Sequence[CheckOutcome], say: Catalogue) -> str:
-    """Summarise all checks in one line."""
+    """One line that summarises all checks."""
     marks = [mark_of(outcome) for outcome in outcomes]
     verdict = "report.keeps" if "failed" not in marks else "report.breaks"
     counts = say("report.counts", **{mark: marks.count(mark) for mark in MARKS})
@@ -100,7 +100,7 @@ def summary(outcomes: Sequence[CheckOutcome], say: Catalogue) -> str:
 
 
 def data_of(outcome: CheckOutcome) -> dict[str, Any]:
-    """Format the result of a check as data for JSON; texts are in English."""
+    """The result of a check as data for JSON; texts are in English."""
     return {
         "name": outcome.check.name,
         "is_recommendation": outcome.check.is_recommendation,

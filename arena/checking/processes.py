@@ -20,7 +20,7 @@ class ProcessStatus:
     parent: int
     group: int
     state: str
-    """State letter as in ``ps``: ``R`` is running or runnable, ``S`` is sleeping, ``Z`` is dead but not reaped."""
+    """State letter as shown by ``ps``: ``R`` running or runnable, ``S`` sleeping, ``Z`` zombie."""
     cpu_seconds: float
     started: int
     """Start time in clock ticks since the system booted; distinguishes processes that reuse a process number."""
@@ -44,7 +44,7 @@ def family_of(number: int) -> list[ProcessStatus]:
 
 
 def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
-    """The processes among ``processes`` that still run."""
+    """The processes that are still running."""
     now = {one.number: one for one in _all()}
     return [
         one
@@ -54,16 +54,19 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 
 
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
-    """Total processor time used, plus the time that runnable threads have waited for a processor.
+    """Total processor time used, plus the time for which runnable threads have waited for a processor, in seconds.
 
-    The sum shows how much a program would use on an idle machine. Waiting counts as 0 where the system does not report
-    it.
+    The sum is the time that the program would use on an otherwise idle machine. Waiting counts as 0 if the system does
+    not report it.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
 
 
 def _waited_seconds(number: int) -> float:
-    """Seconds that a process's threads have waited on the run queue, from the second field of ``schedstat``."""
+    """Seconds for which the threads of process ``number`` have waited for a processor, in total.
+
+    They are the second field of ``schedstat``.
+    """
     waited_ns = 0
     for path in (_PROC / str(number) / "task").glob("*/schedstat"):
         with contextlib.suppress(OSError, ValueError, IndexError):
@@ -81,7 +84,7 @@ def _all() -> list[ProcessStatus]:
 
 
 def _status(number: int, fields: list[str]) -> ProcessStatus:
-    """Parse the status of process ``number`` from the fields of /proc/NUMBER/stat after the program's name."""
+    """Parse the status of process ``number``; ``fields`` is the result of ``_fields``."""
     return ProcessStatus(
         number,
         parent=int(fields[1]),
@@ -94,7 +97,7 @@ def _status(number: int, fields: list[str]) -> ProcessStatus:
 
 
 def _fields(path: Path) -> list[str] | None:
-    """The fields of a ``stat`` file after the program's name; ``None`` if the process is gone."""
+    """The fields of a ``stat`` file that follow the program's name; ``None`` if the process has ended."""
     try:
         return path.read_text("utf-8", "replace").rpartition(")")[2].split()
     except OSError:

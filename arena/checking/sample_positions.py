@@ -1,7 +1,7 @@
-"""Test positions from games of random moves; they are the same in every run.
+"""Test positions from games of random moves; the same in every run.
 
-No move limit or repetition rule has ended their games. Each position comes with the moves that lead to it, because some
-programs accept nothing else.
+No position is from a game that a move limit or repetition rule has ended. Most positions come with all moves since the
+start, because some programs cannot set up a position in any other way.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import Game, Position
 
 GAMES = 20
-"""Number of random games searched."""
+"""Number of random games from which the positions are taken."""
 LONG_PLIES = 300
 ENDGAME_PLIES = 6
-"""Distance of an endgame position from the end of a random game, in plies."""
+"""Number of plies before the end of a random game at which the endgame position is taken."""
 SPACING = 4
-"""Plies between successive ordinary positions."""
+"""Difference in plies between successive ordinary positions."""
 QUIET_PLIES = (99, 100, 119, 120)
 """Lengths in plies of games without a capture, chosen around the move limits that some engines apply themselves."""
 MOVES_TRIED = 100
@@ -34,7 +34,7 @@ class SamplePositions:
     ordinary: tuple[Position, ...]
     """One position of each random game: from game ``i`` the position after ``SPACING * i`` plies.
 
-    So the first is the start position. A game that is too short gives its last position but one.
+    The first is therefore the start position. A game that is too short gives its penultimate position.
     """
     long: Position
     """The longest random game after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before its end if it is shorter."""
@@ -87,9 +87,10 @@ def must_pass(position: Position) -> bool:
 
 
 def _random_game(game: Game, seed: int) -> list[Position]:
-    """Play random moves until the game ends or is one ply longer than ``LONG_PLIES``.
+    """Play random moves until the game ends or exceeds ``LONG_PLIES`` plies by one.
 
-    Returns the positions from the start on, without a last one in which an arbiter's rule ended the game.
+    Returns all positions from the start on. If a move limit or repetition rule ended the game, the final position is
+    left out.
     """
     chance = random.Random(seed)
     position = game.position()
@@ -108,7 +109,7 @@ def _random_game(game: Game, seed: int) -> list[Position]:
 def _quiet(start: Position) -> tuple[Position, ...]:
     """Positions of a random game without captures, one after each of ``QUIET_PLIES`` plies.
 
-    No repetition has ended the game. Empty if the game does not allow that many plies without a capture.
+    Repetition does not end this game. Empty if the game cannot last so many plies without a capture.
     """
     chance, position, found = random.Random(0), start.copy(), []
     unlimited = replace(start.game.standard_rules, move_limit=0)
@@ -147,7 +148,7 @@ def _repeated(start: Position) -> Position | None:
 
 
 def _returns(position: Position, move: str) -> bool:
-    """Whether after this move and some reply both sides can move back, so that the board is the same again."""
+    """Whether the move can be undone: after it and some reply, both sides can move back to the original board."""
     after = position.copy()
     board = position.text.split()[0]
     after.push(move)
@@ -163,5 +164,5 @@ def _returns(position: Position, move: str) -> bool:
 
 
 def _back(move: str) -> str:
-    """The reverse move, from target to origin."""
+    """The move from the target square back to the origin."""
     return move[len(move) // 2 :] + move[: len(move) // 2]

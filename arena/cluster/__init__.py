@@ -1,1 +1,1 @@
-"""Playing games on other machines: the workers of a cluster, or any executor, play them in chunks."""
+"""Plays games in chunks on other machines: on a cluster's workers, or on any ``concurrent.futures`` executor."""

@@ -37,11 +37,14 @@ FORGOTTEN_SECONDS = 5.0
 """Seconds without a report after which a worker's game in progress is no longer shown."""
 TLS_REMEDY = "set distributed.comm.tls.ca-file, .client.cert and .client.key in Dask's settings"
 TOPIC = "elolab-games"
-"""Dask topic under which workers report their games in progress."""
+"""Dask topic to which workers publish their games in progress."""
 
 
 def play_chunk_on_dask(chunk: Chunk, *sent: SentFile) -> PlayedChunk:
-    """Play a chunk on a Dask worker; reports its games in progress through the scheduler."""
+    """Play a chunk on a Dask worker, which publishes its games in progress through the scheduler.
+
+    ``sent`` are files that the worker lacked.
+    """
     from distributed import get_worker
 
     worker = get_worker()
@@ -54,7 +57,7 @@ def play_chunk_on_dask(chunk: Chunk, *sent: SentFile) -> PlayedChunk:
 
 
 class DaskSite(Site):
-    """The workers of a Dask scheduler that have the same elolab as this process."""
+    """The workers of a Dask scheduler that run the same version of elolab as this process."""
 
     def __init__(
         self, address: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False
@@ -80,11 +83,11 @@ class DaskSite(Site):
         """Addresses of workers already examined."""
         self._scheduler = ""
         self._running: dict[tuple[str, int], tuple[float, list[ChunkGame]]] = {}
-        """The last report on each chunk, by run and chunk number: its time and the games in progress."""
+        """Last report on each chunk, by run and chunk number: time of the report and games in progress."""
         self._loads: dict[str, tuple[float, float]] = {}
-        """Time and value of the last report on the load of each worker's machine, by the worker's address."""
+        """Load average of each worker's machine, by worker address: time of the report and value."""
         self._dialogues: set[tuple[str, int]] = set()
-        """The chunks whose dialogues somebody asks for, by run and chunk number."""
+        """Chunks whose dialogues a viewer has requested, by run and chunk number."""
         self._away_since: float | None = None
         self._none_since = time.monotonic()
         self._had_workers = False
@@ -203,7 +206,7 @@ class DaskSite(Site):
     def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
         """Call ``function(argument)`` on the workers at ``addresses``, even while they play.
 
-        Returns by address the result of each call or the error that it raised; waits at most ``seconds``.
+        Returns the result of each call, or the exception that it raised, by address. Waits at most ``seconds``.
         """
         client = self._client
         arguments = () if argument is None else (argument,)
@@ -224,7 +227,7 @@ class DaskSite(Site):
                 self._lose_scheduler(error)
 
     def _pass_requests_on(self) -> None:
-        """Order the workers to report the dialogues that somebody has asked for since the last time."""
+        """Order the workers to report the dialogues that were requested since the last call."""
         with self._lock:
             asked, self._dialogues = self._dialogues, set()
         for run, chunk in asked:
@@ -269,10 +272,10 @@ class DaskSite(Site):
             self._warn(console("elolab.arena")("progress.scheduler_back", address=self._address))
 
     def _admit(self, address: str, about: Mapping[str, Any], answer: Any) -> None:
-        """Accept a worker if its elolab is the same as this one, else refuse it.
+        """Accept a worker if it runs the same version of elolab as this process; otherwise refuse it.
 
         ``about`` is the scheduler's description of the worker. ``answer`` is the worker's ``introduction``, or the
-        error that asking for it raised.
+        exception raised when it was requested.
         """
         name = str(about["name"])
         name = address if name == address else f"{name} ({address})"
@@ -302,7 +305,7 @@ class DaskSite(Site):
                 self._had_workers = True
 
     def _difference_to(self, introduced: Mapping[str, Any]) -> str:
-        """Description of the difference that could make a worker's elolab play differently; empty if there is none.
+        """Describe the difference that could make a worker's elolab play differently; empty if there is none.
 
         ``introduced`` is the worker's ``introduction``.
         """
@@ -333,10 +336,10 @@ class DaskSite(Site):
 
 
 async def _await_scheduler(address: str, seconds: float, is_stopped: Callable[[], bool]) -> None:
-    """Wait until a scheduler answers at ``address``, for at most ``seconds``.
+    """Wait at most ``seconds`` until a scheduler answers at ``address``.
 
-    Raises ``TimeoutError`` or ``ConnectionError`` if none does, and ``KeyboardInterrupt`` once ``is_stopped`` returns
-    true. Dask's own client would wait without limit if another program listens at the address.
+    Raises ``TimeoutError`` or ``ConnectionError`` if none answers, and ``KeyboardInterrupt`` once ``is_stopped``
+    returns true. Dask's own client would wait for ever if another program listens at the address.
     """
     from distributed import rpc
     from distributed.security import Security

@@ -1,8 +1,8 @@
 """Plays games in chunks on the workers of a site.
 
-A worker plays one chunk per thread, and has the same number of chunks waiting, so that it is never idle. The size of a
-chunk follows from the duration of the worker's last games: it lasts about ``CHUNK_SECONDS``, so the cost of transfer is
-negligible. A chunk that is lost in transfer or with its worker is sent again.
+Each thread of a worker plays one chunk, and one more chunk waits per thread, so that no thread is idle. A chunk should
+take about ``CHUNK_SECONDS``, long enough to make the cost of transfer negligible; its size follows from the duration of
+the worker's last games. A chunk that is lost in transfer or with its worker is sent again.
 """
 
 from __future__ import annotations
@@ -51,11 +51,12 @@ GROWTH = 4
 FAREWELL_SECONDS = 3.0
 """How long a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
-"""Lost games return in chunks smaller by this divisor, until a game that crashes workers is alone in one."""
+"""Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
 MOST_LOSSES = 5
 """The run fails once this many workers were lost while each played the same game in a chunk of its own."""
 STRAGGLER_SECONDS = 12.0
-"""Minimum age of an outstanding chunk before an idle worker plays a copy of it; only when no other games are left."""
+"""Minimum age of an outstanding chunk before an idle worker plays a copy of it; applies when no other games are left.
+"""
 STRAGGLER_RATIO = 4
 """Factor for the minimum age of an outstanding chunk before an idle worker plays a copy of it.
 
@@ -79,13 +80,15 @@ class _Record:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
-    """Files that the worker lacks, each with what stands for it in its next chunks; ``None`` before it is sent."""
+    """Files that the worker lacks. The value is the argument that carries the file in the next chunks; ``None`` before
+    it is sent.
+    """
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)
 
     def add(self, played: PlayedChunk) -> None:
-        """Count the results of a chunk."""
+        """Add the results of a chunk to the statistics."""
         if not played.records:
             return
         each = played.seconds / len(played.records)
@@ -111,7 +114,7 @@ class _Record:
 
 @dataclass(frozen=True)
 class _Sent:
-    """A chunk that was sent to a worker and has not come back."""
+    """A chunk that was sent to a worker and has not returned."""
 
     chunk: Chunk
     worker: Worker
@@ -119,19 +122,19 @@ class _Sent:
 
 
 class _Queue:
-    """The games that wait to be sent, in schedule order; games returned unplayed come first."""
+    """Queue of games to send, in schedule order; games that a worker returned unplayed come first."""
 
     def __init__(self, jobs: Iterator[GameJob | None]) -> None:
         self._source = jobs
         self._waiting: deque[GameJob] = deque()
         self._limits: dict[str, int] = {}
-        """Maximum size of the next chunk that contains a game lost with its worker, by the game's key."""
+        """Maximum size of the next chunk that contains this game, by game key; only for games lost with a worker."""
         self._losses: Counter[str] = Counter()
-        """Number of workers that were lost while playing a game in a chunk of its own, by the game's key."""
+        """Number of workers lost while playing a chunk of this game alone, by game key."""
 
     def known(self, most: int) -> int:
-        """Read the schedule until ``most`` games wait or the next one is not known; returns the number of waiting
-        games.
+        """Read the schedule until ``most`` games wait or the next game depends on results; returns the number of
+        waiting games.
         """
         while len(self._waiting) < most:
             job = next(self._source, None)
@@ -141,7 +144,7 @@ class _Queue:
         return len(self._waiting)
 
     def take(self, size: int, excluded: Collection[str] = ()) -> tuple[GameJob, ...]:
-        """Remove and return the first games without players in ``excluded``, at most ``size``, in schedule order."""
+        """Remove and return at most ``size`` games in schedule order, skipping games of players in ``excluded``."""
         taken: list[GameJob] = []
         left: list[GameJob] = []
         while len(taken) < size and self.known(1):
@@ -163,7 +166,8 @@ class _Queue:
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
         """Return the games of a lost worker to the front of the queue.
 
-        Returns a game that was lost in a chunk of its own ``MOST_LOSSES`` times, if there is one.
+        Returns a game that ``MOST_LOSSES`` workers were lost with while it was alone in its chunk; ``None`` if there is
+        none.
         """
         self.put_back(jobs)
         for job in jobs:
@@ -174,7 +178,7 @@ class _Queue:
 
 
 class ClusterRunner(Runner):
-    """Plays games on the workers of a site."""
+    """Plays games on the workers of a ``Site``."""
 
     def __init__(
         self,
@@ -192,10 +196,10 @@ class ClusterRunner(Runner):
         """``tick`` is called at intervals, ``warn`` with warnings for the user.
 
         Without ``wall_clock``, games limited by real time raise ``ClusterError``, because other load on a worker
-        disturbs them. ``files`` holds the digests that external players' files must have. If a file is not in it, the
-        digest from the first worker is added, and the other workers must match it. ``sides`` is the load of the
-        players: a worker whose machine is too small for it is refused, or named in a warning with ``oversubscribe``.
-        ``scaling`` gives the factors for wall-time limits; ``None`` plays them as they are.
+        disturbs them. ``files`` holds the required digests of external players' files. If a file is not in it, the
+        first worker's digest is added, and the other workers must match it. ``sides`` is the load of the players. A
+        worker whose machine is too small for that load is refused; with ``oversubscribe`` there is only a warning.
+        ``scaling`` gives the factors for wall-time limits; with ``None`` the limits are not scaled.
         """
         from elolab.engine.compiled.identity import engine_identity
 
@@ -212,7 +216,7 @@ class ClusterRunner(Runner):
         self._sent: dict[Future[PlayedChunk], _Sent] = {}
         self._records: dict[str, _Record] = {}
         self._told: set[str] = set()
-        """Warnings already given; each is given once."""
+        """Warnings already issued; each is issued once."""
         self._paths: dict[GameFile, str] = {}
         """Absolute paths, on this machine, of files that workers lacked."""
         self._copied: set[str] = set()
@@ -248,7 +252,7 @@ class ClusterRunner(Runner):
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def _dialogue(self, chunk: int, game: ChunkGame) -> DialogueSoFar:
-        """The dialogues of a game as last reported, which also lets the next reports contain them."""
+        """The dialogue of a game as last reported; also requests it for the next reports."""
         self._site.ask_for_dialogue(self._run, chunk)
         return game.dialogue
 
@@ -316,9 +320,9 @@ class ClusterRunner(Runner):
                 self._abandon()
 
     def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
-        """The games whose players are available, and every ``None`` that stands for a game not yet known.
+        """The games whose players are available; a ``None`` of the schedule, a game not yet known, is kept.
 
-        Raises ``ClusterError`` for a game with a clock that workers must not play.
+        Raises ``ClusterError`` for a game with a clock if clocks are not allowed on workers.
         """
         for job in jobs:
             for player in () if job is None else (job.first, job.second):
@@ -330,7 +334,7 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Send every worker as many chunks as it can hold; returns False once the results of all games have arrived."""
+        """Send chunks to every worker until it has enough; returns false once the results of all games have arrived."""
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)
@@ -356,7 +360,7 @@ class ClusterRunner(Runner):
         return bool(self._sent) or queue.known(1) > 0
 
     def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
-        """Send a worker its next chunk; false if no waiting game suits it, or if sending fails.
+        """Send a worker its next chunk; returns false if no waiting game suits it, or if sending fails.
 
         ``slots`` is the number of chunks that all workers together can hold: the last games are divided evenly among
         them.
@@ -376,7 +380,7 @@ class ClusterRunner(Runner):
         return True
 
     def _submit(self, worker: Worker, jobs: tuple[GameJob, ...]) -> bool:
-        """Send these games as a chunk; false if that fails."""
+        """Send the games as a chunk; returns false if that fails."""
         self._last = next(self._numbers)
         weights = travelling_weights(jobs)
         sendable = self._sendable(jobs)
@@ -396,12 +400,15 @@ class ClusterRunner(Runner):
         return True
 
     def _sendable(self, jobs: Iterable[GameJob]) -> dict[GameFile, str]:
-        """Absolute path of each file of the games' players that this machine can send."""
+        """The players' files that this machine can send, with their absolute paths."""
         players = {id(player): player for job in jobs for player in (job.first, job.second)}.values()
         return files_to_send((player for player in players if not player.is_builtin), self._files)
 
     def _shared(self, worker: Worker) -> list[Any]:
-        """The files that the worker lacks, sent to it once; raises ``ClusterError`` if one has changed."""
+        """The files that the worker lacks, as arguments for its chunks; each is sent once.
+
+        Raises ``ClusterError`` if a file has changed.
+        """
         lacking = self._record_of(worker).lacking
         for file, shared in lacking.items():
             if shared is None:
@@ -435,9 +442,10 @@ class ClusterRunner(Runner):
         return self._records[worker.address]
 
     def _check_load(self, worker: Worker) -> None:
-        """Refuse a worker, or with ``oversubscribe`` warn of it, whose machine is too small for all its games.
+        """Check that a worker's machine is large enough to play on all its threads; otherwise refuse it or warn.
 
-        A game on a wall clock needs processors, and hash tables need memory. Other overloads only earn a warning.
+        It is refused, unless ``oversubscribe`` is set, if games on a wall clock lack processors or hash tables lack
+        memory. Other overloads cause a warning.
         """
         together = [
             other for other in self._site.workers().values()
@@ -458,7 +466,7 @@ class ClusterRunner(Runner):
     # What comes back
 
     def _collected(self, queue: _Queue, seconds: float) -> Iterator[list[GameRecord]]:
-        """Yield the records of the chunks that return within ``seconds``."""
+        """Yield the records of chunks that return within ``seconds``."""
         if not self._sent:
             time.sleep(seconds)
             return
@@ -479,7 +487,7 @@ class ClusterRunner(Runner):
             self._find_lost(queue)
 
     def _find_lost(self, queue: _Queue) -> None:
-        """Put back the games sent to workers that are now gone or refused."""
+        """Return the games of workers that are gone or refused to the queue."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
         played = Counter(sent.worker.address for sent in self._sent.values())
@@ -529,7 +537,7 @@ class ClusterRunner(Runner):
             self._put_back_lost(worker, unplayed, queue)
 
     def _settle(self, records: Iterable[GameRecord]) -> None:
-        """Cancel outstanding chunks if the records of all their games have arrived from another worker."""
+        """Cancel outstanding chunks if another worker has returned the records of all their games."""
         settled = {record.key for record in records} & self._copied
         if not settled:
             return
@@ -540,13 +548,13 @@ class ClusterRunner(Runner):
                 future.cancel()
 
     def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
-        """The games whose results have not arrived from another worker."""
+        """The games whose records no worker has returned."""
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
     def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
-        """Put back the games of a chunk that failed with ``error``.
+        """Return the games of a chunk that failed with ``error`` to the queue.
 
-        Refuses the worker unless the chunk was cancelled, or lost in transfer or with its worker.
+        Also refuses the worker, unless the chunk was cancelled, or lost in transfer or with its worker.
         """
         jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
@@ -574,7 +582,7 @@ class ClusterRunner(Runner):
     # Players that are not everywhere
 
     def _take_out(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Record the players that no worker can start as unavailable, and drop their games."""
+        """Mark the players that no worker can start as unavailable, and drop their games."""
         records = [self._record_of(worker) for worker in workers.values()]
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):
@@ -583,7 +591,7 @@ class ClusterRunner(Runner):
             queue.drop(self.unavailable)
 
     def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """If no worker can start both players of the next game, record one of them as unavailable."""
+        """If no worker can start both players of the next game, mark one of them as unavailable."""
         (job,) = queue.take(1)
         queue.put_back([job])
         records = [self._record_of(worker) for worker in workers.values()]
@@ -595,7 +603,7 @@ class ClusterRunner(Runner):
     # The end
 
     def _farewell(self, queue: _Queue) -> Iterator[list[GameRecord]]:
-        """Collect the records of games that ended on workers before the run was stopped."""
+        """Yield the records of games that ended on workers before the run was stopped."""
         until = time.monotonic() + FAREWELL_SECONDS
         while self._sent and time.monotonic() < until and self._site.is_connected:
             yield from self._collected(queue, 0.1)
@@ -623,7 +631,7 @@ def _described(error: BaseException) -> str:
 
 
 def travelling_weights(jobs: Iterable[GameJob]) -> tuple[Weights, ...]:
-    """Evaluation weights of built-in players that must be sent along because elolab does not ship them."""
+    """Evaluation weights of built-in players that elolab does not ship, so that chunks must carry them."""
     values = {
         value
         for player in {id(player): player for job in jobs for player in (job.first, job.second)}.values()

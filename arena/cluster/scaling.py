@@ -15,19 +15,19 @@ from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.language import console
 
 LEAST_SCALE, MOST_SCALE = 0.25, 4.0
-"""Range of the factors: a benchmark may be wrong, and clocks far from the nominal ones test something else."""
+"""Range of the factors. It protects against wrong benchmarks, and keeps clocks close enough to the nominal ones."""
 NAMED_DIFFERENCE = 0.05
 """A machine is named in the terminal if its factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0
 """Processor time of the benchmark."""
 MOST_FAILURES = 5
-"""A worker is refused once its machine has been lost this many times during the benchmark."""
+"""Number of times that a machine may be lost during the benchmark before its worker is refused."""
 REFERENCE = "reference speed"
 """Name of the store's metadata entry with the run's reference speed, in nodes per second."""
 
 
 def measured_speed() -> float:
-    """Nodes per second of processor time with which the built-in engine searches fixed positions on one thread."""
+    """Speed of the built-in engine on fixed positions, in nodes per second of processor time on one thread."""
     from elolab.engine.bench import GIVEN, BenchSearch, searches_under, speed
 
     found: list[BenchSearch] = []
@@ -37,35 +37,35 @@ def measured_speed() -> float:
 
 
 class LimitScaling:
-    """The factors for the limits on a run's machines, and the benchmarks that give them."""
+    """The factors for limits on a run's machines, and the benchmarks that determine them."""
 
     def __init__(
         self, reference: float | None, keep: Callable[[float], None], warn: Callable[[str], None] = lambda text: None
     ) -> None:
         """``reference`` is the run's reference speed in nodes per second.
 
-        If it is ``None``, the first machine's speed becomes the reference, and ``keep`` receives it. ``warn`` is called
-        with lines on machines of another speed.
+        If it is ``None``, the first machine's speed becomes the reference, and ``keep`` is called with it. ``warn`` is
+        called with a line for each machine whose speed differs.
         """
         self._reference, self._keep, self._warn = reference, keep, warn
         self._scales: dict[str, float] = {}
-        """Factor for the limits on each measured machine."""
+        """Factor for limits on each machine measured so far, by name."""
         self._measuring: dict[str, tuple[Worker, Future[float]]] = {}
         self._failures: Counter[str] = Counter()
 
     @property
     def is_measuring(self) -> bool:
-        """Whether a benchmark runs."""
+        """Whether a benchmark is running."""
         return bool(self._measuring)
 
     def scale_of(self, worker: Worker) -> float:
-        """Factor for the limits of games on a worker that ``ready`` has returned."""
+        """Factor for the limits of games on a worker; the worker must be one that ``ready`` has returned."""
         return self._scales[_machine_of(worker)]
 
     def ready(self, site: Site) -> Mapping[str, Worker]:
-        """Workers, by address, whose machine has been measured; begins the benchmark on other machines.
+        """Workers on machines that have been measured, by address; starts the benchmark on other machines.
 
-        No game runs on a machine during its benchmark, because none of its workers is ready before.
+        No game runs on a machine during its benchmark: the machine's workers are returned only afterwards.
         """
         self._collect(site)
         workers = site.workers()
@@ -79,13 +79,13 @@ class LimitScaling:
         return {address: worker for address, worker in workers.items() if _machine_of(worker) in self._scales}
 
     def cancel(self) -> None:
-        """Cancel the benchmarks that have not ended."""
+        """Cancel the benchmarks that are still running."""
         for _, future in self._measuring.values():
             future.cancel()
         self._measuring.clear()
 
     def _collect(self, site: Site) -> None:
-        """Take in the benchmarks that have ended, and drop those of workers that are gone."""
+        """Collect the results of finished benchmarks, and forget the benchmarks of workers that are gone."""
         workers = site.workers()
         for machine, (worker, future) in [*self._measuring.items()]:
             is_gone = workers.get(worker.address) is not worker
@@ -115,7 +115,9 @@ class LimitScaling:
             )  # fmt: skip
 
     def _fail(self, site: Site, worker: Worker, error: Exception) -> None:
-        """Note a failed benchmark; refuse the worker unless it was lost and may succeed the next time."""
+        """Handle a failed benchmark: refuse the worker, unless it was lost and the benchmark may succeed on the next
+        attempt.
+        """
         machine = _machine_of(worker)
         self._failures[machine] += 1
         if not site.is_loss(error) or self._failures[machine] >= MOST_FAILURES:

@@ -1,9 +1,9 @@
-"""Files of external players that travel to workers: programs and the files that arguments and options name.
+"""Files of external players that the client sends to workers: programs, and files named in arguments and options.
 
-A worker that lacks a file, or has another one at its path, says so; the client then sends the content once. The worker
-keeps it in elolab's cache folder under its digest, so that later runs send nothing. A player whose files were sent
-plays from a folder that repeats their paths: files beside each other stay so. Programs named without a path are the
-worker's own, looked up in its PATH.
+A worker reports a file that it lacks or that differs. The client then sends the content once. The worker keeps it in
+elolab's cache folder under its digest, so that later runs send nothing. A player with sent files runs in a folder that
+reproduces the client's paths, so that files in one directory stay together. A program named without a path is not sent:
+each worker finds its own in ``PATH``.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS
 from elolab.arena.records import PlayerSpec, digest_of
 
 SENT_FOLDER = "sent"
-"""Subfolder of the cache: ``files`` holds contents by digest, ``players`` the folders from which players play."""
+"""Subfolder of the cache: ``files`` holds contents by digest, ``players`` the folders in which players run."""
 SCRIPT = b"#!"
-"""Beginning of a program that runs on every platform that has its interpreter."""
+"""First bytes of a script, which runs on every platform that has its interpreter."""
 
 
 @dataclass(frozen=True)
 class SentFile:
-    """The content of a file."""
+    """A file that the client sends: its SHA-256 digest and its content."""
 
     digest: str
     data: bytes
@@ -42,7 +42,7 @@ def platform_name() -> str:
 
 
 def files_to_send(players: Iterable[PlayerSpec], wanted: Mapping[GameFile, str]) -> dict[GameFile, str]:
-    """Absolute path of each file that this machine can send for the players, with the digest in ``wanted``."""
+    """Absolute path of each file of the players that this machine has with the digest in ``wanted``."""
     found = {}
     for player in players:
         for file, digest in files_of(player).items():
@@ -53,7 +53,7 @@ def files_to_send(players: Iterable[PlayerSpec], wanted: Mapping[GameFile, str])
 
 
 def read_file(path: str, digest: str) -> SentFile | None:
-    """The content of a file of this machine; ``None`` if it no longer has this digest."""
+    """Read a file of this machine; ``None`` if its content no longer has this digest."""
     try:
         data = Path(path).read_bytes()
     except OSError:
@@ -62,7 +62,7 @@ def read_file(path: str, digest: str) -> SentFile | None:
 
 
 def keep(sent: SentFile) -> str:
-    """Keep a file that has arrived; returns the reason if that fails, else an empty text."""
+    """Store a received file in the cache; returns an error message, empty if that succeeds."""
     shown = sent.digest[:SHOWN_DIGITS]
     if hashlib.sha256(sent.data).hexdigest() != sent.digest:
         return f"the file {shown} has arrived damaged"
@@ -78,21 +78,22 @@ def keep(sent: SentFile) -> str:
 
 @dataclass(frozen=True)
 class Placed:
-    """A player as a worker plays it."""
+    """A player with the paths of its files on this worker, or the reason why it cannot play yet."""
 
     player: PlayerSpec
     lacking: tuple[GameFile, ...] = ()
-    """Files that must be sent first."""
+    """Files that the client must send first."""
     sent: tuple[GameFile, ...] = ()
-    """Files that come from the client instead of the worker."""
+    """Files that the worker received from the client."""
     problem: str = ""
-    """Reason why the worker cannot play it; empty if it can."""
+    """Reason why the worker cannot run the player; empty if it can."""
 
 
 def placed(player: PlayerSpec, sendable: Mapping[GameFile, str], wanted: Mapping[GameFile, str], sender: str) -> Placed:
-    """Place a player on this worker; ``sendable`` has the paths on the client, ``sender`` is the client's platform.
+    """Find a player's files on this worker, or put received files in their places.
 
-    If the worker has all files with the digests in ``wanted``, the player stays as it is.
+    ``sendable`` has the files' paths on the client, ``wanted`` their digests, and ``sender`` is the client's platform.
+    If the worker has the same files at the same paths, the player is returned unchanged.
     """
     own = {file: path for file, path in sendable.items() if file.is_of(player)}
     if all(file.digest() == wanted[file] for file in own):
@@ -114,7 +115,11 @@ def placed(player: PlayerSpec, sendable: Mapping[GameFile, str], wanted: Mapping
 
 
 def _moved(player: PlayerSpec, paths: Mapping[GameFile, str], wanted: Mapping[GameFile, str]) -> PlayerSpec:
-    """The player with its files, and its working directory if it has one, in a folder of this machine."""
+    """Copy a player's received files, and its working directory if it has one, into a folder; returns the changed
+    player.
+
+    ``paths`` has the files' paths on the client, ``wanted`` their digests.
+    """
     directory = None if player.directory is None else _directory_of(paths, player.directory)
     identity = digest_of([directory, sorted((path, wanted[file]) for file, path in paths.items())])
     root = cache_folder() / SENT_FOLDER / "players" / identity
@@ -138,13 +143,16 @@ def _moved(player: PlayerSpec, paths: Mapping[GameFile, str], wanted: Mapping[Ga
 
 
 def _with_path(word: str, new: Mapping[str, str]) -> str:
-    """A word of a command with the path of its file on this machine: ``book.bin`` or ``--book=book.bin``."""
+    """A word of a command with the new path of the file that it names, as in ``book.bin`` or ``--book=book.bin``."""
     name, sign, value = word.partition("=")
     return new[word] if word in new else f"{name}{sign}{new[value]}" if value in new else word
 
 
 def _directory_of(paths: Mapping[GameFile, str], directory: str) -> str:
-    """The absolute path of a working directory on the client, which follows from the path of a relative file in it."""
+    """Absolute path on the client of a working directory.
+
+    If it is relative, the path follows from the absolute path of a file that the player names relative to it.
+    """
     if os.path.isabs(directory):
         return os.path.normpath(directory)
     for file, path in paths.items():

@@ -1,4 +1,4 @@
-"""The interface between a run and its workers: a site with workers, each a ``concurrent.futures`` executor."""
+"""The interface between a run and its workers: a site has workers, each backed by a ``concurrent.futures`` executor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from elolab.engine.settings.limits import Limits
 
 
 def clock_problem(limits: Limits) -> str:
-    """The reason why games with these limits may only be played on workers with permission; empty if none is needed."""
+    """The reason why games with these limits need the user's permission to run on workers; empty if they do not."""
     if not limits.is_on_wall_clock:
         return ""
     return (
@@ -50,7 +50,8 @@ class Worker:
     memory: int = 0
     """Memory that the worker can use, in MiB; 0 if unknown."""
     share: Callable[[SentFile], Any] = lambda sent: sent
-    """Function that sends a file to the worker once, and returns what stands for it among the arguments of ``play``."""
+    """Function that sends a file to the worker once; returns the object that stands for the file in calls of ``play``.
+    """
 
 
 class RefusedWorker(NamedTuple):
@@ -62,13 +63,13 @@ class RefusedWorker(NamedTuple):
 
 
 class Site(ABC):
-    """A source of workers, such as a cluster; all methods return at once or within seconds."""
+    """A source of workers, such as a cluster; no method blocks for more than seconds."""
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
         """Workers that can play now, by address.
 
-        Raises ``ClusterError`` if none is left and waiting for one is useless.
+        Raises ``ClusterError`` if there is none and none is expected.
         """
 
     def refused(self) -> Mapping[str, RefusedWorker]:
@@ -77,7 +78,7 @@ class Site(ABC):
 
     @abstractmethod
     def refuse(self, worker: Worker, reason: str) -> None:
-        """Give the worker no more games, and report the reason."""
+        """Give the worker no more games; ``reason`` is shown to the user."""
 
     @property
     def is_connected(self) -> bool:
@@ -85,7 +86,7 @@ class Site(ABC):
         return True
 
     def given_up(self) -> str:
-        """The reason why the run should end, such as a long loss of connection; empty if it should go on."""
+        """The reason why the run should end, such as a long loss of connection; empty if it should continue."""
         return ""
 
     @abstractmethod
@@ -97,14 +98,14 @@ class Site(ABC):
         """Send an order to every worker."""
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
-        """The games in progress of a run, as last reported, each with the number of its chunk."""
+        """The last reported games in progress of a run, each with the number of its chunk."""
         return ()
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:  # noqa: B027 - nothing to do without reports
-        """Let reports on a chunk's game contain its dialogues for some seconds, if there are reports."""
+        """Request the dialogue of a chunk's game for the reports of the next seconds; without reports, does nothing."""
 
     def loads(self) -> Mapping[str, float]:
-        """The load average of the last minute of each worker's machine, by the worker's address, where reported."""
+        """Load average of each worker's machine over the last minute, by worker address; only where it is reported."""
         return {}
 
     def close(self) -> None:  # noqa: B027 - nothing to do without a connection
@@ -112,7 +113,7 @@ class Site(ABC):
 
 
 class ExecutorSite(Site):
-    """A site whose single worker is an executor of the caller, who also shuts it down."""
+    """A site with one worker: an executor of the caller, who must shut it down."""
 
     def __init__(self, executor: Executor, concurrency: int) -> None:
         """``concurrency`` is the number of chunks that the executor plays at the same time."""
@@ -130,14 +131,12 @@ class ExecutorSite(Site):
         )
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error is somebody else's cancellation of the chunk; after any other error the executor is
-        unusable.
-        """
+        """Whether the error is a cancellation of the chunk by others; any other error makes the executor unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:
         """Carry out the order in this process.
 
-        This reaches executors with threads; executors with processes play their chunks to the end.
+        An executor that uses threads obeys; one that uses processes plays its chunks to the end.
         """
         heed(order)

@@ -1,6 +1,7 @@
-"""A Dask cluster that exists for one run: Dask starts its scheduler and workers over SSH, and ends them afterwards.
+"""A Dask cluster for one run: Dask starts the scheduler and the workers over SSH, and ends them after the run.
 
-The scheduler runs on the first host, and a worker on every host, with the Python interpreter of this process's path.
+The scheduler runs on the first host, a worker on every host. Each uses the Python interpreter at the same path as this
+process.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from elolab.engine.errors import argument
 
 CONNECT_SECONDS = 15
 START_SECONDS = 90.0
-"""Time within which scheduler and workers must have started."""
+"""Time limit for the start of the scheduler and all workers."""
 LOOK_SECONDS = 0.1
 FAREWELL_SECONDS = 20.0
-"""How long an interrupted or failed start may take to end what has started already."""
+"""Time limit for ending what an interrupted or failed start has already started."""
 ORPHANED_WORKER, ORPHANED_SCHEDULER = "60 s", "1 h"
-"""Time after which a worker without scheduler, and a scheduler without work, end: this process may have been killed."""
+"""Time after which a worker without scheduler, and an idle scheduler, exit; this process may have been killed."""
 PROBE = f"{shlex.quote(sys.executable)} -c 'import elolab, distributed'"
-"""Command that succeeds on a host on which a worker can be started."""
+"""Shell command that succeeds on hosts on which a worker can be started."""
 QUIET_LOGGERS = ("distributed.deploy.ssh", "distributed.deploy.spec", "asyncssh")
-"""Loggers that repeat the output of the machines, or errors that elolab reports itself."""
+"""Loggers silenced because they repeat the machines' output, or errors that elolab reports itself."""
 INSTALL = 'pip install "elolab[ssh]"'
 
 
 class SshSite(DaskSite):
-    """The workers of a cluster that is started over SSH and ends with the site."""
+    """The workers of a cluster that is started over SSH and ends when the site is closed."""
 
     def __init__(self, text: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Start the cluster on the hosts of ``text`` (see ``ssh_hosts``) and connect to it, as ``DaskSite`` does.
@@ -58,7 +59,7 @@ class SshSite(DaskSite):
 
 
 class _Deployment:
-    """Scheduler and workers as Dask's ``SpecCluster`` runs them."""
+    """Scheduler and workers as an instance of Dask's ``SpecCluster``."""
 
     def __init__(self, text: str, is_stopped: Callable[[], bool]) -> None:
         for name in QUIET_LOGGERS:
@@ -109,9 +110,9 @@ class _Deployment:
 
 
 def _started(hosts: list[SshHost]) -> Any:
-    """Start the cluster: a scheduler on the first host, and a worker on each.
+    """Start a scheduler on the first host and a worker on each host; returns the cluster.
 
-    Raises ``_HostError`` if a host cannot play; nothing has been started then.
+    Raises ``_HostError`` if a host is unsuitable, before anything is started.
     """
     from distributed.deploy.spec import SpecCluster
     from distributed.deploy.ssh import Scheduler, Worker
@@ -157,7 +158,7 @@ async def _check_one(host: SshHost) -> None:
 
 
 class _HostError(Exception):
-    """A host on which no worker can be started, and the reason."""
+    """Raised if no worker can be started on a host; has the host and the reason."""
 
     def __init__(self, host: SshHost, reason: str) -> None:
         super().__init__(reason)
@@ -165,6 +166,6 @@ class _HostError(Exception):
 
 
 def _connection(host: SshHost) -> dict[str, Any]:
-    """Arguments of ``asyncssh.connect``; for the rest it reads ``~/.ssh/config``."""
+    """Keyword arguments for ``asyncssh.connect``, which takes all others from ``~/.ssh/config``."""
     chosen = {"username": host.user, "port": host.port, "connect_timeout": CONNECT_SECONDS}
     return {name: value for name, value in chosen.items() if value is not None}

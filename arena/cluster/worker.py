@@ -1,7 +1,7 @@
-"""The worker's side of a cluster: it plays a chunk of games and returns the records.
+"""The worker's side of a cluster: plays chunks of games and returns the records.
 
-A seat plays one chunk at a time. It keeps compiled tables and players' processes for the next chunk. It ends them if
-none comes for ``IDLE_SECONDS``, because the client may have died.
+A *seat* plays the chunks of one run, one at a time. Between chunks it keeps compiled code and players' processes. It
+ends them if no chunk arrives for ``IDLE_SECONDS``, because the client may have died.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.weights import Weights, find_weights, provide_weights
 
 IDLE_SECONDS = 60.0
-"""Idle time after which a seat's players end."""
+"""Idle time after which a seat ends its players' processes."""
 REPORT_SECONDS = 1.0
 """Interval between reports on games in progress."""
 DIALOGUE_SECONDS = 5.0
-"""Time for which reports contain the dialogues of a chunk's game after an order that asks for them."""
+"""Time for which reports contain the dialogue of a chunk's game after it was requested."""
 
 
 class ChunkGame(NamedTuple):
@@ -43,10 +43,10 @@ class ChunkGame(NamedTuple):
     seconds: float
     so_far: GameSoFar
     dialogue: DialogueSoFar = no_dialogue()
-    """The last lines exchanged with both players; empty unless an order has asked for them."""
+    """The last lines exchanged with both players; empty unless an order has requested them."""
 
     def moves_so_far(self) -> GameSoFar:
-        """The moves at the time of the report."""
+        """The moves that had been made when the report was sent."""
         return GameSoFar(*self.so_far)
 
 
@@ -56,7 +56,7 @@ Report = Callable[[list[ChunkGame]], None]
 
 @dataclass(frozen=True)
 class Chunk:
-    """Games for a worker, with the data that it needs to play them."""
+    """Games for a worker, and the data that it needs to play them."""
 
     run: str
     """Unique identifier of the run that sent the chunk."""
@@ -76,7 +76,7 @@ class Chunk:
     platform: str = ""
     """The client's ``platform_name``."""
     limit_scale: float | None = None
-    """Factor for wall-time limits on the worker; ``None`` leaves the limits and the records as they are."""
+    """Factor for wall-time limits on the worker; ``None`` leaves the limits unchanged and unrecorded."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class PlayedChunk:
     files: Mapping[GameFile, str] = field(default_factory=dict)
     """Digests of the files that external players used."""
     lacking: tuple[GameFile, ...] = ()
-    """Files that the client must send before the worker can play; no game has been played then."""
+    """Files that the client must send before the worker can play; if there are any, no game was played."""
     refusal: str = ""
     """Reason why the worker cannot play any games; empty if it can."""
     error: str = ""
-    """Error that ends the run, as a message for the user; empty if there is none."""
+    """Error message that ends the whole run; empty if there is none."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,16 @@ class Order:
 
     run: str
     number: int
-    """The order applies to chunks up to this number."""
+    """The order applies to all chunks up to this number; ``dialogue`` only to this chunk."""
     kind: str
     """``finish``: begin no further game. ``stop``: also abandon running games.
 
-    ``release``: end the players' processes. ``dialogue``: report the dialogues of this chunk alone for a while.
+    ``release``: end the players' processes. ``dialogue``: include dialogues in the reports for ``DIALOGUE_SECONDS``.
     """
 
 
 def introduction() -> dict[str, Any]:
-    """Description of this worker, from which the client decides whether the worker may play.
+    """Description of this worker, by which the client decides whether to use it.
 
     It holds the engine's identity, the digests of the source files, the host, the process number and the processors.
     """
@@ -129,8 +129,8 @@ def introduction() -> dict[str, Any]:
 def play_chunk(chunk: Chunk, *sent: SentFile, report: Report = lambda running: None) -> PlayedChunk:
     """Play the games of a chunk one after another; other threads may play other chunks at the same time.
 
-    ``sent`` are files that the worker lacked.
-    Does not raise: if the worker cannot play, the result's ``refusal`` gives the reason.
+    ``sent`` are files that the worker lacked; ``report`` is called periodically with the games in progress. Does not
+    raise: if the worker cannot play, the result's ``refusal`` gives the reason.
     """
     if refusal := _refusal(chunk):
         return PlayedChunk(refusal=f"{refusal} (process {os.getpid()} on {platform.node()})")
@@ -164,19 +164,19 @@ def play_chunk(chunk: Chunk, *sent: SentFile, report: Report = lambda running: N
 
 
 def _scaled(player: PlayerSpec, scale: float | None) -> PlayerSpec:
-    """The player with its wall-time limits multiplied by ``scale``, if there is one."""
+    """The player with its wall-time limits multiplied by ``scale``; unchanged if ``scale`` is ``None``."""
     return player if scale is None else replace(player, limits=player.limits.scaled(scale))
 
 
 def _as_asked(record: GameRecord, job: GameJob, scale: float | None) -> GameRecord:
-    """The record of a game under the key of the ``job`` that the client sent, with the factor for its limits."""
+    """The record with the key of ``job``; adds the factor ``scale`` if the limits were scaled."""
     if scale is None or not (job.first.limits.is_on_wall_clock or job.second.limits.is_on_wall_clock):
         return replace(record, key=job.key)
     return replace(record, key=job.key, detail={**record.detail, "limit_scale": scale})
 
 
 def _refusal(chunk: Chunk) -> str:
-    """The difference between this worker's elolab and the one that the chunk requires, in words; empty if none."""
+    """The difference between this worker's elolab and the one that the chunk requires; empty if there is none."""
     from elolab.engine.compiled.identity import engine_identity
 
     for what, here, wanted in (
@@ -295,7 +295,7 @@ class _Seat:
 
 
 class _Seats:
-    """All seats of this process, and the orders that it has received."""
+    """All seats of this process, and the orders received."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -304,12 +304,12 @@ class _Seats:
         self._stopped: dict[str, int] = {}
         self._finished: dict[str, int] = {}
         self._dialogues: dict[tuple[str, int], float] = {}
-        """Time (``time.monotonic``) at which the dialogues of a chunk were last asked for, by run and chunk number."""
+        """Time (``time.monotonic``) of the last request for the dialogues of a chunk, by run and chunk number."""
         self._janitor: threading.Thread | None = None
 
     @contextmanager
     def taken(self, run: str) -> Iterator[_Seat]:
-        """Context manager that lends a free seat of the run while one chunk is played, or a new one if none is free."""
+        """Context manager that reserves a seat of the run for one chunk; creates a seat if none is free."""
         with self._lock:
             seat = next((one for one in reversed(self._free) if one.run == run), None)
             if seat is not None:
@@ -344,15 +344,15 @@ class _Seats:
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
 
     def is_stopped(self, chunk: Chunk) -> bool:
-        """Whether an order demands that the chunk's running games are abandoned."""
+        """Whether an order demands that the chunk's running games be abandoned."""
         return chunk.number <= self._stopped.get(chunk.run, -1)
 
     def wants_dialogue(self, chunk: Chunk) -> bool:
-        """Whether an order has asked for the dialogues of the chunk's game lately."""
+        """Whether the dialogue of the chunk's game was requested within the last ``DIALOGUE_SECONDS``."""
         return time.monotonic() - self._dialogues.get((chunk.run, chunk.number), -math.inf) < DIALOGUE_SECONDS
 
     def is_finished(self, chunk: Chunk) -> bool:
-        """Whether an order forbids that further games of the chunk begin."""
+        """Whether an order forbids the chunk to begin further games."""
         return chunk.number <= self._finished.get(chunk.run, -1)
 
     def _close(self, is_unneeded: Callable[[_Seat], bool]) -> None:

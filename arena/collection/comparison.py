@@ -46,11 +46,11 @@ class RatedPlayer:
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """The data of one run for a comparison."""
+    """The data of one run that a comparison needs."""
 
     folder: Path
     settings: Mapping[str, Any]
-    """All settings that can differ between runs, as nested plain data."""
+    """All settings that can differ between runs, as nested dictionaries and lists."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
     """Names of the two players of a match, whose ratings are from the point of view of the first; empty otherwise."""
@@ -143,12 +143,15 @@ def differing(one: ComparedRun, other: ComparedRun) -> list[tuple[str, Any, Any]
 
 
 def change(one: RatedPlayer, other: RatedPlayer) -> tuple[float, float]:
-    """The rating in ``other`` minus that in ``one``, and half the width of its 95 % interval for independent runs."""
+    """The rating in ``other`` minus the rating in ``one``, and half the width of its 95 % confidence interval.
+
+    The two runs are treated as independent.
+    """
     return other.rating - one.rating, math.hypot(one.error, other.error)
 
 
 def comparison_data(one: ComparedRun, other: ComparedRun) -> dict[str, Any]:
-    """The comparison as plain data."""
+    """The comparison as data for JSON."""
     names = list(dict.fromkeys([*one.players, *other.players]))
     return {
         "runs": [str(one.folder), str(other.folder)],

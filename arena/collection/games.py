@@ -1,4 +1,4 @@
-"""Reads the games of any run's folder in the form in which games are written to files."""
+"""Reads the games of a run's folder as ``PortableGame``, the form in which games are exported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def game_of_run(store: Store) -> str | None:
-    """Name of the game that a folder's run plays; ``None`` if the folder does not say."""
+    """Name of the game that a run plays; ``None`` if the store does not record it."""
     contents = (store.metadata(name) for name in sorted(store.metadata_names()))
     named = (content["game"] for content in contents if isinstance(content, Mapping) and "game" in content)
     return next(named, None)

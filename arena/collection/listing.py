@@ -47,16 +47,16 @@ class RunEntry:
     """
     played: int
     planned: int
-    """Number of planned games; 0 if unknown."""
+    """The tournament format; for other runs, the kind recorded in ``live.json``."""
     updated_at: str
-    """Time of the run's last write, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
+    """Time of the last write to the run, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
     result: str
     """The result so far, as text."""
     status: Mapping[str, Any]
     """Contents of ``status.json``, completed by ``provenance.status.read_status``; empty if the run is unreadable."""
 
     def data(self) -> dict[str, Any]:
-        """The entry as plain data."""
+        """The entry as data for JSON."""
         return {**vars(self), "folder": str(self.folder)}
 
 
@@ -123,10 +123,10 @@ def changed_at(folder: Path) -> float:
 
 
 def _finding(folder: Path) -> str:
-    """The first sentence of the report of a tuning, ablation, fit or run of claims, in the report's language.
+    """First sentence of the report of a tuning, ablation, fit or run of claims; empty if there is no report.
 
-    It is read from the report, because ``arena`` must not import ``tuning``, which defines these runs. Empty without a
-    report.
+    It is read from the report file, because the code that computes it is in ``tuning``, which ``arena`` must not
+    import.
     """
     try:
         lines = (folder / "report.md").read_text("utf-8").splitlines()

@@ -41,7 +41,7 @@ def check(folders: Sequence[Path]) -> None:
 
 
 def games_in(folder: Path) -> int | None:
-    """Number of games that would be lost; ``None`` if the store is unreadable."""
+    """Number of games in a run, which its removal would lose; ``None`` if the store is unreadable."""
     try:
         with Store(folder, read_only=True) as store:
             return store.played

@@ -1,1 +1,1 @@
-"""The formats of tournaments: one module each, listed in ``arena.schedule``."""
+"""The tournament formats, one module each; ``arena.schedule`` lists them."""

@@ -24,7 +24,7 @@ class Encounter:
     played: int
     """Number of games played."""
     absent: frozenset[int]
-    """Indices of the players that could not be started, so that their games were not played."""
+    """Indices of players that could not be started, so that their games were not played."""
 
     @property
     def winner(self) -> int | None:

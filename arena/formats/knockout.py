@@ -1,4 +1,4 @@
-"""The knockout: the loser of an encounter is out, and the last player left wins."""
+"""The knockout: the loser of an encounter is eliminated, and the last remaining player wins."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ UNKNOWN = -1
 """Index that stands for a player who is not yet known."""
 
 POINTS, SUDDEN_DEATH, SEED, COIN, WALKOVER, BYE = "points", "sudden_death", "seed", "coin", "walkover", "bye"
-"""Reasons why a player advances to the next round.
+"""Reasons why a player advances.
 
-In this order: more points in the planned pairs; more points in sudden death; the better seed after a tie; a coin toss
-after a tie; an opponent that could not be started; no opponent.
+In order: more points in the planned pairs; more points in sudden death; the better seed after a tie; a coin toss after
+a tie; an absent opponent; no opponent.
 """
 
 
 class Knockout(Format):
-    """A seeded bracket; each encounter is ``pairs`` pairs with colours swapped.
+    """A seeded bracket; each encounter is ``pairs`` game pairs, each with colours swapped.
 
-    A tied encounter continues with sudden-death pairs, one at a time and at most ``tiebreak_pairs``; then ``tiebreak``
-    decides. If the number of players is not a power of two, the best seeds have byes in the first round. The losers of
-    the semi-finals may meet for the third place.
+    A tied encounter continues with single sudden-death pairs, at most ``tiebreak_pairs``; then ``tiebreak`` decides. If
+    the number of players is not a power of two, the best seeds have byes in the first round. The losers of the
+    semi-finals may play for third place.
     """
 
     has_rounds = False
@@ -105,7 +105,7 @@ class Tie:
 
     @property
     def loser(self) -> int | None:
-        """Index of the losing player; ``UNKNOWN`` while undecided, ``None`` if no player lost, as after a bye."""
+        """Index of the losing player; ``UNKNOWN`` while undecided, ``None`` if nobody lost, as with a bye."""
         if self.reason is None:
             return UNKNOWN
         if self.winner is None:
@@ -126,7 +126,7 @@ class Bracket:
 
     @property
     def ties(self) -> list[Tie]:
-        """All encounters, round by round; the one for third place comes before the final."""
+        """All encounters, round by round; the encounter for third place comes before the final."""
         ordered = [tie for round in self.rounds for tie in round]
         return ordered if self.third_place is None else [*ordered[:-1], self.third_place, ordered[-1]]
 
@@ -136,7 +136,7 @@ class Bracket:
 
 
 def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
-    """The state of the bracket after complete batches of games; ``results`` has their outcomes, at first none."""
+    """The state of the bracket; ``results`` has the outcomes of all games of the batches completed so far."""
     seeds = seeds_of(spec)
     played = {(one.round, frozenset(one.players)): one for one in encounters_of(results)}
     absent = frozenset(player for encounter in played.values() for player in encounter.absent)
@@ -161,7 +161,7 @@ def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
 def _slots(rounds: int) -> list[int]:
     """Seeds (from 0) in the order of their places in a bracket of ``rounds`` rounds, from top to bottom.
 
-    The best two can only meet in the final, the best four not before the semi-finals, and so on.
+    The two best seeds can only meet in the final, the four best not before the semi-finals, and so on.
     """
     slots = [0]
     for round in range(rounds):
@@ -172,9 +172,9 @@ def _slots(rounds: int) -> list[int]:
 def _decided(
     spec: TournamentSpec, seeds: Sequence[int], tie: Tie, encounter: Encounter | None, absent: frozenset[int]
 ) -> Tie:
-    """The encounter ``tie`` with its points and, if decided, its winner and the reason.
+    """Return ``tie`` with its points and, if it is decided, with its winner and the reason.
 
-    ``encounter`` holds the results of its games, ``None`` before the first one. ``absent`` are the players that could
+    ``encounter`` holds the results of its games; ``None`` before the first game. ``absent`` are the players that could
     not be started.
     """
     one, other = tie.players

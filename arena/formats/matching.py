@@ -72,7 +72,7 @@ class _Matching:
         """Outer vertices whose tight edges have not yet been examined."""
 
     def grow_by_one_pair(self) -> bool:
-        """Enlarge the matching by one pair, at the least cost; false if that is impossible."""
+        """Enlarge the matching by one pair at the least cost; returns false if that is impossible."""
         for node in self._tops():
             node.label, node.link = FREE, None
         for node in self._tops():
@@ -154,7 +154,10 @@ class _Matching:
             self.mates[one], self.mates[other] = other, one
 
     def _shrink(self, vertex: int, other: int, ancestor: _Node) -> None:
-        """Shrink the cycle that a tight edge between two outer vertices of a tree closes into a blossom."""
+        """Shrink a cycle into a blossom; a tight edge between two outer vertices of one tree closes the cycle.
+
+        ``ancestor`` is the lowest common ancestor of the two vertices' nodes.
+        """
         down, up = (self._path_to_root(self._top[end]) for end in (vertex, other))
         down = down[: down.index(ancestor) + 1][::-1]
         up = up[: up.index(ancestor)]
@@ -171,7 +174,9 @@ class _Matching:
             self._top[inside] = blossom
 
     def _move_duals(self) -> bool:
-        """Shift the dual values until an edge becomes tight or an inner blossom can be expanded; false if none can."""
+        """Change the dual values until an edge becomes tight or an inner blossom can be expanded; returns false if
+        neither can happen.
+        """
         duals, top = self._duals, self._top
         step: int | None = None
         for vertex, node in enumerate(top):

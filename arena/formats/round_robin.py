@@ -1,4 +1,4 @@
-"""The round robin: all players against each other."""
+"""The round robin: every player meets every other player."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 
 class RoundRobin(Format):
-    """An n-fold round robin of any number of players.
+    """A round robin of any number of players, repeated ``rounds`` times.
 
-    In each of ``rounds``, any two players meet in ``pairs`` pairs with colours swapped. All encounters of a round share
-    its openings; each round has its own.
+    In each round, any two players meet in ``pairs`` game pairs with colours swapped. All encounters of a round use the
+    same openings; each round has its own.
     """
 
     def encounters(self, spec: TournamentSpec) -> list[tuple[int, int]]:
-        """Indices of the two players of each encounter of a round."""
+        """The encounters of a round, each as the indices of its two players."""
         return list(combinations(range(len(spec.players)), 2))
 
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:

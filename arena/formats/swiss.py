@@ -1,8 +1,9 @@
-"""The Swiss system: each round pairs players with scores as equal as possible, and no two players twice.
+"""The Swiss system: each round pairs players with scores as equal as possible, and no two players meet twice.
 
-The idea is that of the FIDE Dutch System (FIDE Handbook C.04.3). Players are ranked by score, then by seed. Within a
-group of equal score the upper half meets the lower half, and a leftover player floats down to the next group. That
-system lists transpositions and exchanges. Here a round is the cheapest of all legal pairings, compared in this order:
+It follows the FIDE Dutch System (FIDE Handbook C.04.3). Players are ranked by score, then by seed. Within a group of
+equal score the upper half meets the lower half, and a leftover player floats down to the next group. The FIDE rules try
+transpositions and exchanges in a fixed order. Here a round is the cheapest of all legal pairings, compared in this
+order:
 
 1. the fewest repeated encounters and byes (an absent opponent counts as a bye); without ``repeats``, nobody meets an
    opponent or has a bye twice;
@@ -11,11 +12,12 @@ system lists transpositions and exchanges. Here a round is the cheapest of all l
 4. the fewest encounters within one half of a group;
 5. the least sum of squared distances from the ideal pairing: upper half against lower half in the same order, and for
    floaters the last of a group against the first of the next;
-6. among equal sums, the one with its distances further down the ranking.
+6. among equal sums, the pairing whose distances are further down the ranking.
 
-A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, a round also keeps as many
-further rounds as possible open. If the cheapest pairing would close one, the cheapest round of a complete schedule
-found by search replaces it. The planned number of rounds has no influence, so a tournament can be extended.
+A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, a round also leaves as many
+further rounds possible as it can. If the cheapest pairing would prevent one, a search finds a complete schedule, and
+the cheapest round of that schedule is played instead. The planned number of rounds has no influence, so a tournament
+can be extended.
 """
 
 from __future__ import annotations
@@ -38,12 +40,15 @@ WIN, TIE, LOSS = 1.0, 0.5, 0.0
 NEXT_LEVEL = 10**12
 """Factor between levels of comparison; larger than any sum of costs within one level."""
 LOOKAHEAD_PLAYERS = 20
-"""Most players for which the pairing looks ahead at all further rounds.
+"""Maximum number of players for which a pairing takes all further rounds into account.
 
 With more players, there are at most half as many rounds as players.
 """
 SEARCH_STEPS = 20_000
-"""Limit of the search for a schedule of all further rounds; it has always sufficed for ``LOOKAHEAD_PLAYERS``."""
+"""Maximum number of steps in the search for a schedule of all further rounds.
+
+It has always sufficed for ``LOOKAHEAD_PLAYERS`` players.
+"""
 
 
 class Swiss(Format):
@@ -75,10 +80,10 @@ class Swiss(Format):
         return max(1, math.ceil(math.log2(players)))
 
     def most_rounds(self, players: int) -> int:
-        """The number of rounds in which all players can meet, plus one for the byes of an odd number of players.
+        """The number of rounds in which every player can meet every other, plus one for byes if the number is odd.
 
-        With more than ``LOOKAHEAD_PLAYERS``, half of the number of players: a pairing exists as long as each player has
-        at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract graphs", 1952).
+        With more than ``LOOKAHEAD_PLAYERS`` players, half the number of players: a legal pairing exists as long as each
+        player has at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract graphs", 1952).
         """
         return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
 
@@ -93,7 +98,7 @@ class SwissTable:
     """Points of each player, by index: 1 for a won encounter, a bye or an absent opponent; 1/2 for a tied encounter."""
     encounters: tuple[Encounter, ...]
     byes: tuple[int | None, ...]
-    """Index of the player with the bye in each round; ``None`` if there was none."""
+    """Index of the player with the bye in each round; ``None`` for a round without a bye."""
     out: frozenset[int]
     """Indices of the players that dropped out because they could not be started."""
 
@@ -143,7 +148,7 @@ def points_for(encounter: Encounter, player: int) -> float:
 
 
 class PairingState(NamedTuple):
-    """The input of a round's pairing; ``points``, ``meetings``, ``byes`` and ``walkovers`` are in the order of
+    """The input for pairing a round; ``points``, ``meetings``, ``byes`` and ``walkovers`` are in the order of
     ``ranking``.
     """
 
@@ -161,7 +166,7 @@ class PairingState(NamedTuple):
 
 
 class PairedRound(NamedTuple):
-    """The pairs of a round and its bye, by the players' indices; the higher ranked player is first in each pair."""
+    """The pairs of a round and the player with the bye, as indices; the higher ranked player is first in each pair."""
 
     encounters: list[tuple[int, int]]
     bye: int | None
@@ -210,13 +215,13 @@ def pairing_costs(state: PairingState) -> list[list[int | None]]:
 
 
 def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) -> tuple[bool, int]:
-    """For two players: whether they are in the same half of a group, and the square of their distance from the ideal
-    pairing.
+    """Compare the pairing of two players with the ideal pairing, which the module's docstring describes.
 
-    The module describes the ideal pairing. ``places`` are the players' places in their groups, from 0; ``size`` is the
-    size of the first player's group. ``joined`` is ``None`` if the players are in different groups: ideally the last of
-    the upper group meets the first of the lower. Otherwise it is the number of players that float down to their group,
-    0 or 1; a floater meets the first player of the group.
+    Returns whether they are in the same half of a group, and the square of their distance from the ideal pairing.
+    ``places`` are their places in their groups, from 0; ``size`` is the size of the first player's group. ``joined`` is
+    ``None`` if the players are in different groups: ideally the last player of the upper group meets the first of the
+    lower. Otherwise ``joined`` is the number of players, 0 or 1, who float down to their group; a floater ideally meets
+    the first player of the group.
     """
     one, other = places
     if joined is None:
@@ -227,7 +232,7 @@ def _distance_from_fold(places: tuple[int, int], size: int, joined: int | None) 
 
 
 def _ranked(*levels: int) -> int:
-    """Combine costs of several levels into one number; the first is the most significant."""
+    """Combine costs of several levels into one number; the first level is the most significant."""
     total = 0
     for level in levels:
         total = total * NEXT_LEVEL + level
@@ -238,10 +243,10 @@ def _ranked(*levels: int) -> int:
 
 
 def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
-    """The cheapest pairing ``partners``, or another pairing if it leaves more further rounds possible.
+    """Return ``partners``, the cheapest pairing, or another pairing if that leaves more further rounds possible.
 
-    The other pairing is the cheapest round of a complete schedule found by search. A pairing lists the partner of each
-    place of the ranking.
+    The other pairing is the cheapest round of a complete schedule found by search. A pairing is a list: the partner of
+    the player at each place of the ranking.
     """
     places = range(len(costs))
     if len(costs) > LOOKAHEAD_PLAYERS:
@@ -261,10 +266,10 @@ class _OutOfSteps(Exception):
 
 
 def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
-    """Find ``rounds`` pairings of all players, no two with a pair in common; ``None`` if there are none.
+    """Find ``rounds`` pairings of all players in which no two players meet twice; ``None`` if there are none.
 
-    A pairing lists the partner of each player. ``legal`` holds the possible partners of each player. Returns an empty
-    list if the search takes too long.
+    A pairing is a list with the partner of each player. ``legal`` holds the possible partners of each player. Returns
+    an empty list if the search takes too long.
     """
     steps = SEARCH_STEPS
 

@@ -1,4 +1,4 @@
-"""The interface of a tournament format: its next games, and their maximum number."""
+"""The interface of a tournament format: its next batch of games, and its maximum number of games."""
 
 from __future__ import annotations
 
@@ -10,39 +10,39 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 
 class Format(ABC):
-    """A tournament format: it decides which games are played, and in which order.
+    """A tournament format: decides which games are played, and in which order.
 
     The next batch of games is a pure function of the specification, the order of openings and the results of earlier
-    batches. So neither the order in which games end nor an interruption matters. A format whose schedule does not
-    depend on results puts all games into the first batch.
+    batches. It therefore does not depend on the order in which games end, or on interruptions. A format whose schedule
+    does not depend on results puts all games into the first batch.
     """
 
     players: int | None = None
-    """Number of players; ``None`` for any number from two on."""
+    """Required number of players; ``None`` for two or more."""
     has_rounds: bool = True
-    """Whether the key ``rounds`` is valid."""
+    """Whether the tournament file may have the key ``rounds``."""
     keys: tuple[str, ...] = ()
-    """Keys of a tournament's file that are valid in this format but not in all."""
+    """Keys of a tournament file that are valid in this format but not in every format."""
     is_sequential: bool = False
-    """Whether a sequential test between the two players, set up in ``[sprt]``, ends the tournament."""
+    """Whether a sequential test of the two players, configured in ``[sprt]``, ends the tournament."""
     may_take_all_openings: bool = False
-    """Whether the key ``pairs`` is optional; without it there is one pair for every opening."""
+    """Whether the key ``pairs`` may be omitted; each opening is then used for one pair."""
     decides_on_the_way: bool = False
     """Whether later batches depend on results.
 
-    Such a tournament cannot wait for a player that fails to start: its opponents win without playing, for good. Players
-    cannot join later.
+    Such a tournament does not wait for a player that fails to start: its opponents win by walkover, which is final.
+    Players cannot join later.
     """
     has_fixed_length: bool = True
     """Whether all planned games are played if no player drops out; otherwise the tournament may end earlier."""
 
     @abstractmethod
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
-        """The next batch; an empty one ends the tournament.
+        """The next batch of games; an empty one ends the tournament.
 
-        ``order[k]`` is the opening (place in the suite) of pair ``k`` of any pairing of two players. ``results`` has an
-        outcome for every game of the earlier batches, in schedule order. A longer tournament begins with the games of
-        a shorter one.
+        ``order[k]`` is the index in the suite of the opening that any two players use in their pair ``k``. ``results``
+        has an outcome for every game of the earlier batches, in schedule order. The games of a shorter tournament are
+        the first games of a longer one.
         """
 
     @abstractmethod
@@ -54,9 +54,10 @@ class Format(ABC):
         return spec.pairs
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
-        """The differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
+        """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
 
-        Only checks that are special to this format; the caller compares ``keys``. ``new`` has all players of ``old``.
+        Checks only what is specific to this format; the caller compares the keys in ``keys``. ``new`` has all players
+        of ``old``.
         """
         if not self.decides_on_the_way:
             return
@@ -70,7 +71,7 @@ class Format(ABC):
             yield "pairs", str(old.pairs_of_encounter), str(new.pairs_of_encounter)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
-        """The keys that determine the number of openings, with their values, for messages."""
+        """The keys that determine the number of openings, with their values, as text for messages."""
         rounds = f" in {spec.rounds} rounds" if spec.rounds > 1 else ""
         return f"pairs = {spec.pairs_of_encounter}{rounds}"
 
@@ -86,11 +87,11 @@ class Format(ABC):
 def paired_games(
     encounters: Sequence[tuple[int, int]], pairs: Iterable[int], order: Sequence[int], *, number: int, round: int
 ) -> Iterator[Pairing]:
-    """The games of encounters between two players, numbered from ``number`` on.
+    """Yield the games of encounters between two players, numbered from ``number`` on.
 
     Every encounter has a game pair for each number in ``pairs``; pair ``k`` uses opening ``order[k]``. The first pair
-    of all encounters comes first, then the second, and so on. The two games of a pair, with colours swapped, are
-    neighbours. ``round`` is the number of the round, from 0.
+    of every encounter is played before the second pair of any, and so on. The two games of a pair, with colours
+    swapped, are consecutive. ``round`` is the number of the round, from 0.
     """
     for pair in pairs:
         for one, other in encounters:

@@ -15,8 +15,8 @@ class MatchFormat(RoundRobin):
 class SequentialMatch(MatchFormat):
     """A match of two players that ends when a sequential test accepts a hypothesis.
 
-    The schedule holds every possible pair; ``arena.schedule.games_that_count`` finds the game at which the test ends
-    it.
+    The schedule holds the maximum number of pairs; ``arena.schedule.games_that_count`` finds the game at which the test
+    ends.
     """
 
     is_sequential = True

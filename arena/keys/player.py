@@ -1,4 +1,4 @@
-"""The keys of a player: keys of all players, keys of programs, and keys of the protocol (``Protocol.keys``)."""
+"""The keys of a player: keys of all players, of external programs, and of each protocol (``Protocol.keys``)."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
 CATALOGUE, TOPIC = "elolab.arena.keys", "player"
-"""The message catalogue that explains the keys, and the section in it."""
+"""The message catalogue that explains the keys, and the section of it."""
 
 REFERENCE = "engine"
-"""The key of a table [[players]] that names an engine of the engines file."""
+"""The key in ``[[players]]`` that names an engine of the engines file."""
 
 SOURCE = "source"
-"""The key of a program that is built from a git commit, which it names."""
+"""The key with the git commit from which a program is built."""
 
 OF_ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "of any player",
@@ -33,7 +33,7 @@ OF_ANY_PLAYER = schema.declare(
 MARGIN = schema.declare(
     CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
 )
-"""The key for the time by which a move may exceed its limit; also valid for programs that are tuned."""
+"""The key for the time in milliseconds by which a move may exceed its limit; tuned programs have it too."""
 
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",
@@ -49,13 +49,13 @@ PROGRAM = schema.declare(
     watchdog=schema.number(0.1, 86_400, default=60, example=120, unit="seconds"),
     restart=schema.choice(RESTARTS, default=RESTARTS[0], example="always"),
 )  # fmt: skip
-"""Keys of players that are programs."""
+"""Keys of players that are external programs."""
 
 
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
     """Program and arguments from the key ``command``; raises ``ConfigurationError``.
 
-    The program is looked for in the current folder, in the player's ``directory``, and in ``folders``.
+    The program is searched in the current folder, in the player's ``directory``, and in ``folders``.
     """
     command = table["command"]
     expected = table.schema["command"].right_value
@@ -72,7 +72,7 @@ def command_of(table: Table, *folders: str) -> tuple[str, ...]:
 
 
 def keys_of(protocol: Protocol) -> Schema:
-    """The keys of a table [[players]] for a program with this protocol."""
+    """The keys of ``[[players]]`` for a program that uses this protocol."""
     program = PROGRAM if protocol.is_external else MARGIN
     return schema.declare(CATALOGUE, TOPIC, "players", OF_ANY_PLAYER, program, protocol.keys)
 
@@ -81,7 +81,7 @@ ANY_PLAYER = schema.declare(
     CATALOGUE, TOPIC, "players", *map(keys_of, protocols()),
     **{REFERENCE: schema.text(default=COMPUTED, example="mine", expected="an engine's name in the file of engines")},
 )  # fmt: skip
-"""All keys of tables [[players]], for all protocols and for references to an engines file."""
+"""All keys of ``[[players]]``, for all protocols and for references to an engines file."""
 DESCRIPTION = "description"
 """The key for free text about an engine; only valid in engines files."""
 _ENTRY = schema.declare(

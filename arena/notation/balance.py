@@ -1,13 +1,12 @@
 """Selection of balanced openings, from random play or from an existing suite.
 
-A judge scores a position for the side to move, in points of a search's score (centipawns, hundredths of a disc). The
-*win probability* of the side that has the first move of the game (Red in Xiangqi, Black in Othello), a draw being half
-a win, is ``1 / (1 + exp(-score / odds_scale))``; each game has its own scale (``Game.odds_scale``), which was fitted to
-games.
+A judge scores a position for the side to move, in points of the search score (centipawns, or hundredths of a disc). The
+*win probability* of the game's first mover (Red, Black in Othello, White in chess) counts a draw as half a win. It is
+``1 / (1 + exp(-score / odds_scale))``; the scale of each game (``Game.odds_scale``) was fitted to games.
 
-Positions that differ by symmetry alone (the two sides of a Xiangqi board; the eight turns and reflections of an Othello
-board), or by the order of the moves that led to them, count as one opening. The selection is the same for any number of
-threads and at any speed.
+Positions count as one opening if they differ only by a symmetry of the board or by the order of moves. Boards of
+Xiangqi and chess have a mirror image, boards of Othello eight rotations and reflections. The selection does not depend
+on the number of threads or their speed.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ if TYPE_CHECKING:
 
 CANDIDATES_PER_BATCH = 8
 CANDIDATES_PER_OPENING = 400
-"""Number of candidates for each requested opening after which the generator gives up."""
+"""Maximum number of candidates per requested opening; after that, the generator gives up."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
-"""Reasons for dropping a candidate, in this order.
+"""Reasons for dropping a candidate.
 
-Its game is over. Its line of the suite is illegal, or the game is over there. It is equal to an earlier opening. It is
-a mirror image of an earlier one. Its score is outside the band.
+In order: its game is over; its line of the suite is illegal, or the game is over there; it equals an earlier opening;
+it mirrors an earlier opening; its score is outside the band.
 """
 
 
@@ -52,7 +51,7 @@ class Judge(Protocol):
     """Scores positions; each judge is used by one thread only."""
 
     def score(self, position: Position) -> int:
-        """Score in points, for the side to move; it depends on the position alone."""
+        """Score in points from the point of view of the side to move; depends only on the position."""
 
     def close(self) -> None:
         """Release the judge's resources."""
@@ -70,7 +69,7 @@ class EngineJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score of a search, or a meaningless number once the stop flag is set."""
+        """Score of a search; meaningless once the stop flag is set."""
         self._engine.new_game()
         return self._engine.search(position, self._limits, stop=self._stop).score
 
@@ -79,15 +78,16 @@ class EngineJudge:
 
 
 class PlayerJudge:
-    """Scores positions by the score that a player, such as another program, reports with its move."""
+    """Scores a position by letting a player, such as another program, move; takes the score that the player reports."""
 
     def __init__(self, spec: PlayerSpec, game: str, stop: StopFlag) -> None:
         self._player = make_player(spec, game)
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points from the view of the side to move. Raises ``OpeningError`` if the player fails twice or
-        reports no score.
+        """Score in points from the point of view of the side to move.
+
+        Raises ``OpeningError`` if the player fails twice or reports no score.
         """
         try:
             score = self._ask(position)
@@ -152,13 +152,13 @@ class Candidate:
     reached: str
     """Text of the position reached by the opening's moves."""
     score: int
-    """Score in points from the view of the side to move."""
+    """Score in points from the point of view of the side to move."""
     side_to_move: int
-    """Side to move: 0 for the side that has the first move of the game, 1 for the other side."""
+    """Side to move: 0 for the game's first mover, 1 for the other side."""
 
     @property
     def first_score(self) -> int:
-        """Score in points from the view of the side that has the first move of the game."""
+        """Score in points from the point of view of the game's first mover."""
         return -self.score if self.side_to_move else self.score
 
 
@@ -167,18 +167,20 @@ Accepts = Callable[[Candidate], bool]
 
 
 def within_score(max_score: int) -> Accepts:
-    """Make a function that accepts candidates whose score is between ``-max_score`` and ``max_score`` points."""
+    """Make a function that accepts scores between ``-max_score`` and ``max_score`` points."""
     return lambda candidate: abs(candidate.score) <= max_score
 
 
 def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
-    """Make a function that accepts candidates whose first mover's win probability is from ``low`` to ``high``."""
+    """Make a function that accepts candidates in which the first mover's win probability is from
+    ``low`` to ``high``.
+    """
     return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
 
 
 @dataclass
 class Selection:
-    """The chosen openings (``kept``) in order, and the number of dropped candidates by reason."""
+    """The selected openings (``kept``), in order, and the numbers of dropped candidates."""
 
     kept: list[Candidate] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
@@ -193,19 +195,20 @@ class Selection:
 
 
 Proposer = Callable[[int, int], Sequence[Candidate | None]]
-"""Function ``propose(first, count)``, which returns the candidates with the numbers ``first`` to ``first + count - 1``.
-``None`` stands for a candidate whose game is over.
+"""Function ``propose(first, count)``: returns the candidates ``first`` to ``first + count - 1``.
 
-A candidate must depend on its number alone, because several threads call the function.
+``None`` stands for a candidate whose game is over. A candidate must depend only on its number, because several threads
+call the function.
 """
 OnSelection = Callable[[Selection], None]
 
 
 class RandomPlay:
-    """Proposes positions reached from the start by random legal moves.
+    """Proposes positions that random legal moves reach from the start position.
 
-    Each random number depends on the seed, the candidate and the ply alone: the SHA-256 of ``"<seed>:<number>:<ply>"``,
-    read as a big-endian number. Modulo the number of legal moves it is the index of the move to play.
+    Each random number depends only on the seed, the candidate and the ply: it is the SHA-256 of
+    ``"<seed>:<number>:<ply>"``, read as a big-endian number. Its remainder modulo the number of legal moves is the
+    index of the move to play.
     """
 
     def __init__(self, game: str, seed: int, plies: int) -> None:
@@ -214,7 +217,9 @@ class RandomPlay:
         self._plies = plies
 
     def position(self, number: int) -> Position | None:
-        """Candidate ``number`` as a position without history, its counters reset; ``None`` if its game is over."""
+        """Candidate ``number`` as a position without history and with its counters reset; ``None``
+        if its game is over.
+        """
         position = self._game.position()
         for ply in range(self._plies):
             moves = position.legal_moves()
@@ -253,8 +258,8 @@ def generate(
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``progress`` receives the selection so far after each candidate. Raises ``OpeningError`` if too few candidates are
-    within the band.
+    ``progress`` is called with the selection so far after each candidate. Raises ``OpeningError`` if too few candidates
+    are within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -280,10 +285,10 @@ def balance(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select a suite's distinct openings within the band, in the suite's order.
+    """Select the distinct openings of a suite within the band, in the suite's order.
 
-    ``entries`` come from ``arena.notation.openings.entries_of``; without a ``judge`` all scores are 0. Raises the first
-    entry that is an error, or with ``skip_illegal`` drops all such entries.
+    ``entries`` come from ``arena.notation.openings.entries_of``. Without a ``judge``, all scores are 0. An entry that
+    is an error is raised, or with ``skip_illegal`` counted as dropped.
     """
     contract = game_named(game)
     dropped: Counter[str] = Counter()
@@ -352,9 +357,9 @@ def _repetition(position: str, seen: dict[str, str]) -> str:
 
 @contextmanager
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
-    """Context manager with an iterator over candidates 0, 1, ... below ``limit``, in order.
+    """Context manager that gives an iterator over candidates 0, 1, ... below ``limit``, in order.
 
-    Several threads compute a bounded number of candidates ahead.
+    Up to ``concurrency`` threads compute candidates ahead, a bounded number of them.
     """
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 

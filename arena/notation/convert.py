@@ -27,15 +27,17 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
 TRAINING = ("plain", "jsonl")
-"""Formats that hold training data alone; EPD does on request."""
+"""Formats that hold only training data; EPD can hold training data too."""
 TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
-"""Formats that a conversion can write: PGN in each notation of moves, positions, opening suites, PGN in the notation of
-the input, GGF, and training data.
+"""Formats that a conversion can write.
+
+In order: PGN in each notation of moves, positions as FEN, opening suites as EPD, PGN in the notation of the input, GGF,
+and training data.
 """
 
 
 def check_target(target: str, game: Game) -> None:
-    """Raise ``UserError`` if games or positions of ``game`` cannot be written in the target form."""
+    """Raise ``UserError`` if games or positions of ``game`` cannot be written in the format ``target``."""
     assert target in TARGETS, target
     if target in NOTATIONS and target not in game.move_notations:
         held = f"are written as {', '.join(game.move_notations)}" if game.move_notations else "have one notation only"
@@ -51,8 +53,8 @@ def check_target(target: str, game: Game) -> None:
 def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
     """Read the games and positions of a file, or of all files with games in a folder or zip file.
 
-    ``plies`` shortens each game to its first moves. An error takes the place of a game, or of a whole file, that cannot
-    be read.
+    ``plies`` is the maximum number of plies to keep of each game. For a game, or a whole file, that cannot be read,
+    yields an error instead.
     """
     nothing = True
     for source in sources(path):
@@ -65,9 +67,9 @@ def read_all(path: Path, reading: Reading, plies: int | None = None) -> Iterator
 
 
 def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None) -> Iterator[Entry]:
-    """Read the games and positions of one file, each game shortened to ``plies``.
+    """Read the games and positions of one file; keeps at most ``plies`` plies of each game.
 
-    Yields nothing if a file found in a folder has no known format.
+    Yields nothing for a file of unknown format that was found in a folder.
     """
     found: Iterable[Entry] = entries(source, reading)
     if is_archive(source):
@@ -89,9 +91,10 @@ def read_source(source: ArchiveFile, reading: Reading, plies: int | None = None)
 def converted(
     games: Iterable[PortableGame], game: Game, target: str, repeated: Callable[[], None] = lambda: None
 ) -> Iterator[str]:
-    """Convert games to the form ``target``, one of ``TARGETS``; yields the parts of the text one after another.
+    """Convert games to the format ``target``, one of ``TARGETS``; yields the text in parts.
 
-    A game becomes the position after its last move. ``repeated`` is called for each repeated position that EPD drops.
+    Formats of positions contain the position after a game's last move. ``repeated`` is called for each repeated
+    position that EPD omits.
     """
     if target in ("fen", "epd"):
         yield from _position_lines(games, game, target, repeated)
@@ -125,7 +128,9 @@ _TAGS_OF_THE_END = {
 
 
 def shortened(portable: PortableGame, plies: int) -> PortableGame:
-    """The first plies of a game; without its result and its end, unless it has no more plies."""
+    """The first ``plies`` plies of a game, without result and final tags; a game that is not longer is returned
+    unchanged.
+    """
     if len(portable.moves) <= plies:
         return portable
     tags = tuple((name, value) for name, value in portable.tags if name.lower() not in _TAGS_OF_THE_END)

@@ -1,8 +1,8 @@
-"""CSV tables that are safe in spreadsheets, which interpret some texts as formulas.
+"""CSV tables that are safe to open in spreadsheets, which interpret some texts as formulas.
 
-A text that begins like a formula gets an apostrophe in front, which spreadsheets read as "this is text" (OWASP, "CSV
+A text that looks like a formula gets a leading apostrophe, which spreadsheets read as "this is text" (OWASP, "CSV
 injection"). Such a text begins with ``=``, ``+``, ``-`` or ``@``, also in full width, or with a tab or a line break.
-Numbers, also negative ones, stay as they are. ``unquoted`` removes the apostrophe.
+Numbers, even negative ones, are unchanged. ``unquoted`` removes the apostrophe.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ if TYPE_CHECKING:
 
 _FORMULA = re.compile("'*[=+\\-@\t\r\n\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
                       "\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]")  # fmt: skip
-"""Matches a formula-like text, also one that already begins with apostrophes, so that ``unquoted`` restores every text.
-"""
+"""Matches a text like a formula, after any number of apostrophes, so that ``unquoted`` restores every text."""
 
 
 def quoted(cell: Any) -> Any:
-    """Put an apostrophe in front of a formula-like text that is not a number; other cells stay as they are."""
+    """Put an apostrophe in front of a text that looks like a formula and is not a number; other cells are unchanged."""
     return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) and not _is_number(cell) else cell
 
 
 def unquoted(text: str) -> str:
-    """Remove the apostrophe that ``quoted`` puts in front of a formula-like text."""
+    """Remove the apostrophe that ``quoted`` has put in front of a text."""
     return text[1:] if text.startswith("'") and _FORMULA.match(text) else text
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """Make a function that writes a row into an open text file: numbers in full precision, ``None`` and NaN as empty
-    cells.
+    """Make a function that writes a row to an open text file.
+
+    It writes numbers in full precision, and ``None`` and NaN as empty cells.
     """
     table = csv.writer(stream, lineterminator="\n")
 
@@ -54,7 +54,7 @@ def csv_text(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def frame_csv(frame: DataFrame) -> str:
-    """Format a pandas table as CSV without its index; every missing value, also ``pandas.NA``, is an empty cell."""
+    """Format a pandas table as CSV without its index; missing values (``None``, NaN, ``pandas.NA``) are empty cells."""
     known = frame.astype(object).where(frame.notna(), None)
     return csv_text([str(name) for name in frame.columns], known.itertuples(index=False, name=None))
 

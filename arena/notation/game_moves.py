@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
 _CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
-"""Matches moves of Western chess; a game with such moves and without advisors or cannons is hardly Xiangqi."""
+"""Matches chess moves; a game with such moves, and without moves of advisors or cannons, is not Xiangqi."""
 
 
 def read_moves(
@@ -23,8 +23,8 @@ def read_moves(
     """Convert moves in any notation to the game's protocol notation; advances ``position`` past the last move.
 
     ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
-    returns the number found in the SAN games of the same file. Raises ``WrongMoveError``, naming the notation that the
-    words seem to be in.
+    returns the number that the SAN games of the same file use. Raises ``WrongMoveError``, which names the notation that
+    the moves seem to be in.
     """
     first = position.side_to_move
     names = position.game.move_names
@@ -43,8 +43,9 @@ def read_moves(
 
 
 def _played(position: Position, number: int, word: str) -> str:
-    """Play a move of a game that has only one notation; returns it in that notation. ``number`` is its index, for
-    errors.
+    """Play a move of a game that has only one notation, and return it in that notation.
+
+    ``number`` is the index of the move, for error messages.
     """
     try:
         (move,) = position.game.read_moves(position, [word], "0")

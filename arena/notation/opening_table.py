@@ -1,4 +1,4 @@
-"""A list of openings that is kept on disk, so that millions of them fit into memory."""
+"""A list of openings in a temporary file, so that millions of openings need little memory."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from typing import overload
 from elolab.arena.records import Opening
 
 _BLOCK = 1 << 12
-"""Number of openings that are read at once."""
+"""Number of openings to read at once."""
 
 
 class OpeningTable(Sequence[Opening]):
-    """Openings in a temporary file without a name; of each, memory holds 8 bytes."""
+    """A list of openings in an unnamed temporary file; each opening takes 8 bytes of memory."""
 
     def __init__(self, check: Callable[[int, Opening], Opening] | None = None) -> None:
-        """``check`` is called with an opening and its index when the opening is used, and returns the one to use."""
+        """``check`` is called with the index of an opening and the opening whenever it is used; its result is used
+        instead.
+        """
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
         self._ends = array("q", [0])
         self._check = check
@@ -61,7 +63,7 @@ class OpeningTable(Sequence[Opening]):
     __hash__ = None  # type: ignore[assignment]
 
     def unchecked(self) -> Iterator[Opening]:
-        """The openings as they were appended."""
+        """Iterate over the openings as they were appended."""
         for first in range(0, len(self), _BLOCK):
             ends = self._ends[first : first + _BLOCK + 1]
             data = os.pread(self._file.fileno(), ends[-1] - ends[0], ends[0])

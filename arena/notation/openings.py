@@ -1,21 +1,21 @@
-"""Opening suites: reading and checking them, their two halves and order.
+"""Opening suites: reading and checking them, dividing them into halves, and the order of openings.
 
 A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``,
 ``.bz2``, ``.zst``). They are read in parts, and ``OpeningTable`` keeps the openings on disk, so that millions of them
-fit into memory. Of a list of positions the first ``CHECKED_LINES`` are checked when it is read, the others when they
+fit into memory. The first ``CHECKED_LINES`` of a list of positions are checked when it is read, the others when they
 are used.
 
-A line of EPD is a position and operations after it, such as ``id "name";``. In Xiangqi the position is a FEN, with or
+A line of EPD is a position followed by operations, such as ``id "name";``. In Xiangqi the position is a FEN, with or
 without its two counters. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and other operations are
 ignored. A ``#`` at the beginning of a word starts a comment, except in quotation marks. Games may be PGN or any other
 format of ``arena.notation.archives``; their first moves are the openings. Coordinates count ranks from 0 or, if that
 makes a move of the file illegal, from 1.
 
-*The halves.* The last bit of a SHA-256 decides: 1 is the validation half, 0 the tournament half. The hashed text is the
-board and the side to move, the first two fields of the position with one space between. Positions that differ only by
-symmetry have one text. So the half of a position never changes, whatever suite it is in.
+*Halves.* The last bit of a SHA-256 decides: 1 is the validation half, 0 the tournament half. The hashed text is the
+board and the side to move, the first two fields of the position with one space between. Positions that differ only by a
+symmetry share one text. A position is therefore in the same half of every suite.
 
-*The order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so the order depends on no
+*Order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so the order does not depend on a
 library. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.
 """
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game, Position
 
 SUITE_ENDINGS = tuple(ending + packing for ending in (".epd", ".fen") for packing in COMPRESSED)
-"""File name endings of position lists."""
+"""Suffixes of files with lists of positions."""
 CHECKED_LINES = 20_000
 """Number of positions of a list that are checked when the list is read."""
 MAX_MOVE = 16

@@ -1,4 +1,4 @@
-"""The table of checks, in the order in which they run; each module covers one subject."""
+"""The table of checks in the order in which they run; each module has the checks of one subject."""
 
 from __future__ import annotations
 

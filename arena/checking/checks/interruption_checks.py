@@ -22,9 +22,10 @@ def stop(examination: Examination, *, at_once: bool) -> Remark:
 
 
 def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
-    """Start a search and interrupt it, with ``at_once`` immediately; returns the milliseconds until its answer.
+    """Start a search and interrupt it; returns the time in milliseconds until the answer to the search.
 
-    With ``asks``, also ask for readiness during the search, and return the milliseconds until that reply instead.
+    With ``at_once``, the interruption follows immediately; otherwise after a part of ``move_time_ms``. With ``asks``,
+    also ask for readiness during the search, and return the time until that reply instead.
     """
     dialect = examination.dialect
     if asks and not dialect.listens_while_thinking:

@@ -26,7 +26,7 @@ def start_position(examination: Examination) -> Remark:
 
 
 def start_word(examination: Examination) -> None:
-    """Check that the program understands the protocol's word for the start position, such as ``startpos``."""
+    """Check that the program understands the protocol's word for the start position, such as UCI's ``startpos``."""
     examination.dialect.begin_at_start_word()
     expect_legal(examination.start_position, examination.dialect.answer())
 
@@ -41,7 +41,7 @@ def ranks(examination: Examination) -> Remark:
 
 
 def told_moves(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves to positions sent as the start position and all moves since."""
+    """Check that the program answers with legal moves if positions are sent as the start position and all moves."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         examination.search(position)
@@ -49,9 +49,9 @@ def told_moves(examination: Examination) -> Remark:
 
 
 def described(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves to positions sent as text (FEN).
+    """Check that the program answers with legal moves if a position is sent as a FEN.
 
-    The positions are sent alternately with and without the last move.
+    Every second position is sent as the FEN of the position before and the last move.
     """
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
@@ -60,7 +60,7 @@ def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """An equal position, given by the text of the position ``plies`` earlier and the moves since."""
+    """Return an equal position that consists of the position ``plies`` earlier, as text, and the moves since."""
     game, before = position.game, len(position.moves) - plies
     text = game.position(position.start, position.moves[:before]).text
     return game.position(text, position.moves[before:])

@@ -22,9 +22,9 @@ BUSY = 0.3
 
 
 def ending(examination: Examination, *, farewell: bool, thinking: bool) -> Remark:
-    """Check that the program ends by itself and without a crash, when idle or, with ``thinking``, during a search.
+    """Check that the program exits without a crash, when idle or, with ``thinking``, during a search.
 
-    With ``farewell``, it is asked to end by ``quit``; otherwise its input is closed, as by a crash of elolab.
+    With ``farewell``, the check sends ``quit``; otherwise it closes the program's input, as a crash of elolab would.
     """
     if thinking:
         examination.dialect.begin_endless(examination.start_position)

@@ -18,7 +18,7 @@ _CLASSES = {
 }
 
 DIALECTS = tuple(_CLASSES)
-"""Names of the protocols that ``elolab check`` supports."""
+"""Names of the protocols that ``elolab check`` can test."""
 
 
 def dialect_named(name: str) -> type[Dialect[Any]]:

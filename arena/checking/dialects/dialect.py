@@ -35,7 +35,7 @@ ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
 @dataclass
 class Knowledge:
-    """Facts learned about a program that hold for all its processes."""
+    """Facts learned about a program that apply to all its processes."""
 
     first_rank: int | None = None
     """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
@@ -79,7 +79,7 @@ class Dialect(ABC, Generic[ClientKind]):
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})
     """Names of checks whose failure is only reported as advice.
 
-    The default has the checks of illegal input, because most protocols do not define how a program treats it.
+    By default these are the checks of illegal input, because most protocols do not define how a program treats it.
     """
 
     def __init__(self, process: EngineProcess, settings: CheckSettings, knowledge: Knowledge) -> None:
@@ -146,12 +146,12 @@ class Dialect(ABC, Generic[ClientKind]):
             return False
 
     def _ended(self) -> Failed:
-        """The exception for a program that has ended by itself; reaps its process."""
+        """Wait for a process that has ended by itself; returns the ``Failed`` error for it."""
         self.process.end()
         return Failed("failure.ended", how=self.process.exit.text())
 
     def lacking(self) -> Skipped:
-        """The exception for an operation that the protocol does not support."""
+        """The ``Skipped`` error for an operation that the protocol does not support."""
         return Skipped("skip.protocol", protocol=self.title)
 
     # The start of the conversation, and its pauses.
@@ -161,7 +161,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Shake hands; sets ``name`` and ``announced``."""
 
     def configure(self) -> None:
-        """Set the options from the settings; raises ``PlayerFault`` for one that cannot be set."""
+        """Set the options from the settings; raises ``PlayerFault`` if an option cannot be set."""
         for name, _ in self.settings.options:
             raise PlayerFault("startup_failure", f"option {name}: {self.title} has no options")
 
@@ -229,7 +229,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return self.is_answer(line)
 
     def is_unasked(self, line: str) -> bool:
-        """Whether this line is an error if an idle program writes it after an interruption."""
+        """Whether an idle program must not write this line after an interruption."""
         return self.is_answer(line)
 
     @abstractmethod
@@ -314,17 +314,19 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent made the expected move, the last of ``position``; returns the answer to it."""
+        """Report that the opponent played the expected move, the last one of ``position``; returns the program's
+        answer.
+        """
         raise self.lacking()
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent made another move, the last of ``position``; returns the answer to it."""
+        """Report that the opponent played another move, the last one of ``position``; returns the program's answer."""
         raise self.lacking()
 
     def clock_limits(self) -> Limits:
-        """Limits with the clock and increment of the settings.
+        """Clock and increment from the settings, as limits.
 
-        If the protocol sends times in seconds, the clock is ten times as long and there is no increment.
+        If the protocol sends times in whole seconds, the clock is ten times as long and there is no increment.
         """
         clock_ms = self.settings.clock_ms
         if self.time_unit_ms > 1:
@@ -346,7 +348,7 @@ class Dialect(ABC, Generic[ClientKind]):
     def read_move(self, said: str) -> str | None:
         """Convert a program's move to the game's notation; ``None`` if the text is not a move.
 
-        While the number of the lowest rank is unknown, ranks from 0 and from 1 are both accepted.
+        While it is unknown whether ranks count from 0 or 1, both are accepted.
         """
         texts = [self.texts]
         if self.settings.game in RANKED and self.knowledge.first_rank is None:

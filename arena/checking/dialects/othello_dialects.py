@@ -124,11 +124,11 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     @property
     def ordinary(self) -> Limits:
-        """No limits, so that the program plays at its own level."""
+        """No limits: the program plays at its own level."""
         return Limits()
 
     def send_illegal_position(self) -> None:
-        """Ask for a board of another size: GTP sends no positions."""
+        """Set an unsupported board size, because GTP has no command for a whole position."""
         self._demand_refusal("boardsize 1000")
 
     def send_illegal_move(self, position: Position, move: str) -> None:
@@ -182,7 +182,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return line.startswith("===")
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move and ignore its evaluation."""
+        """Read the move; its evaluation is ignored."""
         *before, line = lines
         word = re.split(r"[\s/]+", line.removeprefix("===").strip())[0]
         return SearchAnswer(line, word, self.read_move(word), elapsed_ms, tuple(before))
@@ -191,7 +191,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
         return nboard.read_move(said)
 
     def send_illegal_move(self, position: Position, move: str) -> None:
-        """Send the game, then the illegal move by the command ``move``."""
+        """Send the game, then the illegal move with the command ``move``."""
         self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     def ask_in_finished_game(self, position: Position) -> None:

@@ -149,7 +149,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
 
 class UciCycloneDialect(UciDialect):
-    """The variant of UCI for Xiangqi alone, as in Cyclone and Pikafish, with ranks counted from 0."""
+    """The variant of UCI for Xiangqi that Cyclone and Pikafish use; ranks count from 0."""
 
     title: ClassVar[str] = "UCI-Cyclone"
 
@@ -204,7 +204,7 @@ class UcciDialect(UciDialect):
         return self.is_answer(line) and self.read_answer([line], 0).move is not None
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move from the answer; the program may also resign with it."""
+        """Read the move from the answer, which may also resign."""
         answer = super().read_answer(lines, elapsed_ms)
         return answer._replace(has_resigned=answer.line.split()[-1] == "resign")
 

@@ -95,14 +95,14 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return self.client.new_game_lines(REGISTERED[self.settings.game].xboard_variants[0], mode)
 
     def begin_game(self) -> None:
-        """Begin a new game with ``new``, in the mode in which the program only follows the moves (``force``)."""
+        """Begin a new game with ``new`` and ``force``, so that the program records moves without playing."""
         self._game = None
         self.say(*self._new_game())
         self.settled()
         self._learn_depth()
 
     def _learn_depth(self) -> None:
-        """Find out whether the program knows ``sd``; one that does not is given times instead."""
+        """Find out whether the program supports ``sd``; if not, its searches are limited by time instead."""
         if self.knowledge.knows_depth:
             self.say(f"sd {self.settings.depth}")
             self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())
@@ -112,7 +112,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     @property
     def ordinary(self) -> Limits:
-        """Limits of a short search: a depth if the program knows it, else a second."""
+        """Limits of a short search: a depth limit if the program supports it, otherwise one second."""
         return super().ordinary if self.knowledge.knows_depth else Limits(move_time_ms=1000)
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -163,7 +163,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.is_answer(line)
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the answer: a move, which the program has also made on its own board, or a resignation."""
+        """Read the answer: a move, which the program has also played on its own board, or a resignation."""
         *before, line = lines
         said = xboard.parse_move(line)
         move = None if said is None else self.read_move(xboard.bare_move(said))

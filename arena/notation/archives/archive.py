@@ -1,7 +1,7 @@
 """The interface of an archive format, and the replay of moves that all formats share.
 
-A reader yields the games of one file. An illegal or truncated game yields an error instead (one line with the file, the
-game's number, the ply and the move), and reading goes on.
+A reader yields the games of one file. For an illegal or truncated game it yields an error instead and continues; the
+error is one line with the file, the number of the game, the ply and the move.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Entry = PortableGame | PortableGameError
 
 
 def _nothing_beside(suffix: str) -> bytes | None:
-    """Return ``None``: the default of ``ArchiveFile.beside``, for input without a folder, such as standard input."""
+    """Return ``None``: the default of ``ArchiveFile.beside``, for input that is not a file, such as standard input."""
     return None
 
 
@@ -37,15 +37,16 @@ class ArchiveFile:
     data: bytes
     """Decompressed content of the file."""
     is_chosen: bool = True
-    """Whether the user named the file; one found in a folder or zip file may not be an archive at all."""
+    """Whether the user named this file; a file found in a folder or zip file may be something other than an archive."""
     beside: Callable[[str], bytes | None] = _nothing_beside
-    """Function that returns the content of the file with the same stem and the given suffix (``.jou``), ``None``
-    without one.
+    """Function that returns the content of the file of the same name with another suffix, such as ``.jou``.
+
+    It returns ``None`` if there is no such file.
     """
     first_line: int = 1
-    """Number of the first line of ``data`` in the file; more than 1 for a later part of a large text."""
+    """Line number in the file at which ``data`` begins; more than 1 for a later part of a large text."""
     first_game: int = 1
-    """Number of the first game of ``data`` in the file."""
+    """Number, within the file, of the first game of ``data``."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Reading:
     ranks: str = "0"
     """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
-    """Number of plies to read of each game, ``None`` for all; later ones are not checked."""
+    """Number of plies to read of each game, ``None`` for all; later moves are not checked."""
     variations: bool = False
     """Whether each variation is also read as a separate game; the tag ``Variation`` numbers them from 1."""
 
@@ -67,11 +68,11 @@ class ArchiveFormat:
 
     name: str
     game: str
-    """Name of the only game that the format is for; empty for any game."""
+    """Name of the only game that the format can store; empty for any game."""
     recognises: Callable[[bytes], bool]
-    """Function that detects content in this format, even if damaged."""
+    """Function that returns whether content is in this format, even if it is damaged."""
     read: Callable[[ArchiveFile, Reading], Iterator[Entry]]
-    """Function that yields the games of a recognised file.
+    """Function that yields the games of a file in this format.
 
     Raises ``PortableGameError`` if it cannot find where games begin and end.
     """
@@ -88,7 +89,7 @@ class ArchivedMove(NamedTuple):
 
 
 def start_position(game: Game, text: str, where: str) -> Position:
-    """Parse the text of a position; raises ``PortableGameError``, with ``where`` in the message."""
+    """Parse a position in the game's notation; raises ``PortableGameError`` with ``where`` in the message."""
     try:
         return game.position(text)
     except UserError as error:
@@ -98,10 +99,10 @@ def start_position(game: Game, text: str, where: str) -> Position:
 def replay(
     position: Position, moves: Iterable[ArchivedMove], where: str, plies: int | None = None
 ) -> tuple[PortableMove, ...]:
-    """Play moves (the first ``plies`` of them, if given) by the rules of the game; returns all moves played.
+    """Play ``moves`` by the rules of the game, at most ``plies`` of them; returns all moves played.
 
-    Passes that the game requires and the archive omits are inserted. Raises ``PortableGameError`` with the number of
-    the first illegal move.
+    Inserts passes that the game requires and the archive omits. Raises ``PortableGameError`` with the number of the
+    first illegal move.
     """
     played: list[PortableMove] = []
     for ply, entry in enumerate(moves, start=1):
@@ -115,7 +116,7 @@ def replay(
 
 
 def _played(position: Position, entry: ArchivedMove) -> list[PortableMove]:
-    """Play a move, preceded by a pass if it is legal only after one; returns the moves played."""
+    """Play a move, after a pass if the move is legal only then; returns the moves played."""
     move = PortableMove(entry.move, entry.comment)
     try:
         _check_side(position, entry)

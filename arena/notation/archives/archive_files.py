@@ -1,7 +1,7 @@
 """Reads the files at a path: one file, or all files in a folder or zip file, decompressed.
 
-A text of more than ``PART_BYTES`` is read in parts, so that files of any length fit into memory. Each part ends where a
-game of PGN or a line ends.
+A text of more than ``PART_BYTES`` is read in parts, so that files of any length fit into memory. A part ends at the end
+of a PGN game or of a line.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from elolab.arena.notation.pgn import PortableGameError
 
 
 def _zstandard() -> Any:
-    """Python's module for Zstandard, before Python 3.14 its backport."""
+    """The standard module for Zstandard, or its backport before Python 3.14."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -35,36 +35,32 @@ def _zstandard() -> Any:
 
 
 MAX_BYTES = 1 << 28
-"""Maximum size of a decompressed file that cannot be read in parts; larger ones are refused before they fill the
-memory."""
+"""Maximum size of a decompressed file that cannot be read in parts; larger files are refused to protect memory."""
 PART_BYTES = 1 << 23
 """Approximate size of the parts in which a large text is read."""
 COMPRESSED = ("", ".gz", ".bz2", ".zst")
-"""File name endings that follow another ending if a file is compressed."""
+"""Suffixes of compressed files, which follow the file's own suffix."""
 
 _BLOCK_BYTES = 1 << 16
-"""Number of bytes read at once: of damaged content, the block with the damage is lost."""
+"""Number of bytes to decompress at a time; if the content is damaged, the rest of that block is lost."""
 _EVENT = re.compile(rb'^\[\s*Event\s+"', re.MULTILINE)
 _UNDIVIDED = (b"<", b"(;")
-"""Beginnings of text formats whose games may be longer than a line."""
+"""First bytes of text formats whose games can span several lines, so that they cannot be read in parts."""
 _ZIP = b"PK\x03\x04"
 _COMPRESSIONS: tuple[tuple[bytes, Callable[[IO[bytes]], IO[bytes]]], ...] = (
     (b"\x1f\x8b", lambda stream: cast("IO[bytes]", gzip.GzipFile(fileobj=stream))),
     (b"BZh", lambda stream: cast("IO[bytes]", bz2.BZ2File(stream))),
     (b"\x28\xb5\x2f\xfd", lambda stream: cast("IO[bytes]", _zstandard().ZstdFile(stream))),
 )
-"""The first bytes of a compressed file, and the function that decompresses a stream."""
+"""First bytes of each kind of compressed file, and the function that opens it as a decompressed stream."""
 _DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
-"""Exceptions that opening a damaged zip file raises.
-
-``RuntimeError`` means an encrypted zip file or an unknown compression method.
-"""
+"""Exceptions raised for a damaged zip file; ``RuntimeError`` means encryption or an unknown compression method."""
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield the files at a path, sorted by name; an unreadable file yields an error instead.
+    """Yield the files at a path, sorted by name; for an unreadable file, an error instead.
 
-    The errors of unreadable folders come first.
+    Errors of unreadable folders come first.
     """
     if path.is_dir():
         unreadable: list[OSError] = []
@@ -88,7 +84,8 @@ def unpacked(data: bytes, where: str) -> bytes:
 
 
 def packed(data: bytes, name: str) -> bytes | None:
-    """Compress a file's content as the ending of its name says; ``None`` if the name has no such ending.
+    """Compress ``data`` in the format of the suffix of ``name``; ``None`` if the suffix is not that of a compressed
+    file.
 
     Equal content gives equal bytes.
     """
@@ -134,16 +131,18 @@ def _sources_of_file(path: Path, *, is_chosen: bool) -> Iterator[ArchiveFile | P
 
 
 class _Reader:
-    """Reads a stream that may be damaged compressed content."""
+    """Reader of a stream with compressed content that may be damaged."""
 
     def __init__(self, stream: IO[bytes], where: str) -> None:
         self._stream = stream
         self._where = where
         self.damage: PortableGameError | None = None
-        """The error of damaged content; what comes before the damage has been read."""
+        """The error for damaged content; ``None`` as long as no damage was found. What precedes the
+        damage can be read.
+        """
 
     def read(self, size: int) -> bytes:
-        """Read ``size`` bytes, fewer at the end of the content or where it is damaged."""
+        """Read ``size`` bytes, or fewer at the end of the content or where it is damaged."""
         found = bytearray()
         while len(found) < size and self.damage is None:
             try:
@@ -158,7 +157,7 @@ class _Reader:
 
 
 def _whole(stream: IO[bytes], begin: bytes, where: str) -> bytes:
-    """The rest of a file after ``begin``, and ``begin`` before it; raises ``PortableGameError`` if it is too large."""
+    """Return ``begin`` and the rest of the stream; raises ``PortableGameError`` if that is more than ``MAX_BYTES``."""
     data = begin + stream.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB; split it")
@@ -166,9 +165,10 @@ def _whole(stream: IO[bytes], begin: bytes, where: str) -> bytes:
 
 
 def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
-    """Yield the content of a file, a large text in parts, with ``when`` in the message about too large a file.
+    """Yield the content of a file; a large text comes in parts.
 
-    Raises ``PortableGameError`` for damaged content, after the parts before the damage.
+    Raises ``PortableGameError`` for damaged content, after the parts before the damage, and for content that is too
+    large. ``when`` is added to the message for content that is too large.
     """
     data = reader.read(PART_BYTES)
     if len(data) < PART_BYTES or b"\0" in data or data.lstrip().startswith(_UNDIVIDED):
@@ -199,7 +199,7 @@ def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
 
 
 def _end_of_part(data: bytes, *, is_games: bool) -> int:
-    """Number of bytes up to the end of the last whole game or line; 0 if there is none."""
+    """Number of bytes up to the end of the last complete game (if ``is_games``) or line; 0 if there is none."""
     if not is_games:
         return data.rfind(b"\n") + 1
     place = len(data)
@@ -254,7 +254,7 @@ def _members(data: bytes, where: str) -> Iterator[ArchiveFile | PortableGameErro
 
 
 def _opened_zip(data: bytes) -> zipfile.ZipFile:
-    """Open a zip file; file names not flagged as UTF-8 are decoded as Chinese."""
+    """Open a zip file; file names that are not flagged as UTF-8 are decoded as GB18030."""
     try:
         return zipfile.ZipFile(BytesIO(data), metadata_encoding="gb18030")
     except UnicodeDecodeError:

@@ -1,9 +1,14 @@
-"""DhtmlXQ, the UBB code of dpxq.com and other Chinese sites and programs (``.ubb`` files, or inside pages).
+"""DhtmlXQ, the UBB code of dpxq.com and other Chinese sites and programs, in ``.ubb`` files and web pages.
 
-Everything is between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``. ``movelist`` is four digits a move: file and rank of
-origin and target, files from 0 on Red's left, ranks from 0 at Black's home. ``binit`` is the 32 pieces' squares at the
-start, 99 for those off the board. ``move_1_14_3`` is variation 3, which leaves line 1 (0 is the game) at its ply 14;
-``comment7`` follows ply 7, ``comment3_15`` after ply 15 of variation 3. Source: the script of the viewer on dpxq.com.
+Each value is a text between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``:
+
+- ``movelist``: four digits a move, the file and rank of origin and target; files count from 0 on Red's left, ranks
+  from 0 at Black's home;
+- ``binit``: the start squares of the 32 pieces, 99 for a piece that is not on the board;
+- ``move_1_14_3``: the moves of variation 3, which leaves line 1 (0 is the game) at its ply 14;
+- ``comment7``: the comment after ply 7 of the game; ``comment3_15``: after ply 15 of variation 3.
+
+Source: the script of the viewer on dpxq.com.
 """
 
 from __future__ import annotations
@@ -30,12 +35,12 @@ _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
 _VARIATION = re.compile(r"move_(\d{1,9})_(\d{1,9})_(\d{1,9})")
 _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
-"""Start squares of the pieces in the form of ``binit``, used if that tag is missing."""
+"""Start squares of the 32 pieces as in ``binit``; used if that tag is missing."""
 
 
 @dataclass
 class _TaggedGame:
-    """The tags of a game; names are in lower case, without ``DhtmlXQ_``."""
+    """The tags of one game; names are in lower case, without ``DhtmlXQ_``."""
 
     where: str
     tags: dict[str, str] = field(default_factory=dict)
@@ -75,7 +80,7 @@ def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
 
 
 def _variations(draft: _TaggedGame) -> dict[int, tuple[int, int]]:
-    """The branching point of each variation, by number: the parent line and the ply."""
+    """The branching point of each variation, by its number: the number of the parent line, and the ply in it."""
     found = {}
     for name in draft.tags:
         match = _VARIATION.fullmatch(name)
@@ -102,9 +107,9 @@ def _game(
 
 
 def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
-    """The moves of a line from the start of the game, each as four digits and its comment.
+    """The moves of a line from the start of the game, each as its four digits and its comment.
 
-    ``route`` is the number of the line: 0 for the game, otherwise the variation.
+    ``route`` is the number of the line: 0 for the game, otherwise the number of the variation.
     """
     legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
     while route:

@@ -1,4 +1,7 @@
-"""The archive formats, in the order in which they are tried: each is a module with a ``FORMAT`` and a line here."""
+"""The archive formats, in the order in which they are tried.
+
+A new format is a module with a constant ``FORMAT``, and an entry in ``FORMATS``.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ _NOT_GAMES = (
     (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
      "a program, picture, document or archive of another kind, not games"),
 )  # fmt: skip
-"""Other kinds of files that users often give by mistake, with advice."""
+"""Kinds of files without games that users often give by mistake, with advice for the user."""
 
 
 def format_of(data: bytes) -> ArchiveFormat | None:
@@ -46,16 +49,17 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether a file contains games, by its content or name; also true for known archive formats that elolab cannot
-    read.
+    """Whether the content or the name of a file shows that it holds games.
+
+    Also true for known archive formats that elolab cannot read.
     """
     return source.where.lower().endswith(_PGN_ENDINGS) or is_archive(source)
 
 
 def is_archive(source: ArchiveFile) -> bool:
-    """Whether a file is an archive, by its content; a file with only bare moves is not.
+    """Whether the content of a file is in an archive format; bare moves are not.
 
-    A WTHOR file of names belongs to the games in its folder, so it is an archive only if the user named it.
+    A WTHOR file of names belongs to the games in its folder, so it counts only if the user named it.
     """
     if format_of(source.data) is not None:
         return True
@@ -64,9 +68,9 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file is an archive of another game, or an archive that cannot be read.
+    """Whether a file is an archive of another game, or an archive that elolab cannot read.
 
-    Always false for a file that the user named; only files found in folders can be foreign.
+    Always false for a file that the user named.
     """
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
@@ -75,9 +79,9 @@ def is_foreign(source: ArchiveFile, game: str) -> bool:
 
 
 def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield the games of a file in any format, or its bare moves.
+    """Yield the games of a file in any format; bare moves count as a game.
 
-    A game that cannot be read, or the whole file, yields an error instead.
+    For a game, or a whole file, that cannot be read, yields an error instead.
     """
     archive = format_of(source.data)
     game = reading.game
@@ -96,7 +100,7 @@ def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
 
 
 def load_games(path: Path, game: str) -> list[PortableGame]:
-    """All games of a file; raises ``PortableGameError`` if one cannot be read."""
+    """All games of a file; raises ``PortableGameError`` if a game cannot be read."""
     games: list[PortableGame] = []
     reading = Reading(game_named(game))
     for source in sources(path):

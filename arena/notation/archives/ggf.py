@@ -1,11 +1,11 @@
 """Reads and writes GGF, the Generic Game Format of the Othello server GGS: ``(;GM[Othello]PB[a]PW[b]...;)``.
 
-A move may have a value in discs, from its mover's point of view, and the seconds it took: ``B[d3/-1.20/0.43]``. They
-are converted to and from an engine's comment. A match on two boards is two games on one line, preceded by their number.
-Supported are games on 8 x 8 squares by the usual rules, from any position (``BO``, also the random ones of
-``TY[s8r18]``). Games with a komi or won by fewer discs are refused.
+A move may have a value in discs, from the point of view of the side that makes it, and its time in seconds:
+``B[d3/-1.20/0.43]``. elolab converts both to and from engine comments. A match on two boards is two games on one line,
+preceded by their number. Games on 8 x 8 squares with the usual rules are supported, from any position (``BO``; also the
+random positions of ``TY[s8r18]``). Games with komi, and games of anti-Othello, are refused.
 
-Source: Michael Buro, "Generic Game Format", and the service's help on game types.
+Source: Michael Buro, "Generic Game Format", and the server's help on game types.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""GGF properties that are copied to PGN tags and back unchanged."""
+"""GGF properties with the PGN tags to which their values are copied unchanged, and back."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
-"""Letters in the property ``RE`` for games that did not end on the board, such as by resignation."""
+"""Flags in the property ``RE`` for games that ended early, with elolab's words for the reason."""
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
@@ -104,7 +104,7 @@ def _refuse_variants(given: dict[str, str], where: str) -> None:
 
 
 def _start(text: str, game: Game, where: str) -> str:
-    """Convert the value of the property ``BO`` to the text of a position; an empty value is the start position."""
+    """Convert the value of the property ``BO`` to a position as text; an empty value means the start position."""
     if not text:
         return game.start
     size, *words = text.upper().split()
@@ -125,13 +125,13 @@ def _move(name: str, value: str, game: Game, where: str) -> ArchivedMove:
 
 
 def _square(word: str) -> str:
-    """Convert a move to elolab's notation, without checking it."""
+    """Convert a GGF move to elolab's notation, without checking that it is legal."""
     move = word.lower()
     return "pass" if move in ("pa", "ps", "--", "") else move
 
 
 def _comment(score: float | None, seconds: float | None) -> str:
-    """Format a move's figures as an engine's comment; ``score`` is in discs from the mover's view."""
+    """Format score and time of a move as an engine comment; ``score`` is in discs from the mover's point of view."""
     value = None if score is None else round(100 * max(-_MOST_DISCS, min(_MOST_DISCS, score)))
     if seconds is None:
         return "" if value is None else format_score(value)
@@ -151,10 +151,11 @@ def _seconds(text: str) -> float | None:
 
 
 def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
-    """Parse the property ``RE``: the result, such as ``1-0``, and the flag of how the game ended, empty if it has none.
+    """Parse the property ``RE``; returns the result, such as ``1-0``, and the flag for the kind of ending, or an empty
+    text.
 
-    ``ending`` is the result by the final board, ``None`` if unfinished, and counts if ``RE`` is missing. A 0 in an
-    unfinished game is no draw.
+    ``ending`` is the result of the final board; ``None`` if the game was not finished. It is used if ``RE`` is missing.
+    A lead of 0 in an unfinished game means an unknown result, not a draw.
     """
     lead, _, flag = text.partition(":")
     discs = _number(lead)
@@ -196,7 +197,7 @@ def _date(text: str) -> str:
 
 
 def ggf_text(portable: PortableGame, game: Game) -> str:
-    """Format a game as one line of GGF; of the comments, only an engine's score and time are kept."""
+    """Format a game as one line of GGF; comments are dropped, except an engine's score and time."""
     position = game.position(portable.start, [entry.move for entry in portable.moves])
     board, side = portable.start.replace("X", "*").split()
     given = {
@@ -221,10 +222,10 @@ def _plain(value: str) -> str:
 
 
 def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
-    """Value of the property ``RE``: Black's lead in discs and, after a colon, how the game ended; ``?`` if unknown.
+    """Value of the property ``RE``: Black's lead in discs and, after a colon, the kind of ending; ``?`` if unknown.
 
-    ``goes_on`` says that the game was not played to the end on the board; without a known lead it then counts as 64
-    discs for the winner.
+    ``goes_on`` is true if the game ended before the board was final. Without a known lead, the winner's lead is then 64
+    discs. ``board`` is the final board as text.
     """
     if portable.result == "*":
         return "?"

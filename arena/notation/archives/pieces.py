@@ -1,4 +1,4 @@
-"""Converts Xiangqi positions from lists of 32 pieces, and results from the words of Xiangqi programs."""
+"""Converts Xiangqi positions given as squares of 32 pieces, and results given in words of Xiangqi programs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from elolab.arena.notation.pgn import PortableGameError
 
 PIECES = "RNBAKABNRCCPPPPPrnbakabnrccppppp"
-"""Letters of the 32 pieces in the order of XQStudio and DhtmlXQ: Red's from the left, then Black's."""
+"""Letters of the 32 pieces in the order of XQStudio and DhtmlXQ: Red's pieces from the left, then Black's."""
 FILES = "abcdefghi"
 RANKS = 10
 
@@ -29,10 +29,11 @@ def move_name(origin: Square, target: Square, where: str) -> str:
 
 
 def fen_of(squares: Sequence[Square | None], first_origin: Square | None, side: int, where: str) -> str:
-    """Build the FEN from 32 squares in the order of ``PIECES``, ``None`` for captured pieces.
+    """Build the FEN from 32 squares in the order of ``PIECES``; a captured piece has ``None``.
 
-    ``first_origin`` is the square from which the first move starts. The owner of the piece on it is to move, because
-    the stored ``side`` is often wrong; ``side`` is only used without a first move. Raises ``PortableGameError``.
+    ``first_origin`` is the origin of the first move. The owner of the piece on that square is to move, because the
+    stored ``side`` is often wrong; ``side`` counts only if there is no first move. ``where`` names the game in the
+    message of ``PortableGameError``.
     """
     board: dict[Square, str] = {}
     for piece, square in zip(PIECES, squares, strict=True):

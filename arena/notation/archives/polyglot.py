@@ -1,11 +1,11 @@
-"""Opening books of chess in Polyglot's format (``.bin``), read as games: every line of the book, transpositions once.
+"""Chess opening books in Polyglot format (``.bin``), read as games: one game per line of the book.
 
-A book is a list of entries of 16 bytes, big-endian, in the order of their keys: the key of a position, a move, its
-weight, and 4 bytes for learning. The key is the exclusive or of numbers for the pieces, castling rights, the file of an
-en passant capture and White to move. Moves of weight 0 are never played. The moves of a position come by their weight,
-the greatest first.
+A book is a list of entries of 16 bytes, big-endian, sorted by key: the key of a position, a move, the move's weight,
+and 4 bytes for learning. The key is the exclusive or of constants for the pieces, the castling rights, the file of a
+possible en passant capture, and White to move. Moves of weight 0 are skipped. The moves of a position are read in the
+order of their weights, the greatest first. A position that several lines reach is continued only once.
 
-Source: M. Van den Bergh, "PolyGlot book format", <http://hgm.nubati.net/book_format.html>, which lists the numbers.
+Source: M. Van den Bergh, "PolyGlot book format", <http://hgm.nubati.net/book_format.html>, which lists the constants.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 _ENTRY = np.dtype([("key", ">u8"), ("move", ">u2"), ("weight", ">u2"), ("learn", ">u4")])
 _LEAST_ENTRIES = 2
-"""Number of entries below which any bytes could be a book."""
+"""Minimum number of entries of a book; with fewer, too many other files would look like one."""
 _CASTLING, _EN_PASSANT, _WHITE = 768, 772, 780
-"""Indices of the numbers for castling rights, files of en passant captures, and White to move."""
+"""Indices in ``_KEYS`` of the constants for castling rights, files of en passant captures, and White to move."""
 _PAWN, _EMPTY, _CASTLES = 0, 6, 5
 
 
 def recognises(data: bytes) -> bool:
-    """Whether a file's content is a book, even if it was cut."""
+    """Whether the content is a book, even a truncated one."""
     entries = np.frombuffer(data, _ENTRY, len(data) // _ENTRY.itemsize)
     if len(entries) < _LEAST_ENTRIES or b"\0" not in data[: 1 << 16]:
         return False
@@ -39,7 +39,7 @@ def recognises(data: bytes) -> bool:
 
 
 def _are_moves(codes: Any) -> bool:
-    """Whether all codes are moves of a queen or a knight, and those that promote are a pawn's."""
+    """Whether all codes can be moves: each moves like a queen or knight, and a promotion like a pawn."""
     promotions, origins, targets = codes >> 12, codes >> 6 & 63, codes & 63
     ranks, files = abs((targets >> 3) - (origins >> 3)), abs((targets & 7) - (origins & 7))
     reached = (ranks == 0) | (files == 0) | (ranks == files) | (ranks * files == 2)
@@ -49,7 +49,7 @@ def _are_moves(codes: Any) -> bool:
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield a game for each position where the book's lines end, or which they reach after ``reading.plies`` plies."""
+    """Yield a game for each position where the book ends, or that it reaches after ``reading.plies`` plies."""
     surplus = len(source.data) % _ENTRY.itemsize
     if surplus:
         raise PortableGameError(
@@ -83,7 +83,10 @@ def _game(position: Position) -> PortableGame:
 
 
 def _moves(book: Any, position: Position, last: int) -> list[int]:
-    """Codes of the book's legal moves in a position, by weight; ``last`` is the code of the move before, or -1."""
+    """The book's legal moves in a position as elolab's move codes, by descending weight.
+
+    ``last`` is the code of the previous move, -1 if there is none.
+    """
     key = np.uint64(key_of(position, last))
     first, end = np.searchsorted(book["key"], [key, key + np.uint64(1)])
     entries = sorted(book[first:end].tolist(), key=lambda entry: -entry[2])
@@ -92,13 +95,16 @@ def _moves(book: Any, position: Position, last: int) -> list[int]:
 
 
 def _packed(code: int) -> int:
-    """A move as books hold it: castling is the king's move to its own rook."""
+    """Convert elolab's move code to Polyglot's, in which castling is a move of the king to its own rook."""
     kind = code >> 14
     return code >> 7 & 63 | (code & 63) << 6 | (0 if kind == _CASTLES else kind) << 12
 
 
 def key_of(position: Position, last: int = -1) -> int:
-    """A position's key; ``last`` is the code of the move that led to it, which may allow an en passant capture."""
+    """Polyglot key of a position.
+
+    ``last`` is the code of the move that led to the position, which may allow an en passant capture; -1 if unknown.
+    """
     state = position.state
     side, board = int(state.side), state.board.tolist()
     key = _KEYS[_WHITE] if side == 0 else 0
@@ -114,7 +120,7 @@ def key_of(position: Position, last: int = -1) -> int:
 
 
 def _en_passant_file(board: list[int], side: int, last: int) -> int:
-    """File of the pawn that has just made two steps beside a pawn of ``side``; 8 for none."""
+    """File of the pawn that has just advanced two squares to stand beside a pawn of ``side``; 8 if there is none."""
     origin, target = last & 127, last >> 7 & 127
     if last >> 14 == 0 and board[target] & 7 == _PAWN and abs(target - origin) == 16:
         pawn = _PAWN + 8 * side
@@ -240,4 +246,4 @@ a57e6339dd2cf3a0 1ef6e6dbb1961ec9 70cc73d90bc26e24 e21a6b35df0c3ad7 003a93d8b280
 d0e4427a5514fb72 77c621cc9fb3a483 67a34dac4356550b f8d626aaaf278509
 """
 _KEYS: tuple[int, ...] = tuple(np.frombuffer(bytes.fromhex(_NUMBERS), ">u8").tolist())
-"""The 781 numbers of the format: pieces by type and square, castling rights, files, White to move."""
+"""The 781 constants of the format: pieces by type and square, castling rights, files, White to move."""

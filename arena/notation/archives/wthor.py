@@ -1,9 +1,9 @@
 """WTHOR, the database of the French Othello federation, with one file per year, such as ``WTH_2001.wtb``.
 
-After a header of 16 bytes, each game has 68 bytes. They are the numbers of the tournament and of both players, the
-number of Black's discs at the end, that number after best play from ``depth`` empty squares on, and 60 squares. A
-square is ten times the rank plus the file. Passes are left out. The names are in the files ``wthor.trn`` and
-``wthor.jou`` of the same folder: the same header, then 26 and 20 bytes a name.
+After a header of 16 bytes, each game has 68 bytes. They hold the numbers of the tournament and of both players, the
+number of Black's discs at the end, that number after best play from ``depth`` empty squares, and 60 moves. A move is
+ten times the rank plus the file of its square. Passes are omitted. The names are in the files ``wthor.trn``
+(tournaments) and ``wthor.jou`` (players) of the same folder: the same header, then 26 or 20 bytes per name.
 
 Source: Fédération Française d'Othello, "Format des fichiers de la base WTHOR".
 """
@@ -42,10 +42,7 @@ _SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in 
 
 
 def recognises(data: bytes) -> bool:
-    """Whether the content begins with the header of a file of games.
-
-    It has a date, the number of games, and 0 as the number of names.
-    """
+    """Whether the content begins with the header of a file of games: a date, a number of games, and no names."""
     header = _header(data)
     if header is None or header["names"]:
         return False
@@ -116,14 +113,14 @@ def _names(data: bytes | None, size: int) -> Sequence[str]:
 
 
 def _name(names: Sequence[str], number: int, kind: str) -> str:
-    """The name with this number, from 0; if it is missing, ``kind`` and the number."""
+    """The name with this number, from 0; if it is missing, a text made of ``kind`` and the number."""
     return (names[number] if number < len(names) else "") or f"{kind} {number}"
 
 
 def _score_tags(record: Any, depth: int) -> tuple[tuple[str, str], ...]:
-    """Tags with Black's lead in discs at the end and after best play, and with ``depth`` unless it is 0.
+    """Tags for Black's lead in discs at the end and after best play, and for ``depth`` unless it is 0.
 
-    Empty squares count for the winner. ``depth`` is the number of empty squares from which best play was computed.
+    ``depth`` is the number of empty squares from which best play was computed. Empty squares count for the winner.
     """
     tags = [("DiscDifference", int(record["discs"])), ("TheoreticalDiscDifference", int(record["theoretical"]))]
     leads = [(name, f"{2 * discs - SQUARES:+}") for name, discs in tags if discs <= SQUARES]

@@ -4,13 +4,13 @@ A file has a header of 1024 bytes, then a tree of moves in preorder. From versio
 and the tree are encrypted with keys from the header. Strings are GB18030; in the header, each string is preceded by its
 length.
 
-A node is four bytes: origin, target, flags, and a byte without meaning. A square is ten times the file plus the rank.
-24 is added to origins, 32 to targets, and in encrypted versions a key to both. The first node is the position before
-all moves. One flag says that another move follows; it is the next node. Another flag says that the move has an
-alternative; it is the node after all nodes that follow the move. In old versions each node is followed by the length of
-a comment in four bytes, and the comment. In encrypted versions a flag says whether a node has them.
+A node is four bytes: origin, target, flags, and an unused byte. A square is ten times the file plus the rank; 24 is
+added to origins and 32 to targets, and encrypted versions add a key to both. The first node is the position before all
+moves. One flag means that another move follows, as the next node. Another flag means that the move has an alternative,
+which is stored after all nodes that follow the move. In old versions, each node is followed by the length of its
+comment in four bytes, and the comment. In encrypted versions, a flag shows whether a node has a comment.
 
-Source: XQStudio's own unit for Delphi, ``XQFRW.pas``, as its author published it.
+Source: XQStudio's own unit for Delphi, ``XQFRW.pas``, as published by its author.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _OLD_FOLLOWS, _OLD_ALTERNATIVE = 0xF0, 0x0F
 
 @dataclass(frozen=True)
 class _Keys:
-    """Values that decryption subtracts from squares and lengths of comments; all 0 in files without encryption."""
+    """Numbers that decryption subtracts from squares and lengths of comments; all 0 in files without encryption."""
 
     squares: int = 0
     origin: int = 0
@@ -177,8 +177,8 @@ def _lines(
 ) -> Iterator[list[_TreeNode] | PortableGameError]:
     """Yield each line of play, the main line first, as its nodes from the first move to the last.
 
-    If the file is damaged, the last item is an error. Nothing follows a line that is longer than any game, so that a
-    damaged file cannot yield lines without end.
+    If the file is damaged, the last item is an error. Reading stops at a line that is longer than any game, so that a
+    damaged file cannot yield lines for ever.
     """
     line: list[_TreeNode] = []
     open_places: list[int] = []
@@ -242,7 +242,9 @@ _DATE = re.compile(r"(\d{4})\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?\D*")
 
 
 def date_tag(text: str) -> str:
-    """Convert a date that begins with the year to PGN's form, such as ``2019.07.31``; other text stays as it is."""
+    """Convert a date that begins with the year to PGN's form, such as ``2019.07.31``; other text is
+    returned unchanged.
+    """
     match = _DATE.fullmatch(text)
     if match is None:
         return f"{text}.??.??" if re.fullmatch(r"\d{4}", text) else text
