@@ -54,23 +54,23 @@ SUITE_ENDINGS = tuple(ending + packing for ending in (".epd", ".fen") for packin
 CHECKED_LINES = 20_000
 """Number of positions of a list that are checked when the list is read."""
 MAX_MOVE = 16
-"""Longest text of a move, in characters."""
+"""Maximum length of a move, in characters."""
 
 
 class OpeningError(UserError):
-    """An opening suite that cannot be used; the message names the file, the line and the remedy."""
+    """Raised for an opening suite that cannot be used; the message names the file, the line and the remedy."""
 
 
 @dataclass(frozen=True)
 class Suite:
-    """Openings in the order of their file, all distinct."""
+    """Distinct openings in the order of their file."""
 
     name: str
     openings: Sequence[Opening]
 
     @functools.cached_property
     def digest(self) -> str:
-        """Digest of the positions and moves in order; names and comments do not count."""
+        """Digest of the positions and moves in order; it does not depend on names and comments."""
         found = hashlib.sha256(b"[")
         for number, opening in enumerate(self._unchecked()):
             found.update(b"," * (number > 0) + canonical_json([opening.position, list(opening.moves)]).encode())
@@ -78,18 +78,20 @@ class Suite:
         return found.hexdigest()[:32]
 
     def part(self, part: str) -> SuitePart:
-        """A part of the suite: ``tournament`` and ``validation`` are its two halves, ``all`` is the whole."""
+        """A part of the suite by its name: ``tournament`` and ``validation`` are the two halves, ``all`` is the whole
+        suite.
+        """
         return SuitePart(self, part, range(len(self.openings)) if part == "all" else self._halves[part])
 
     def check(self, indices: Iterable[int]) -> None:
-        """Check openings by their indices; raises ``OpeningError`` for one that is illegal."""
+        """Check openings, given by their indices; raises ``OpeningError`` if one is illegal."""
         if len(self.openings) > CHECKED_LINES:
             for index in indices:
                 self.openings[index]
 
     @functools.cached_property
     def _halves(self) -> dict[str, Sequence[int]]:
-        """The indices of each half's openings, by the name of the half."""
+        """The indices of the openings of each half, by its name (see ``part``)."""
         tournament, validation = array("q"), array("q")
         for index, opening in enumerate(self._unchecked()):
             (validation if is_reserved_for_validation(opening) else tournament).append(index)
@@ -112,9 +114,9 @@ class SuitePart:
         return len(self.indices)
 
     def order(self, seed: int, start: int = 0, arrangement: str = "random") -> tuple[int, ...]:
-        """The index into ``suite.openings`` for each pair 0, 1, ... of any pairing, from the offset ``start``.
+        """The index into ``suite.openings`` of the opening for each pair 0, 1, ...; ``start`` is an offset.
 
-        ``arrangement`` is ``random`` (by ``seed``) or ``sequential``.
+        Every pairing of two players uses this order. ``arrangement`` is ``random`` (by ``seed``) or ``sequential``.
         """
         indices = tuple(self.indices)
         if arrangement == "random":
@@ -132,10 +134,10 @@ def is_reserved_for_validation(opening: Opening) -> bool:
 
 
 def placement_of(position: str) -> str:
-    """Board and side to move of a position's text, in a form that is equal for positions that differ by symmetry alone.
+    """Board and side to move, in a form that is equal for positions that differ only by a symmetry of the board.
 
-    Boards with ranks separated by ``/`` have a mirror image; a board written as one square of characters has eight
-    images.
+    A board with ranks separated by ``/`` has a mirror image; a board written as one string has eight rotations and
+    reflections.
     """
     fields = position.split()
     board = fields[0]
@@ -149,9 +151,10 @@ def placement_of(position: str) -> str:
 
 
 def identity_of(position: str) -> str:
-    """Text that is equal for positions that are one opening: ``placement_of``, or else the first four fields.
+    """Text that is equal for all positions that count as one opening.
 
-    The mirror image of a position with castling rights or an en passant square is another opening.
+    Normally this is ``placement_of``. With castling rights or an en passant square the mirror image is another opening,
+    and the text is the first four fields of the position.
     """
     fields = position.split()
     if all(field == "-" for field in fields[2:4]):
@@ -161,7 +164,7 @@ def identity_of(position: str) -> str:
 
 @functools.cache
 def _images(size: int) -> list[bytes]:
-    """The eight rotations and reflections of a square board.
+    """The eight rotations and reflections of a square board of ``size`` by ``size`` squares.
 
     Byte ``i`` of an image is the index of the square that moves to place ``i``.
     """
@@ -171,11 +174,12 @@ def _images(size: int) -> list[bytes]:
 
 
 def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: int | None = None) -> Suite:
-    """Read a suite from a file or a folder, or by its name in ``configs/openings`` or among the shipped suites.
+    """Read a suite from a file or folder, or by its name in ``configs/openings`` or among the suites shipped with
+    elolab.
 
-    Positions are checked; of shipped suites only the first, unless ``check_all`` is set (by the tests). ``plies``
-    limits the moves taken from each game (default: all). Raises ``UserError`` naming a line or game that is illegal or
-    over, or a repeated line.
+    Every position is checked. In a shipped suite only the first ``CHECKED_LINES`` are, unless ``check_all`` is set (by
+    the tests). ``plies`` limits the moves taken from each game; ``None`` takes all. Raises ``UserError``, which names
+    the line or game, if an opening is illegal, over or repeated.
     """
     path = find_suite(name_or_path)
     try:
@@ -189,7 +193,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
 
 @functools.lru_cache(maxsize=4)
 def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: tuple[int, int]) -> Suite:
-    """Read a suite, a file only once as long as its ``state``, its time and its size, stays the same."""
+    """Read a suite; cached, so that a file is read again only if its ``state`` (time and size) has changed."""
     found = sources(path)
     first = next(found, None)
     every = chain([] if first is None else [first], found)
@@ -203,7 +207,7 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Find the file of a suite by name or path, or else the folder with its files.
+    """Path of a suite, given by its name or path: a file, or a folder with files.
 
     Raises ``ConfigurationError`` if there is none.
     """
@@ -228,7 +232,7 @@ def entries_of(path: Path, game: str, plies: int | None = None) -> Iterator[Open
 
 
 _Reached = tuple[Opening, str]
-"""An opening, and the text of the position that it leads to."""
+"""An opening, and the position that it leads to, as text."""
 
 
 def _entries_of_all(
@@ -260,13 +264,13 @@ def _entries_of_all(
 
 
 def _is_suite(source: ArchiveFile, text: str, game: Game) -> bool:
-    """Whether a text that is no archive lists positions rather than bare moves."""
+    """Whether a text lists positions rather than bare moves; the text is not in an archive format."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, game)
 
 
 def holds_positions(text: str, game: Game) -> bool:
-    """Whether a text is a list of positions rather than of games, judged by its first line with content."""
+    """Whether a text is a list of positions, not of games; decided by its first line with content."""
     lines = (line.partition("#")[0].strip() for line in text.splitlines())
     first = next((line for line in lines if line), "")
     if first.startswith("["):
@@ -287,7 +291,7 @@ class PositionLine(NamedTuple):
 
 
 def position_lines(text: str, where: str, first_line: int = 1) -> Iterator[PositionLine]:
-    """Yield each line of EPD that is not empty, its position not yet checked."""
+    """Yield each non-empty line of an EPD file; the positions are not yet checked."""
     for number, line in enumerate(text.splitlines(), start=first_line):
         position, name = split_line(line)
         if position:
@@ -308,7 +312,7 @@ def _checked_line(game: Game, line: PositionLine) -> Opening:
 
 
 def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, check: bool = True) -> Suite:
-    """Collect the openings of a list of positions. Raises ``OpeningError`` for an invalid line."""
+    """Make a suite from a list of positions; raises ``OpeningError`` for an invalid line."""
     stem = _stem(where)
     numbers = array("q")
     seen: dict[int, int] = {}
@@ -334,17 +338,17 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
 
 
 def _digest_of(text: str) -> int:
-    """A number of 64 bits that is different for different texts."""
+    """A 64-bit hash of a text, to recognise repeated texts."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
 def _stem(name: str) -> str:
-    """The name of a suite: that of its file without the endings."""
+    """Name of a suite: its file name without suffixes."""
     return re.sub(r"(\.\w+)?(\.gz|\.bz2|\.zst)?$", "", Path(name).name)
 
 
 def _suite_of_games(found: Iterable[_Reached | UserError], path: Path) -> Suite:
-    """Collect the openings of games; of equal or mirrored positions only the first is kept."""
+    """Make a suite from games; among equal or mirrored positions only the first is kept."""
     stem = _stem(path.name)
     table, seen = OpeningTable(), set[int]()
     for number, entry in enumerate(found, start=1):
@@ -361,7 +365,7 @@ def _suite_of_games(found: Iterable[_Reached | UserError], path: Path) -> Suite:
 
 
 def _games(source: ArchiveFile, game: Game, plies: int | None) -> Iterator[_Reached | UserError]:
-    """Read a file's games as openings; ranks are counted from 0 or from 1, whichever makes more games legal."""
+    """Read a file's games as openings; ranks count from 0 or 1, whichever makes more games legal."""
     if "0" not in game.ranks:
         yield from _games_in(source, game, plies, "0")
         return
@@ -400,7 +404,7 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """Error message for an EPD line whose position is followed by moves, as in a protocol's position command.
+    """Error message for an EPD line in which moves follow the position, as in UCI's ``position`` command.
 
     Empty if no moves follow.
     """
@@ -410,9 +414,10 @@ def moves_mistake(position: str) -> str:
 
 
 def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> str:
-    """Check a position and ``moves`` from it; returns the position's text in the game's canonical spelling.
+    """Check a position and the ``moves`` from it; returns the position as text in the game's canonical form.
 
-    So all spellings of a position are one opening. Raises ``OpeningError`` if something is illegal or the game is over.
+    Different spellings of a position therefore count as one opening. Raises ``OpeningError`` if something is illegal or
+    the game is over.
     """
     try:
         position = game.position(text)
@@ -435,7 +440,7 @@ def _check_open(position: Position, start: str, where: str, plies: int) -> None:
 
 
 def suite_text(lines: Iterable[str], comments: Sequence[str] = ()) -> str:
-    """Format a suite's file from lines made by ``epd_line``, or from bare positions."""
+    """Contents of a suite's file, from lines made by ``epd_line`` or from bare positions."""
     return "".join([*(f"# {comment}\n" for comment in comments), *(f"{line}\n" for line in lines)])
 
 
@@ -448,6 +453,8 @@ def epd_line(position: str, name: str = "", **operations: object) -> str:
 
 
 def write_suite(path: Path, text: str) -> None:
-    """Write a suite's file, compressed as its name says (``.gz``, ``.bz2``, ``.zst``); equal texts give equal files."""
+    """Write a suite's file, compressed if its name ends in ``.gz``, ``.bz2`` or ``.zst``; equal
+    texts give equal files.
+    """
     data = packed(text.encode(), path.name)
     replace_file(path, text if data is None else data)

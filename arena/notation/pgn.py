@@ -1,17 +1,22 @@
-"""Games in PGN as programs read and write it.
+"""Reads and writes games in PGN.
 
-A game is a list of tags and its moves in one notation. In Xiangqi the tag ``Format`` names it: ``ICCS`` (coordinates),
-``WXF`` or ``Chinese`` (the default where the tag is missing; simplified or traditional); games in SAN are read and
-written as ICCS. Chess has standard PGN in SAN; the tag ``Variant`` marks Chess960.
+A game is a list of tags and its moves in one notation. In Xiangqi the tag ``Format`` names the notation: ``ICCS``
+(coordinates), ``WXF`` or ``Chinese`` (simplified or traditional; the default without the tag). Xiangqi games in SAN are
+read too, and written as ICCS. Chess has standard PGN in SAN; the tag ``Variant`` marks Chess960.
 
-A comment may follow a move; engines' comments hold figures: ``{+0.31/12 0.43s 1000n}`` is score in pawns from the
-mover's side, depth, seconds, nodes. ``ponder hit`` may follow, and parts with the names that fastchess gives them.
-``tl=9.57s`` is the time left on the mover's clock. ``latency=0.001s`` is the time charged beyond what the engine says
-that it used. ``pv="h2e2 h9g7"`` is the principal variation as the engine gave it. Commands as of lichess are read too:
-``[%eval 0.31,12]`` from the first mover's side, ``[%clk 0:00:09.57]``, ``[%emt 0:00:00.43]``.
+A move may have a comment. In an engine's comment ``{+0.31/12 0.43s 1000n}`` is the score in pawns from the mover's
+point of view, the depth, the time and the nodes. These parts may follow:
 
-Files are UTF-8 or in an older encoding of the game's collections (GBK, Big5, Latin-1), which ``decode_text`` detects.
-Text between a result and the next game (usually advertisements) is skipped unless it contains moves.
+- ``ponder hit``;
+- ``tl=9.57s``: time left on the mover's clock;
+- ``latency=0.001s``: time charged in addition to the time that the engine reports;
+- ``pv="h2e2 h9g7"``: principal variation as the engine gave it.
+
+The names are those of fastchess. Commands as of lichess are also read: ``[%eval 0.31,12]`` from the first mover's point
+of view, ``[%clk 0:00:09.57]``, ``[%emt 0:00:00.43]``.
+
+Files are in UTF-8 or in an older encoding of the game's collections (GBK, Big5, Latin-1), which ``decode_text``
+detects. Text between a result and the next game, usually advertisements, is skipped unless it contains moves.
 """
 
 from __future__ import annotations
@@ -38,9 +43,9 @@ if TYPE_CHECKING:
 LINE_WIDTH = 80
 ENCODINGS = ("utf-8", "gbk")
 FORMATS = {"iccs": "ICCS", "wxf": "WXF", "chinese": "Chinese", "traditional": "Chinese"}
-"""Value of the tag ``Format`` for each notation of Xiangqi."""
+"""Value of the tag ``Format`` for each Xiangqi notation."""
 NOTATIONS = (*FORMATS, "san", "figurine", "lan", "uci")
-"""The move notations of all games."""
+"""Names of the move notations of all games."""
 
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 _RESULT_WORDS = {result: result for result in RESULTS} | {"1/2": "1/2-1/2", "½-½": "1/2-1/2"}
@@ -55,47 +60,54 @@ _RESULT_WORDS |= (
 _RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不详"), "*") | {"和": "1/2-1/2"}
 
 DETAILS = ("full", "figures", "min")
-"""How much a written game says: everything; no variations, times left and latencies; or only players and moves."""
+"""Levels of detail of a written game.
+
+In order: everything; no variations, times left and latencies; only players and moves.
+"""
 _MINIMAL_TAGS = ("Event", "Site", "Date", "Round", "Counted")
-"""Tags of a game written with ``min``, besides the players' and those generated from the game itself."""
+"""Tags that a game written with the level ``min`` keeps, besides the players' names and ``_OWN_TAGS``."""
 _LAST_TAGS = ("Format", "PlyCount", "Termination", "Reason")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
-"""Tags that are written from the game itself; values of these tags in ``PortableGame.tags`` are ignored."""
+"""Tags whose values are derived from the game itself when it is written; their values in ``PortableGame.tags`` are
+ignored.
+"""
 _OPENING_TAGS = {"game", "event"}
-"""Tags whose repetition starts another game, even if the game before has no moves."""
+"""Tags that begin a new game if they are repeated, even if the previous game has no moves."""
 
 PONDER_HIT = " ponder hit"
-"""Words in a comment, after the figures, that mark a ponder hit: the engine searched on the opponent's time."""
+"""Words after the figures of a comment that mark a ponder hit: the engine searched during the opponent's time."""
 
 MAX_UNBROKEN_COMMENT = 40
-"""Longest comment in characters that is never wrapped."""
+"""Comments up to this number of characters are never wrapped."""
 
 
 class PortableGameError(UserError):
-    """A PGN file that cannot be read; the message names the file, the game, the line and the move."""
+    """Raised for a game file that cannot be read; the message names the file, the game, the line and the move."""
 
 
 class PortableMove(NamedTuple):
-    """A move with the comment after it."""
+    """A move and the comment that follows it."""
 
     move: str
     """The move in the game's protocol notation, such as ``h2e2``."""
     comment: str = ""
     side: int = 0
-    """Side that makes a move with the comment ``[%eval]``: 0 for the first mover's, 1 for the other; else 0."""
+    """Side that made the move, 0 for the first mover; needed to interpret ``[%eval]``, and 0 if the
+    comment has none.
+    """
 
     @property
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN keeps only part of the score of a mate or a repetition. Such a score is read as a value that prints as the
-        same text.
+        PGN has no full notation for scores of a mate or a repetition. Such a score is read as a value that would be
+        written as the same text.
         """
         return parse_figures(self.move, self.comment, self.side)
 
     @property
     def time_left_ms(self) -> float | None:
-        """Milliseconds left on the mover's clock after the move; ``None`` if the comment does not say."""
+        """Milliseconds left on the mover's clock after the move; ``None`` if the comment does not give them."""
         match = _TIME_LEFT.search(self.comment)
         if match is None and "[%" in self.comment:
             return _times_of_commands(self.comment).get("clk")
@@ -104,29 +116,29 @@ class PortableMove(NamedTuple):
 
 @dataclass(frozen=True)
 class PortableGame:
-    """A game read from or to be written to a PGN file."""
+    """A game as read from, or to be written to, a file."""
 
     tags: tuple[tuple[str, str], ...]
-    """Names and values in the file's order."""
+    """Names and values, in the order of the file."""
     start: str
-    """Text of the position before the first move."""
+    """The position before the first move, as text."""
     moves: tuple[PortableMove, ...]
     result: str = "*"
     comment: str = ""
     """Comment before the first move."""
     closing_comment: str = ""
-    """Comment before the result; the comment of the last move is separate."""
+    """Comment before the result; it does not include the comment of the last move."""
     notation: str = ""
-    """Notation of the moves in the file, one of the game's ``move_notations``; empty for the usual one."""
+    """Notation of the moves in the file, one of the game's ``move_notations``; empty means the game's default."""
     end: Position | None = field(default=None, compare=False, repr=False)
-    """The position after the last move, if it is known."""
+    """The position after the last move; ``None`` if unknown."""
 
     def tag(self, name: str) -> str:
-        """The value of a tag, ignoring case; empty if it is missing."""
+        """The value of a tag, whose name is compared without case; empty if it is missing."""
         return next((value for key, value in self.tags if key.lower() == name.lower()), "")
 
     def name(self, game: Game) -> str:
-        """The opening's name, else the players' names; may be empty."""
+        """The name of the opening, or else of both players; may be empty."""
         return self.tag("Opening") or " - ".join(filter(None, map(self.tag, game.side_names)))
 
 
@@ -134,11 +146,11 @@ class PortableGame:
 
 
 _UNKNOWN: Mapping[str, PlayedAs] = MappingProxyType({})
-"""The conditions of no player."""
+"""Default if the conditions of the players are unknown: an empty mapping."""
 
 
 class GameWriter:
-    """Writes a run's games one after another into an open text file, with an empty line between them."""
+    """Writes games of a run to an open text file, separated by empty lines."""
 
     def __init__(
         self,
@@ -150,10 +162,10 @@ class GameWriter:
         players: Mapping[str, PlayedAs] = _UNKNOWN,
         detail: str = DETAILS[0],
     ) -> None:
-        """Games numbered ``counted`` or above get a tag that excludes them from the results; ``event`` is the tag
-        ``Event``.
+        """``event`` is the value of the tag ``Event``.
 
-        ``players`` are the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
+        Games with the number ``counted`` or above get a tag that excludes them from the results; ``None`` excludes
+        none. ``players`` holds the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
         """
         self._stream, self._event, self._game = stream, event, game_named(game)
         self._counted, self._players, self._detail = counted, players, detail
@@ -175,10 +187,10 @@ def game_text(
     players: Mapping[str, PlayedAs] = _UNKNOWN,
     detail: str = DETAILS[0],
 ) -> str:
-    """One game of a run as PGN: tags, an empty line, moves.
+    """Format a game of a run as PGN: tags, an empty line, moves.
 
-    ``event`` is the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results. ``players``
-    and ``detail`` are as for ``GameWriter``.
+    ``event`` is the value of the tag ``Event``. ``counts=False`` adds the tag that excludes the game from the results.
+    ``players`` and ``detail`` are as for ``GameWriter``.
     """
     portable = portable_game(record, event, game, players, detail)
     if not counts:
@@ -193,8 +205,9 @@ def portable_game(
     players: Mapping[str, PlayedAs] = _UNKNOWN,
     detail: str = DETAILS[0],
 ) -> PortableGame:
-    """A stored game with the tags and comments that describe it; ``players`` and ``detail`` are as for
-    ``GameWriter``.
+    """Convert a stored game to a ``PortableGame`` with tags and comments that describe it.
+
+    ``players`` and ``detail`` are as for ``GameWriter``.
     """
     opening = [PortableMove(move) for move in record.opening.moves]
     is_minimal = detail == "min"
@@ -215,7 +228,7 @@ def portable_game(
 
 
 def _move_comments(record: GameRecord, game: Game, players: Mapping[str, PlayedAs], *, is_full: bool) -> list[str]:
-    """The comment of each move after the opening."""
+    """The comments of all moves after the opening; ``is_full`` adds variations, times left and latencies."""
     hits = record.ponder_hits
     comments = [
         format_figures(entry) + (PONDER_HIT if number in hits else "") for number, entry in enumerate(record.moves)
@@ -230,7 +243,7 @@ def _move_comments(record: GameRecord, game: Game, players: Mapping[str, PlayedA
 
 
 def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs]) -> list[float | None]:
-    """Milliseconds on the mover's clock after each move; ``None`` where it has no clock or its limits are unknown."""
+    """Milliseconds on the mover's clock after each move; ``None`` if it has no clock or its limits are unknown."""
     left: list[float | None] = [None] * len(record.moves)
     start = game.side_to_move(record.opening.position) + len(record.opening.moves)
     for side, played in enumerate(sides_of(record, players)):
@@ -242,7 +255,7 @@ def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs])
 def _closing_comment(record: GameRecord, game: Game) -> str:
     """Comment on how the game ended: the winner and the reason.
 
-    After a fault it is the fault's text, after a game that the engine solved the exact margin.
+    After a fault it is the description of the fault. After a game that an engine solved it is the exact margin.
     """
     if (fault := record.detail.get("fault")) is not None:
         return str(fault["text"])
@@ -253,7 +266,7 @@ def _closing_comment(record: GameRecord, game: Game) -> str:
 
 
 def ending_comment(result: str, reason: str, game: Game) -> str:
-    """The winner and the reason of a game's end in English: ``Red wins: checkmate``."""
+    """English text with the winner and the reason of a game's end, such as ``Red wins: checkmate``."""
     winners = {"1-0": f"{game.side_names[0]} wins", "0-1": f"{game.side_names[1]} wins", "1/2-1/2": "draw"}
     name = Catalogue("elolab.engine").name_of("ending", reason)
     return f"{winners[result]}: {name}" if result in winners else name
@@ -283,12 +296,14 @@ def _tags(record: GameRecord, event: str, game: Game, players: Mapping[str, Play
 
 
 def reason_of(portable: PortableGame) -> str:
-    """Why a game ended: a reason of ``engine.rules.REASONS`` in elolab's own files, else the tag ``Termination``."""
+    """Why a game ended: in elolab's own files a reason of ``engine.rules.REASONS``, otherwise the
+    tag ``Termination``.
+    """
     return portable.tag("Reason") or portable.tag("Termination")
 
 
 def date_of(record: GameRecord) -> str:
-    """Date of a game in PGN's form, for the tag ``Date``."""
+    """Date of a game in PGN format, for the tag ``Date``."""
     return record.started_at[:10].replace("-", ".") or "????.??.??"
 
 
@@ -298,7 +313,7 @@ def round_of(record: GameRecord) -> str:
 
 
 def portable_text(portable: PortableGame, game: Game, notation: str = "") -> str:
-    """Format a game as PGN in the given notation, by default the game's usual one.
+    """Format a game as PGN in the given notation; by default in the game's usual notation.
 
     Raises ``UserError`` if the notation cannot express an illegal move.
     """
@@ -353,7 +368,7 @@ def _comment_words(comment: str) -> list[str]:
 
 
 def format_figures(entry: MoveRecord) -> str:
-    """Format ``+0.31/12 0.43s 1000n``: the mover's score in pawns, depth, seconds, nodes, where known."""
+    """Format the mover's score in pawns, depth, seconds and nodes, where known: ``+0.31/12 0.43s 1000n``."""
     _, score, depth, nodes, time_ms, *_ = entry
     text = f"{_format_beginning(score, depth)}{time_ms / 1000:.3f}s"
     return text if nodes is None else f"{text} {nodes}n"
@@ -361,7 +376,7 @@ def format_figures(entry: MoveRecord) -> str:
 
 @functools.lru_cache(maxsize=2**16)
 def _format_beginning(score: int | None, depth: int | None) -> str:
-    """Score and depth, where known, and a space after them; cached, because few combinations occur."""
+    """Format score and depth, where known, followed by a space; cached, because few combinations occur."""
     text = "" if score is None else format_score(score)
     if depth is not None:
         text += f"/{depth}"
@@ -373,7 +388,7 @@ def _format_variation(entry: MoveRecord) -> str:
 
 
 def _format_clock(entry: MoveRecord, left_ms: float | None) -> str:
-    """Format the time left and the latency, where known."""
+    """Format the time left on the clock and the latency, where known, as parts of a comment."""
     text = "" if left_ms is None else f", tl={left_ms / 1000:.3f}s"
     latency_ms = entry.latency_ms
     return text if latency_ms is None else f"{text}, latency={latency_ms / 1000:.3f}s"
@@ -396,11 +411,11 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 
 
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
-    """Read score, depth, time and nodes at the beginning of a move's comment, and variation and latency after them;
-    ``None`` if there are no figures.
+    """Read the figures in a move's comment; ``None`` if there are none.
 
-    The commands ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` count as figures too. The score of ``[%eval]`` is the first
-    mover's; ``side`` is that of the move.
+    These are score, depth, time and nodes at its beginning, then variation and latency. Commands such as ``[%eval
+    0.31,12]`` and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of view, so
+    ``side`` must be the side that made the move.
     """
     match = _FIGURES.match(comment)
     if match is None:
@@ -415,7 +430,7 @@ def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
 
 
 def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | None:
-    """The figures in the commands of a comment, as lichess and ChessBase write them."""
+    """The figures in commands of a comment, as lichess and ChessBase write them; ``None`` if there are none."""
     match = _EVALUATION.search(comment)
     time_ms = _times_of_commands(comment).get("emt")
     if match is None:
@@ -431,7 +446,7 @@ def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | Non
 
 
 def _times_of_commands(comment: str) -> dict[str, float]:
-    """Milliseconds by command: ``clk`` is the time left, ``emt`` the time of the move."""
+    """Milliseconds by command name: ``clk`` is the time left on the clock, ``emt`` the time used for the move."""
     return {
         name: 1000 * (3600 * int(hours or 0) + 60 * int(minutes) + float(seconds))
         for name, hours, minutes, seconds in _TIME.findall(comment)
@@ -451,7 +466,7 @@ def _score_of(text: str | None) -> int | None:
 
 
 def _width(text: str) -> int:
-    """Width of a text in terminal columns: Chinese characters and full-width digits take two."""
+    """Width of a text in terminal columns; Chinese and full-width characters take two."""
     if text.isascii():
         return len(text)
     return len(text) + sum(unicodedata.east_asian_width(character) in "WF" for character in text)
@@ -479,11 +494,11 @@ CHINESE = ("gb18030", "big5hkscs")
 
 
 def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, first_line: int = 1) -> str:
-    """Decode a file's text: UTF-8, or else one of ``encodings``.
+    """Decode a file's content: UTF-8 if it is valid, otherwise the best of ``encodings``.
 
-    Most bytes are valid in both GBK and Big5; Big5 is chosen if it yields more of the characters frequent in games. A
-    truncated character or a few damaged bytes become U+FFFD, so that only the game around them is lost. ``first_line``
-    is the number of the first line, for errors. Raises ``PortableGameError``.
+    Most bytes are valid in both GBK and Big5. Big5 is chosen if it yields more of the characters that are frequent in
+    games. A truncated character, or a few damaged bytes, become U+FFFD, so that only the game around them is lost.
+    ``first_line`` is the number of the first line, for error messages. Raises ``PortableGameError``.
     """
     texts = _decoded(data, "utf-8-sig")
     if not texts and CHINESE[0] not in encodings:
@@ -503,7 +518,7 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
 
 
 def _decoded(data: bytes, encoding: str) -> list[str]:
-    """The text in a list; the list is empty if the bytes are invalid in that encoding."""
+    """A list with the decoded text; empty if the bytes are invalid in that encoding."""
     try:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
@@ -511,7 +526,9 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
-    """The decoding with the fewest invalid characters, in a list; empty if even that one has too many."""
+    """A list with the decoding that has the fewest invalid characters; empty if it has too many
+    (``LEAST_CHARACTERS``).
+    """
     texts = [data.decode(encoding, "replace") for encoding in encodings]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)
@@ -520,21 +537,23 @@ def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
 
 
 LEAST_CHARACTERS = 20
-"""Minimum number of valid non-ASCII characters for each invalid one; otherwise the encoding is rejected."""
+"""Minimum number of valid non-ASCII characters for each invalid one; an encoding with fewer is rejected."""
 _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """Score of a decoding: the number of characters common in game files, minus that of private-use characters."""
+    """Score of a decoding: the number of characters that are common in game files, minus the number of private-use
+    characters.
+    """
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 
 _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負和局一二三四五六七八九车马帅将进后红胜负"
-"""Characters frequent in Chinese games; they help to tell GBK from Big5."""
+"""Characters that are frequent in Chinese games; they help to distinguish GBK from Big5."""
 
 
 def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
-    """Encode a text in one of ``ENCODINGS``; raises ``PortableGameError`` naming a character that it lacks."""
+    """Encode a text; raises ``PortableGameError``, which names the character, if ``encoding`` cannot represent it."""
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
@@ -549,12 +568,13 @@ def try_games(
     text: str, where: str, game: str, ranks: str = "0", *, plies: int | None = None, first_line: int = 1,
     first_game: int = 1
 ) -> Iterator[PortableGame | PortableGameError]:  # fmt: skip
-    """Read the games of a PGN text one by one; yields an error in place of a game that cannot be read.
+    """Yield the games of a PGN text one by one; for a game that cannot be read, an error instead.
 
     Moves may be in any notation and are checked. ``ranks`` is the number of the first rank in coordinates (``0``, ``1``
-    or ``auto``). Variations in parentheses and annotations such as ``$1`` are skipped. ``where`` names the text in
-    errors; ``first_line`` and ``first_game`` are numbers in the file, if the text is a later part of it. ``plies``
-    limits the moves that are read of each game. Raises ``PortableGameError`` if it cannot separate the games.
+    or ``auto``). Variations in parentheses, and annotations such as ``$1``, are skipped. ``where`` names the text in
+    errors. If the text is a later part of a file, ``first_line`` and ``first_game`` are the numbers of its first line
+    and game. ``plies`` limits the number of moves read of each game. Raises ``PortableGameError`` if the games cannot
+    be separated.
     """
     contract = game_named(game)
     ranks_of_file = functools.cache(lambda: _ranks_of_file(text, where, contract))
@@ -566,9 +586,9 @@ def try_games(
 
 
 def _ranks_of_file(text: str, where: str, game: Game) -> str:
-    """Number of the first rank, ``0`` or ``1``, in the file's first SAN game that is legal with only one of them.
+    """Number of the first rank, ``0`` or ``1``, that the games of a file in SAN use; empty if unknown.
 
-    Empty if there is no such game.
+    The first game that is legal with only one of the two numbers decides.
     """
     from elolab.engine.games.xiangqi.move_names import is_algebraic_game, ranks_told_by
 
@@ -586,13 +606,13 @@ def _ranks_of_file(text: str, where: str, game: Game) -> str:
 
 @dataclass(frozen=True)
 class PortableResult:
-    """The players and result of a game, without its moves; not checked."""
+    """Players and result of a game, without its moves; read without checking the game."""
 
     first: str
-    """Name of the player who moved first."""
+    """Name of the player who moves first."""
     second: str
     result: str
-    """``1-0`` if ``first`` won, ``0-1`` if it lost, ``1/2-1/2`` for a draw, ``*`` for an unfinished game."""
+    """``1-0`` if ``first`` won, ``0-1`` if ``first`` lost, ``1/2-1/2`` for a draw, ``*`` for an unfinished game."""
     round: str
     """The tag ``Round``; empty if unknown (``?`` or ``-``)."""
     start: str
@@ -600,14 +620,16 @@ class PortableResult:
     opening: str
     """The tag ``Opening``."""
     counts: bool = True
-    """Whether the game counts; false if the tag ``Counted`` marks it as beyond the end of a sequential test."""
+    """Whether the game counts; false if the tag ``Counted`` shows that it was played after the end of a sequential
+    test.
+    """
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
-    """Read the results of a PGN text, also of games that elolab cannot play.
+    """Read the results in a PGN text; the games may be of kinds that elolab cannot play.
 
-    The first mover is the player in the game's own tag (``Red``; ``Black`` in Othello) or in ``White``. ``game`` is the
-    default for a missing tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
+    The first mover is the player in the game's own tag (``Red``; ``Black`` in Othello) or in ``White``. ``game`` is
+    assumed for games without the tag ``Game``. Raises ``PortableGameError`` if a game does not name its players.
     """
     titles = {game_named(name).title.lower(): name for name in GAMES}
     for draft in _GameSplitter(text, where, game_named(game)).drafts():
@@ -631,25 +653,25 @@ def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:
 
 @dataclass
 class _GameDraft:
-    """A game being read, with moves still as text."""
+    """A game being read; its moves are still text."""
 
     where: str
     """File and number of the game, for errors."""
     text: str
-    """The text that the game is read from; places are indices into it."""
+    """The text from which games are read; all places are indices into it."""
     first_line: int
-    """Number of the text's first line in the file."""
+    """Number, in the file, of the first line of the text."""
     tags: list[tuple[str, str]] = field(default_factory=list)
     tag_places: dict[str, int] = field(default_factory=dict)
-    """Place of each tag, by the tag's name in lower case."""
+    """Place of each tag in the text, by tag name in lower case."""
     words: list[tuple[str, int]] = field(default_factory=list)
-    """Texts of the moves, with their places."""
+    """The moves as text, each with its place in the text."""
     comments: dict[int, list[str]] = field(default_factory=dict)
-    """Comments, keyed by the number of moves before them."""
+    """Comments, by the number of moves that precede them."""
     result: str | None = None
 
     def error(self, place: int, said: str) -> PortableGameError:
-        """The error for a mistake at a place of the text."""
+        """The error for a mistake at index ``place`` of the text; ``said`` describes it."""
         line = self.first_line + self.text.count("\n", 0, place)
         return PortableGameError(f"{self.where}, line {line}: {said}")
 
@@ -673,11 +695,11 @@ _NEXT_GAME = re.compile(r'\[\s*[^\W\d]\w*\s+"[^\n]*?"\s*\]|^[^\S\n]*[1１]\s*[.�
 _NEXT_TAGS = re.compile(r'^\[\s*[^\W\d]\w*\s+"', re.MULTILINE)
 _NUMBER = re.compile(r"\d+\s*(?:[.．、。…]+|$)|[.．…·]+$")
 _NO_MOVE = re.compile(r"[!?！？]+|e\.?p\.?|[-+=±∓⩲⩱∞/]{1,3}(?<!--)")
-"""Matches words between moves that say what an annotator thinks of them."""
+"""Matches annotations between moves, such as ``!?`` or ``+-``, that are not moves."""
 
 
 class _GameSplitter:
-    """Splits a text into games."""
+    """Splits a PGN text into games, without checking the moves."""
 
     def __init__(
         self, text: str, where: str, game: Game, plies: int | None = None, first_line: int = 1, first_game: int = 1
@@ -691,9 +713,10 @@ class _GameSplitter:
         self._number = first_game - 1
 
     def drafts(self) -> Iterator[_GameDraft]:
-        """Yield each game of the text, its moves not yet checked.
+        """Yield each game of the text; its moves are not yet checked.
 
-        With ``plies``, the rest of a game is skipped if another game's tags follow.
+        If the number of plies is limited, the rest of a longer game is skipped, provided that another game's tags
+        follow.
         """
         draft = self._new_draft()
         depth, opened_at = 0, 0
@@ -761,7 +784,7 @@ class _GameSplitter:
         self._place = place
 
     def _add_word(self, draft: _GameDraft, word: str, place: int) -> None:
-        """Add a word of the move section: a result, a move's number, or a move with or without its number."""
+        """Add a word of the move section: a result, a move number, or a move with or without its number."""
         if word in _RESULT_WORDS:
             draft.result = _RESULT_WORDS[word]
             return
@@ -777,7 +800,7 @@ class _GameSplitter:
 
 
 def _move_test(game: Game) -> Callable[[str], bool]:
-    """A function that tells whether a word has the form of one of the game's moves."""
+    """Function that returns whether a word looks like a move of the game."""
     if game.move_names is not None:
         return functools.lru_cache(maxsize=1 << 12)(game.move_names.looks_like_a_move)
     from elolab.engine.games.xiangqi.move_names import looks_like_a_move
@@ -791,7 +814,7 @@ def _add_tag(draft: _GameDraft, name: str, value: str, place: int) -> None:
 
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
-    """Turn a draft into a game: check its moves and convert them to protocol notation."""
+    """Convert a draft to a game: check its moves and convert them to protocol notation."""
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_places["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')
@@ -821,7 +844,7 @@ def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable
 
 
 def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[str, str], ...]:
-    """Rename the tag ``White``, which Western programs write, to the game's own name of the first side."""
+    """Rename the tag ``White``, as Western programs write it, to the name of the game's first side."""
     first = game.side_names[0]
     names = {name.lower() for name, _ in tags}
     if first.lower() in names or "White" in game.side_names:
@@ -854,7 +877,10 @@ def _result(draft: _GameDraft, tag: str) -> str:
 
 
 def _notation(draft: _GameDraft, tag: str, game: Game) -> str:
-    """The notation of a game's moves: the one of its words that is least usual, else that of the tag ``Format``."""
+    """Notation of a game's moves: the rarest notation that any of them is in.
+
+    If no move shows its notation, ``tag``, the value of the tag ``Format``, decides.
+    """
     if game.move_names is None:
         return ""
     used = {game.move_names.notation_of(word) for word, _ in draft.words}

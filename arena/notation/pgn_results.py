@@ -1,4 +1,4 @@
-"""Results of two players' games in a PGN file, pair by pair."""
+"""Results of two players' games in a PGN file, counted in game pairs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """Results of two players' games as counts, and the source of the counts."""
+    """Numbers of wins, draws and losses of two players, and the source of the numbers."""
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
-    """Source of the counts as plain data; empty if the counts were given directly, not read from a file."""
+    """The source of the numbers as data for JSON; empty if the user gave the numbers directly."""
 
     def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """Describe in words where the counts come from; empty if they were given directly."""
+        """Text that describes the source of the numbers; empty if the user gave them directly."""
         if not self.described:
             return []
         say, found = Catalogue("elolab.arena", language), self.described
@@ -44,10 +44,10 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """Count the results of a file's games from the view of ``player``; the file may be compressed.
+    """Count the results of the games in a file from the point of view of ``player``; the file may be compressed.
 
-    A file of two players needs no names: ``player`` is then the first mover of its first game. Raises ``UserError`` if
-    the players cannot be determined.
+    If the file has only two players, no names are needed, and ``player`` is the first mover of the first game. Raises
+    ``UserError`` if the players cannot be determined.
     """
     try:
         data = unpacked(Path(path).read_bytes(), path)
@@ -83,7 +83,7 @@ def _two_players(
 
 
 def _counted(games: Sequence[PortableResult], player: str, opponent: str) -> Results:
-    """Count game pairs if at least half of the finished games are in pairs; otherwise count all games singly."""
+    """Count results by game pairs if at least half of the finished games are in pairs; otherwise count single games."""
     counting = [entry for entry in games if entry.counts]
     finished = [entry for entry in counting if points_of(entry.result) is not None]
     by_round: dict[str, list[PortableResult]] = {}

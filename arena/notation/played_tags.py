@@ -1,4 +1,6 @@
-"""PGN tags that say how a game was played: time control, limits, builds and options of both sides, and why it ended."""
+"""PGN tags for the conditions of a game: time control, limits, builds and options of both sides, and the reason of its
+end.
+"""
 
 from __future__ import annotations
 
@@ -14,33 +16,38 @@ if TYPE_CHECKING:
     from elolab.arena.records import GameRecord, PlayerSpec
 
 SHARED_TAGS = ("TimeControl", "Limit")
-"""Tags that a game has once if they are the same for both sides, else once for each side, with its name before."""
+"""Tags that a game has once if both sides have equal values; otherwise once per side, prefixed with the side's name."""
 SIDE_TAGS = ("Build", "Options")
-"""Tags that each side has for itself, with its name before: ``RedBuild``."""
+"""Tags that each side has, prefixed with the side's name, such as ``RedBuild``."""
 TERMINATIONS = {
     "resign_adjudication": "adjudication", "draw_adjudication": "adjudication", "maximum_length": "adjudication",
     "solved": "adjudication", "tablebase": "adjudication", "time_forfeit": "time forfeit",
     "illegal_move": "illegal move", "crash": "abandoned", "no_answer": "abandoned", "no_move": "abandoned",
     "startup_failure": "unterminated", "stopped": "unterminated", "unfinished": "unterminated",
 }  # fmt: skip
-"""Value of the tag ``Termination``, as cutechess and fastchess write it, for each reason of ``engine.rules.REASONS``
-except those for which it is ``NORMAL``."""
+"""Value of the tag ``Termination``, as in cutechess and fastchess, for each reason of ``engine.rules.REASONS``.
+
+A reason that is missing here has the value ``NORMAL``.
+"""
 NORMAL = "normal"
 """Value of the tag ``Termination`` for a game that ended by the rules, by resignation or by agreement."""
 
 
 class PlayedAs(NamedTuple):
-    """A player's conditions in the games of a run."""
+    """The conditions under which a player plays in a run."""
 
     limits: Limits
     tags: Mapping[str, str]
-    """Values by the names in ``SHARED_TAGS`` and ``SIDE_TAGS``; a value that would be empty is missing."""
+    """Values of ``SHARED_TAGS`` and ``SIDE_TAGS`` by tag name; tags without a value are missing."""
 
 
 def played_as(
     players: Iterable[PlayerSpec], game: str, builds: Mapping[str, str] = MappingProxyType({})
 ) -> dict[str, PlayedAs]:
-    """The conditions of players of ``game``, by the player's name; ``builds`` are texts by name, where known."""
+    """The conditions of players of ``game``, by player name.
+
+    ``builds`` holds a text that identifies each player's build, by player name, where known.
+    """
     return {
         player.name: _played(
             player.limits, Build=_build_text(player, builds.get(player.name, "")), Options=options_text(player, game)
@@ -50,7 +57,7 @@ def played_as(
 
 
 def _build_text(player: PlayerSpec, digests: str) -> str:
-    """The commit from which a player was built, if it is one, and the digests of its files, where known."""
+    """Text that identifies a player's build: its commit, if it was built from one, and ``digests`` of its files."""
     commit = "" if player.built is None else f"{player.built.repository}@{player.built.commit}"
     return ", ".join(filter(None, (commit, digests)))
 
@@ -63,8 +70,8 @@ def _played(limits: Limits, **tags: str) -> PlayedAs:
 def sides_of(record: GameRecord, players: Mapping[str, PlayedAs]) -> tuple[PlayedAs, PlayedAs]:
     """The conditions of both players of a game, the first mover's first.
 
-    Limits are as played, that is, scaled to the speed of the game's machine if the run scales them. Of a player that is
-    not among ``players``, they are the limits that are stored with the game, if any.
+    Limits are as played: if the run scales limits to the speed of machines, they are the scaled ones. For a player that
+    is not in ``players``, only limits stored with the game are known.
     """
     stored = record.detail.get("limit")
     other = PlayedAs(Limits(), {}) if stored is None else _played(Limits.parse(stored))
@@ -79,9 +86,10 @@ def _scaled(played: PlayedAs, scale: float) -> PlayedAs:
 
 
 def options_text(player: PlayerSpec, game: str) -> str:
-    """The options with which a player differs from its defaults: ``Hash = 16, Ponder = false``; empty without any.
+    """The options in which a player differs from its defaults, such as ``Hash = 16, Ponder = false``; empty if there
+    are none.
 
-    Of a built-in player these are its parameters with other values, of a program the options that it is sent.
+    For a built-in player these are changed parameters; for an external program, all options that are sent to it.
     """
     if player.is_builtin:
         defaults = resolve({}, game=game)
@@ -92,8 +100,9 @@ def options_text(player: PlayerSpec, game: str) -> str:
 
 
 def time_control(limits: Limits) -> str:
-    """Limits as the tag ``TimeControl``: ``10+0.1``, ``40/60``, ``0.1/move``, ``-`` without a time limit, ``?`` if
-    the player uses its own level. Times are in seconds.
+    """Limits in the form of the tag ``TimeControl``, in seconds: ``10+0.1``, ``40/60``, ``0.1/move``.
+
+    ``-`` means no time limit; ``?`` means that the player chooses its own time.
     """
     if limits.clock_ms is not None:
         control = f"{limits.moves_per_control}/" if limits.moves_per_control else ""
@@ -105,14 +114,18 @@ def time_control(limits: Limits) -> str:
 
 
 def _other_limits(limits: Limits) -> str:
-    """Limits in full, in the notation of ``Limits``, if the tag ``TimeControl`` lacks some of them; else empty."""
+    """The limits in the notation of ``Limits`` if the tag ``TimeControl`` does not express all of them; otherwise
+    empty.
+    """
     has_two_times = limits.clock_ms is not None and limits.move_time_ms is not None
     has_more = limits.depth is not None or limits.nodes is not None or limits.clock_kind != "wall" or has_two_times
     return str(limits) if has_more else ""
 
 
 def side_tags(sides: tuple[str, str], first: Mapping[str, str], second: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Tags of both players; ``first`` has the colour ``sides[0]``. Both mappings are like ``PlayedAs.tags``."""
+    """Tags of both players; ``first`` and ``second`` are like ``PlayedAs.tags``, ``sides`` has the
+    names of the sides.
+    """
     found = []
     for name in SHARED_TAGS:
         if first.get(name) == second.get(name):
@@ -125,7 +138,7 @@ def side_tags(sides: tuple[str, str], first: Mapping[str, str], second: Mapping[
 
 
 def time_tags(record: GameRecord) -> list[tuple[str, str]]:
-    """Tags with the time of day in UTC at which a game began and with its duration, where known."""
+    """Tags for the time in UTC at which a game began, and for its duration, where known."""
     found = [("UTCTime", record.started_at[11:19])]
     if record.duration_ms:
         minutes, seconds = divmod(int(record.duration_ms / 1000), 60)
@@ -134,7 +147,10 @@ def time_tags(record: GameRecord) -> list[tuple[str, str]]:
 
 
 def times_left_ms(limits: Limits, times_ms: Sequence[float]) -> list[float | None]:
-    """Milliseconds on a player's clock after each of its moves, whose times are given; ``None`` without a clock."""
+    """Milliseconds on a player's clock after each of its moves; ``times_ms`` are the durations of the moves.
+
+    All ``None`` if the limits have no clock.
+    """
     if limits.clock_ms is None:
         return [None] * len(times_ms)
     left: list[float | None] = []

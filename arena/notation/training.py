@@ -1,14 +1,14 @@
 """Training data from games: position, score, move and result of every ply, one after another.
 
-Formats, each with the point of view of the side to move:
+All values are from the point of view of the side to move, unless stated otherwise. Formats:
 
 - ``plain``, the text format of the training tools of Stockfish and Fairy-Stockfish: the lines ``fen``, ``move``,
-  ``score``, ``ply``, ``result`` (1 won, 0 drawn, -1 lost) and ``e``. Moves of Xiangqi count ranks from 1, as there.
-- ``epd``, with the first four fields of a FEN and these operations: ``sm`` is the move that was played, ``ce`` the
-  score, ``acd`` the depth, ``acn`` the nodes. ``c9`` is the result from the first player's view, such as ``"1-0"``.
-- ``jsonl``, one JSON object a line, see ``ply_data``.
+  ``score``, ``ply``, ``result`` (1 won, 0 drawn, -1 lost) and ``e``. In Xiangqi moves, ranks count from 1, as there.
+- ``epd``, with the first four fields of a FEN and these operations: ``sm`` is the move played, ``ce`` the score,
+  ``acd`` the depth, ``acn`` the nodes. ``c9`` is the result from the first mover's point of view, such as ``"1-0"``.
+- ``jsonl``, one JSON object per line, as described in ``ply_data``.
 
-Scores are in centipawns, or hundredths of a disc. The games are read one at a time.
+Scores are in centipawns, or hundredths of a disc. Games are read one at a time.
 """
 
 from __future__ import annotations
@@ -32,27 +32,27 @@ if TYPE_CHECKING:
 FORMATS = ("plain", "epd", "jsonl")
 """Formats of training data."""
 BY_FAULT = ("time forfeit", "illegal move", "abandoned")
-"""Values of the tag ``Termination`` of games that a fault ended, so that their results say little about positions."""
+"""Values of the tag ``Termination`` for games that ended with a fault; their results say little about positions."""
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """The plies to leave out."""
+    """Which plies and games to leave out of training data."""
 
     check: bool = False
-    """Positions in which the side to move is in check."""
+    """Whether to skip positions in which the side to move is in check."""
     unscored: bool = False
-    """Plies without a score; ``plain`` cannot have them and never does."""
+    """Whether to skip plies without a score; the format ``plain`` always does."""
     faults: bool = False
-    """Games that ended by a fault: time forfeit, illegal move, crash, no answer."""
+    """Whether to skip games that ended with a fault: time forfeit, illegal move, crash, no answer."""
     first: int = 0
-    """Number of plies to leave out at the beginning of each game, the moves of its opening included."""
+    """Number of plies to skip at the beginning of each game, including the moves of its opening."""
     adjudicated: int = 0
-    """Number of plies to leave out at the end of each game that was adjudicated."""
+    """Number of plies to skip at the end of each adjudicated game."""
 
     @classmethod
     def parse(cls, text: str) -> Skipped:
-        """Read words with commas between, such as ``check,unscored,first=16``. Raises ``UserError``."""
+        """Parse words separated by commas, such as ``check,unscored,first=16``; raises ``UserError``."""
         found: dict[str, bool | int] = {}
         for word in filter(None, text.replace(" ", "").split(",")):
             name, _, value = word.partition("=")
@@ -78,7 +78,7 @@ def training_data(
 ) -> Iterator[str]:
     """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
 
-    ``unfinished`` is called for each game without a result, which is left out.
+    Skips games without a result, and calls ``unfinished`` for each.
     """
     write = _WRITERS[target]
     for number, portable in enumerate(games):
@@ -103,18 +103,18 @@ def training_data(
 
 
 class Ply(NamedTuple):
-    """One ply of a game, besides its position."""
+    """One ply of a game; the position is kept separately."""
 
     game: int
-    """Number of the game among those that are read, from 0."""
+    """Number of the game among the games read, from 0."""
     number: int
-    """Number of plies played before in the game, those of its opening included."""
+    """Number of plies played before this one in the game, including its opening."""
     figures: MoveRecord
-    """The move, and the mover's figures; ``None`` where unknown."""
+    """The move, with the score, depth, time and nodes that the mover reported; unknown values are ``None``."""
     result: int
-    """The game's result from the mover's view: 1 won, 0 drawn, -1 lost."""
+    """The game's result from the mover's point of view: 1 won, 0 drawn, -1 lost."""
     game_result: str
-    """The game's result from the first player's view, such as ``1-0``."""
+    """The game's result from the first mover's point of view, such as ``1-0``."""
 
 
 def _plain(position: Position, ply: Ply) -> str:
@@ -133,10 +133,10 @@ def _epd(position: Position, ply: Ply) -> str:
 
 
 def ply_data(position: Position, ply: Ply) -> dict[str, Any]:
-    """One ply as plain data.
+    """One ply as data for JSON.
 
-    ``game`` and ``ply`` count from 0; ``position`` is FEN or the board's text; ``side`` is 0 for the side that moves
-    first in the game; ``score`` and ``result`` (1, 0, -1) are from the mover's view. Unknown figures are ``None``.
+    ``game`` and ``ply`` count from 0; ``position`` is a FEN, or the board as text; ``side`` is 0 for the game's first
+    mover; ``score`` and ``result`` (1, 0, -1) are from the mover's point of view. Unknown values are ``None``.
     """
     move, score, depth, nodes, *_ = ply.figures
     return {

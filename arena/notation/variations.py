@@ -1,6 +1,6 @@
-"""Checks of what players say beside their moves: principal variations, mates, scores and depths.
+"""Checks of what players report with their moves: principal variations, mates, scores and depths.
 
-The findings are counts for reports. They cost no player anything, because a program may play well and report badly.
+The findings are counted for reports. They do not affect results, because a program may play well and report badly.
 """
 
 from __future__ import annotations
@@ -21,33 +21,35 @@ if TYPE_CHECKING:
 KINDS = ("illegal", "other_move", "mate_open", "mate_cut", "mate_recedes", "wrong_side", "no_depth")
 """Kinds of findings.
 
-``illegal``: a move of the variation is not legal. ``other_move``: the variation does not begin with the move that the
-player made. ``mate_open``: a mate is announced, and its variation does not end in mate at that ply. ``mate_cut``: the
-variation is shorter than the announced mate. ``mate_recedes``: the player's next score is worse than the mate that it
-announced. ``wrong_side``: the last move of a game decided it, and the mover's score names the other side as the winner.
-``no_depth``: a score comes with depth 0.
+- ``illegal``: a move of the variation is not legal.
+- ``other_move``: the variation does not begin with the move played.
+- ``mate_open``: a mate is announced, but its variation does not end in mate at that ply.
+- ``mate_cut``: the variation is shorter than the announced mate.
+- ``mate_recedes``: after announcing a mate, the player's next score is worse than that mate.
+- ``wrong_side``: the last move decided the game, but the mover's score favours the loser.
+- ``no_depth``: a score was reported with depth 0.
 """
 LINES_READ = 5_000
-"""Maximum number of variations of each player that are played through; one takes about 0.2 ms."""
+"""Maximum number of variations checked for each player; one takes about 0.2 ms."""
 LAST_PLY = MAX_GAME_PLIES - 2 * MAX_VARIATION - 2
-"""Last ply of a game at which a position has room for a variation."""
+"""Last ply of a game at which a position has room for the moves of a variation."""
 DECISIVE = ("checkmate", "stalemate", "final_score")
-"""Reasons of games that the last move decided by the rules."""
+"""Reasons for the end of games that were decided by the rules with the last move."""
 
 
 @dataclass
 class VariationCount:
-    """Scores and variations that one player announced with its moves, and the faults in them."""
+    """Counts of what one player reported with its moves, and of the faults in it."""
 
     player: str
     moves: int = 0
     """Number of moves with a score or a variation."""
     lines: int = 0
-    """Number of variations whose moves were checked: the first ``LINES_READ``."""
+    """Number of variations that were checked, at most ``LINES_READ``."""
     counts: Counter[str] = field(default_factory=Counter)
     """Number of moves by kind of finding, one of ``KINDS``."""
     first: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Number of the game and of the ply, from 1 after the opening, of the first finding of each kind."""
+    """Game number and ply of the first finding of each kind; plies count from 1 after the opening."""
 
     @property
     def data(self) -> dict[str, Any]:
@@ -56,7 +58,7 @@ class VariationCount:
 
 
 class LineReader:
-    """Plays variations through from positions of one game."""
+    """Checks the moves of variations from positions of one game."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -64,10 +66,10 @@ class LineReader:
         """Integer codes by move; a move has one code in every position."""
 
     def read(self, position: Position, line: Sequence[str]) -> tuple[int, bool]:
-        """Number of legal moves at the beginning of a line, and whether no legal move is left after the whole line.
+        """Check a line of moves from a position.
 
-        The line may omit forced passes. ``position`` is restored; it needs room for twice as many moves as the line
-        has.
+        Returns the number of legal moves at its beginning, and whether no legal move is left after the whole line. The
+        line may omit forced passes. ``position`` is restored; it needs room for twice as many moves as the line has.
         """
         kernels, state, lists = self._game.kernels, position.state, position.lists
         made = read = 0
@@ -102,16 +104,16 @@ class LineReader:
 
 
 class VariationCounter:
-    """Counts findings game by game, in the order of the schedule."""
+    """Counts findings game by game, in schedule order."""
 
     def __init__(self, game: str) -> None:
-        """``game`` is the game's name."""
+        """``game`` is the name of the game."""
         self._game = game_named(game)
         self._reader = LineReader(self._game)
         self._found: dict[str, VariationCount] = {}
 
     def add(self, record: GameRecord) -> None:
-        """Check what both players of a game said."""
+        """Check what both players of a game reported."""
         opening = record.opening
         start = (self._game.side_to_move(opening.position) + len(opening.moves)) % 2
         counts = [self._found.setdefault(name, VariationCount(name)) for name in (record.first, record.second)]
@@ -147,12 +149,15 @@ class VariationCounter:
         return set() if is_over else {"mate_open"}
 
     def counts(self) -> tuple[VariationCount, ...]:
-        """One count for each player that said anything, in the order of their first games."""
+        """One count for each player that reported anything, in the order of their first games."""
         return tuple(count for count in self._found.values() if count.moves)
 
 
 def _findings(record: GameRecord, ply: int, mover_points: float | None) -> set[str]:
-    """Kinds of findings in a move of a game that need no position; ``mover_points`` are the mover's in this game."""
+    """The kinds of findings that can be detected without a position, for the move at index ``ply``.
+
+    ``mover_points`` are the points of the player who made the move; ``None`` if unknown.
+    """
     move, found = record.moves[ply], set()
     if move.principal_variation and move.principal_variation.split(maxsplit=1)[0] != move.move:
         found.add("other_move")

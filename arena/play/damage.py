@@ -1,7 +1,8 @@
 """Detects damage to a store's file.
 
-SQLite notices malformed pages, but not a flipped bit in a score, a move or a result. So every row has checksums. A game
-has two: one for its place in the schedule, which changes when a tournament is extended, and one for everything else.
+SQLite notices malformed pages, but not a flipped bit in a score, a move or a result. Every row therefore has checksums.
+A game has two: one for its place in the schedule, which changes when a tournament is extended, and one for everything
+else.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ _CHECKSUMS: dict[str, dict[str, tuple[str, ...]]] = {
     "games": {"place_checksum": PLACE_COLUMNS, "checksum": CONTENT_COLUMNS},
     "facts": {"checksum": ("name", "value")},
 }
-"""Columns that each checksum covers, by table and checksum; the first column is the row's key."""
+"""For each table and checksum, the columns covered; the first column is the row's key."""
 
 
 class Damage(Exception):
-    """Raised when a store's file differs from what was written; the message names the place in the file."""
+    """Raised if a store's file differs from what was written; the message names the place in the file."""
 
 
 def checksum_of(values: Iterable[Any]) -> int:
-    """CRC-32 of a row's values: bytes as they are, other values as UTF-8 text."""
+    """CRC-32 of a row's values: bytes directly, other values as UTF-8 text."""
     # A list, because a generator takes a fifth longer, and there are millions of values.
     return zlib.crc32(b"\x1f".join([value if type(value) is bytes else str(value).encode() for value in values]))
 
 
 def renew_checksums(connection: sqlite3.Connection) -> None:
-    """Recompute the stored checksums of all rows from their present content."""
+    """Recompute the stored checksums of all rows from their current content."""
     for table, checksums in _CHECKSUMS.items():
         for checksum, columns in checksums.items():
             rows = connection.execute(f"SELECT {', '.join(columns)} FROM {table}").fetchall()

@@ -1,9 +1,9 @@
-"""Complete dialogues with engines, written as they happen: a folder with a file per player (``--log``).
+"""Complete dialogues with engines, written while they happen to a folder with one file per player (``--log``).
 
-Successive processes of a player share a file; simultaneous ones, as with several games at a time, have one each:
-``NAME.log``, ``NAME.2.log`` and so on. Files are only appended to, and a writer locks its file against other threads
-and processes. Each line has the time (UTC), the speaker (``>`` the harness, ``<`` the engine, ``!`` its error stream,
-``*`` a remark) and the unmodified bytes.
+Successive processes of a player share a file. Processes that run at the same time have one file each: ``NAME.log``,
+``NAME.2.log`` and so on. Files are only appended to, and a writer locks its file against other threads and processes.
+Each line has the time (UTC), the source (``>`` elolab, ``<`` the engine, ``!`` the engine's error stream, ``*`` a
+remark) and the unmodified bytes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from elolab.engine.language import console
 IN_THE_WAY = "a file of that name is in the way"
 MAX_STEM_BYTES = 200
 MAX_BEGUN_BYTES = 65_536
-"""Length in bytes at which an unfinished line is written without waiting for its end."""
+"""Number of bytes after which an unfinished line is written without waiting for its end."""
 
 
 def check_log_folder(folder: Path) -> None:
-    """Raise ``FileError`` if dialogues cannot be written to the folder; writes nothing."""
+    """Raise ``FileError`` if dialogues cannot be written to the folder; leaves no files there."""
     there = next(path for path in (folder, *folder.parents) if os.path.lexists(path))
     if not there.is_dir():
         raise _cannot_keep(folder, IN_THE_WAY if there == folder else os.strerror(errno.ENOTDIR))
@@ -47,11 +47,13 @@ def _cannot_keep(folder: Path, reason: str) -> FileError:
 
 
 class DialogueLog:
-    """A folder of dialogues with engines. A write error is reported once; games then continue without the log."""
+    """A folder of dialogues with engines; after a write error, reported once, games continue without the log."""
 
     def __init__(self, folder: Path, warn: Callable[[str], None]) -> None:
-        """Make the folder; raises ``FileError`` if files cannot be created in it. ``warn`` may be called on any
-        thread."""
+        """Create the folder; raises ``FileError`` if files cannot be created in it.
+
+        ``warn`` may be called on any thread.
+        """
         self.folder = folder
         self._warn = warn
         self._lock = threading.Lock()
@@ -64,7 +66,7 @@ class DialogueLog:
             raise _cannot_keep(folder, IN_THE_WAY if isinstance(error, FileExistsError) else _reason(error)) from None
 
     def begin(self, player: str, command: Sequence[str], process_id: int) -> DialogueFile | None:
-        """Open a log file for the dialogue with a new process of a player; ``None`` once the log has failed."""
+        """Open a log file for the dialogue with a new process of a player; ``None`` after a write error of the log."""
         if self.has_failed:
             return None
         try:
@@ -76,9 +78,7 @@ class DialogueLog:
         return file
 
     def _taken(self, stem: str) -> tuple[Path, int]:
-        """Lock the first of a player's log files that no process or thread is writing; returns its path and file
-        descriptor.
-        """
+        """Lock the first of a player's log files that is not in use; returns its path and file descriptor."""
         number = 1
         while True:
             path = self.folder / (f"{stem}.log" if number == 1 else f"{stem}.{number}.log")
@@ -93,7 +93,7 @@ class DialogueLog:
             number += 1
 
     def fail(self, path: Path, error: OSError) -> None:
-        """Stop writing to the log because of ``error``, which is reported once."""
+        """Stop the log because of ``error`` at ``path``; the error is reported once."""
         with self._lock:
             if self.has_failed:
                 return
@@ -107,14 +107,13 @@ class DialogueFile:
     def __init__(self, log: DialogueLog, path: Path, handle: int) -> None:
         self._log, self._path, self._handle = log, path, handle
         self._begun: dict[str, bytes] = {}
-        """Unfinished lines by speaker."""
+        """Unfinished lines, by source."""
 
     def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
-        """Record the bytes ``said`` by ``who``, which may begin and end within a line; each line gets the time of its
-        end.
+        """Record bytes from the source ``who``; they may begin and end within a line.
 
-        ``who`` is ``>``, ``<``, ``!`` or ``*``, as in the module's text; ``at_ns`` is the time of the bytes
-        (``time.monotonic_ns``), ``None`` for now.
+        ``who`` is ``>``, ``<``, ``!`` or ``*``, as described in the module. ``at_ns`` is the time of the bytes
+        (``time.monotonic_ns``), ``None`` for now; a line gets the time of its end.
         """
         *lines, begun = (self._begun.get(who, b"") + said).split(b"\n")
         if len(begun) > MAX_BEGUN_BYTES:
@@ -139,7 +138,7 @@ class DialogueFile:
             self._log.fail(self._path, error)
 
     def close(self) -> None:
-        """End the dialogue: write unfinished lines and unlock the file. Safe to call twice."""
+        """Write unfinished lines and unlock the file; may be called twice."""
         if self._handle < 0:
             return
         for who, begun in self._begun.items():
@@ -150,9 +149,9 @@ class DialogueFile:
 
 
 def file_stem(player: str) -> str:
-    """Make a file name without its ending from a player's name; unsafe characters become ``%`` and hexadecimal digits.
+    """Make a file name without suffix from a player's name; unsafe characters become ``%`` and hexadecimal digits.
 
-    Different names give different stems; a long name is truncated and gets a digest.
+    Different names give different results; a long name is truncated and gets a digest.
     """
     stem = re.sub(r"[^\w +(),.=@-]|^\.", lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), player)
     if len(stem.encode()) <= MAX_STEM_BYTES:

@@ -11,13 +11,13 @@ PLIES = 120
 NODES_PER_SECOND = 1_000_000
 """Assumed speed of the built-in engine, about that of ``elolab bench`` on a shared cloud core."""
 OWN_SECONDS = 0.1
-"""Assumed seconds per move of a player without a search limit, which plays at its own level."""
+"""Assumed seconds per move of a player without limits, which chooses its own time."""
 NODES_PER_PLY = 3
-"""Assumed factor by which the nodes grow with each additional ply of depth."""
+"""Assumed factor by which each additional ply of depth multiplies the nodes."""
 
 
 def estimated_game_seconds(limits: Sequence[Limits]) -> float:
-    """Estimated processor seconds of a game between players with these limits, who make the same number of moves."""
+    """Estimated processor seconds of a game between players with these limits, who make equally many moves."""
     return PLIES * sum(estimated_move_seconds(one) for one in limits) / len(limits)
 
 
@@ -39,7 +39,7 @@ def estimated_move_seconds(limits: Limits) -> float:
 
 
 def depends_on_speed(limits: Limits) -> bool:
-    """Whether a move's duration depends on the program's speed, so that it is unknown for a new program."""
+    """Whether the duration of a move depends on the speed of the program, so that it is unknown for a new program."""
     return not limits.is_timed or limits.clock_kind == "node" or limits.nodes is not None or limits.depth is not None
 
 

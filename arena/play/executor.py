@@ -1,9 +1,10 @@
-"""Plays games concurrently and yields their records as they end.
+"""Plays games concurrently and yields their records as games end.
 
-``Runner`` is the interface for runs. ``GameRunner`` plays in threads of this process, ``arena.cluster`` elsewhere.
+``Runner`` is the interface that runs use. ``GameRunner`` plays in threads of this process, ``arena.cluster`` on other
+machines.
 
-Games between two built-in players run entirely in compiled code without the interpreter's lock, so that threads use
-every processor. Other games, and games with pondering, go through ``arena.play.game.play_game``.
+Games between two built-in players run entirely in compiled code without Python's global lock, so that threads use all
+processors. Other games, and games with pondering, are played by ``arena.play.game.play_game``.
 """
 
 from __future__ import annotations
@@ -55,31 +56,35 @@ WHAT_PLAYS = (
     "elolab.arena.play.game", "elolab.arena.players.detect", "elolab.arena.players.process",
     "elolab.arena.players.registry", "elolab.engine.compiled.identity", "elolab.engine.play",
 )  # fmt: skip
-"""Modules that the threads of games need; they are imported beforehand."""
+"""Modules that game threads need; they are imported before the threads start."""
 TICK_SECONDS = 0.5
 """Seconds between calls of ``tick`` while no game ends."""
 STOPPING_SECONDS = 3.0
-"""Seconds that running games have to end after the stop flag is set."""
+"""Time that running games have to end after the stop flag is set, in seconds."""
 TOGETHER_SECONDS = 0.02
-"""Seconds for which ended games are collected before they are yielded together, because storing each alone costs more.
+"""Time for which finished games are collected to be yielded together, because storing each one alone costs more.
 
-A killed process loses at most these games and the running ones.
+If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.15
-"""Share of a game's duration for which longer games are collected, while others are queued to begin meanwhile."""
+"""For longer games, the time of collecting finished games as a share of a game's duration.
+
+It applies while other games are queued, so that no thread waits.
+"""
 MAX_TOGETHER_SECONDS = 0.25
 
 
 MAX_REPLAYS = 2
-"""How often a game that the arena disturbed is played again; then the least disturbed of the games counts."""
+"""Maximum number of replays of a game whose clocks the arena disturbed; then the least disturbed record is kept."""
 REPLAYED_SHARE = 0.1
-"""Maximum share of games that are played again for this, so that an overloaded machine does not play all of them twice.
+"""Maximum share of games that are replayed because of a disturbance, so that an overloaded machine
+does not replay all.
 """
 
 
 @dataclass
 class _Running:
-    """A game in progress on a thread."""
+    """A game that a thread is playing."""
 
     job: GameJob
     began: float
@@ -102,11 +107,13 @@ class _Played:
     game: FinishedGame | None
     """The game; ``None`` if it was not finished."""
     pauses: int
-    """Number of times that the process had been paused, as by Ctrl-Z, before the game began."""
+    """Number of pauses of the process, such as by Ctrl-Z, before the game began."""
 
     @functools.cached_property
     def record(self) -> GameRecord | None:
-        """The game's record, made on first use: at best by the thread that stores it, with those of other games."""
+        """The game's record, created on first use; preferably on the thread that stores it, together with other
+        records.
+        """
         return None if self.game is None else self.game.record()
 
 
@@ -114,7 +121,7 @@ class Runner(ABC):
     """Plays jobs in this process or on other machines. Use it as a context manager, or ``close`` it."""
 
     unavailable: dict[str, str]
-    """Reason for each player that could not be started, by the player's name; its games are skipped from then on."""
+    """Reason for each player that could not be started, by player name; its games are skipped."""
 
     def __init__(self, stop: StopFlag) -> None:
         self._stop = stop
@@ -135,11 +142,11 @@ class Runner(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """End all processes of all players; afterwards no more games can be played."""
+        """End the processes of all players; no games can be played afterwards."""
 
     @abstractmethod
     def release_players(self) -> None:
-        """End all processes of all players; later games start them again."""
+        """End the processes of all players; later games start them again."""
 
     @abstractmethod
     def batches(
@@ -147,10 +154,10 @@ class Runner(ABC):
     ) -> Iterator[list[GameRecord]]:
         """Play the jobs and yield lists of records that ended together.
 
-        ``jobs`` is read just ahead of need. It may yield ``None`` if the next job depends on a running game, and is
-        asked again after a game ends. The stop flag abandons running games, which can be played again. Once ``enough``
-        returns True, running games finish and are yielded, and no others start. Games of ``unavailable`` players are
-        not yielded.
+        ``jobs`` is read shortly before the games start. It may yield ``None`` if the next job depends on a running
+        game; it is then read again after a game ends. Setting the stop flag abandons running games, which can be played
+        again. Once ``enough`` returns true, running games finish and are yielded, and no others start. Games of
+        ``unavailable`` players are not yielded.
         """
 
     def run(self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False) -> Iterator[GameRecord]:
@@ -164,10 +171,7 @@ class Runner(ABC):
         """Games in progress, in schedule order."""
 
     def waiting(self) -> str:
-        """The reason why no game has ended yet, in the console's language.
-
-        Empty if no game is running.
-        """
+        """Text that explains why no game has ended yet, in the console's language; empty if no game is running."""
         games = self.running()
         if not games:
             return ""
@@ -177,16 +181,16 @@ class Runner(ABC):
         return console("elolab.arena")(key, time=duration_text(seconds))
 
     def workers(self) -> list[dict[str, Any]]:
-        """Workers on other machines as plain data for ``live.json``; empty if this process plays all games."""
+        """Workers on other machines as data for ``live.json``; empty if this process plays all games."""
         return []
 
     def refused(self) -> dict[str, str]:
-        """Reasons why workers get no games, by the worker's name."""
+        """Reasons why workers get no games, by worker name."""
         return {}
 
 
 class GameRunner(Runner):
-    """Plays jobs in ``concurrency`` threads, which reuse their tables and processes for several games."""
+    """Plays jobs in ``concurrency`` threads, which keep compiled code and players' processes for several games."""
 
     def __init__(
         self,
@@ -199,11 +203,11 @@ class GameRunner(Runner):
         pauses: Pauses | None = None,
         log: DialogueLog | None = None,
     ) -> None:
-        """``tick`` is called periodically; ``warn`` receives warnings and may be called on any thread.
+        """``tick`` is called periodically; ``warn`` is called with warnings and may be called on any thread.
 
-        A game on the clock that coincided with one of the ``pauses`` is replayed, because its clocks ran meanwhile.
-        ``affinity`` is as in ``arena.players.processors``; an invalid one raises ``AffinityError``. ``log`` stores the
-        dialogues with external players.
+        A game on the clock during which one of the ``pauses`` happened is replayed, because its clocks kept running.
+        ``affinity`` is as in ``arena.players.processors``; an invalid value raises ``AffinityError``. ``log`` stores
+        the dialogues with external players.
         """
         assert concurrency >= 1
         super().__init__(stop)
@@ -215,7 +219,7 @@ class GameRunner(Runner):
         self._disturbed: dict[str, list[GameRecord]] = {}
         """Records of disturbed games that are being played again, by key."""
         self._ended = self._replayed = 0
-        """Number of games that have ended, and number of games that were played again because they were disturbed."""
+        """Number of games that have ended, and number of replays because of disturbances."""
         self._concurrency = concurrency
         self._tick = tick
         self._enough: Callable[[], bool] = bool
@@ -225,13 +229,13 @@ class GameRunner(Runner):
         self._local = threading.local()
         self._lock = threading.Lock()
         self._running: dict[int, _Running] = {}
-        """Running games by thread rather than by key, because one game may be in progress twice."""
+        """Running games by thread, not by key, because a game may be in progress twice."""
         self._players: list[Player] = []
         """Players of all threads."""
         self._leave_at = 0.0
         """Time (``time.monotonic``) at which running games are abandoned; 0 until the stop flag is seen."""
         self._has_left: bool = False
-        """Whether the runner has abandoned threads that did not end in time."""
+        """Whether threads that did not end in time were abandoned."""
         _import_what_plays()
         gc.freeze()  # or each full garbage collection would walk through all modules, while games wait
 
@@ -241,7 +245,7 @@ class GameRunner(Runner):
         return self._concurrency
 
     def close(self) -> None:
-        """Wait for running games, then end all processes of all players."""
+        """Wait for running games, then end the processes of all players."""
         self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
         gc.unfreeze()
@@ -275,10 +279,10 @@ class GameRunner(Runner):
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; as many more are queued.
+        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; equally many are queued.
 
-        Once the stop flag is set, only finished games are yielded, except those that the shutdown may have ended by a
-        fault.
+        Once the stop flag is set, only finished games are yielded. Games with a fault are dropped then, because the
+        shutdown may have caused the fault.
         """
         self._enough = enough
         source = iter(jobs)
@@ -334,17 +338,17 @@ class GameRunner(Runner):
             raise
 
     def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
-        """Cancel queued games and wait for running ones, at most for the grace period (``_must_leave``)."""
+        """Cancel queued games and wait for running games until ``_must_leave`` returns true."""
         left = [future for future in pending if not future.cancel()]
         while left and not self._must_leave(left):
             wait(left, TICK_SECONDS)
             left = [future for future in left if not future.done()]
 
     def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
-        """Whether the grace period since the stop flag is over; remaining games are then abandoned.
+        """Whether the time limit since the stop flag is over; the remaining games are then abandoned.
 
-        An abandoned game is compiling, which takes up to a minute, or hangs. Its thread keeps the process alive, but
-        not a command's process (``arena.players.interruption``).
+        Such a game is compiling, which takes up to a minute, or hangs. Its thread keeps this process alive, except in a
+        command, which exits nevertheless (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False
@@ -357,14 +361,14 @@ class GameRunner(Runner):
         return True
 
     def _is_void(self, record: GameRecord) -> bool:
-        """Whether to discard a game: a player could not be started, or the shutdown of the run may have caused a fault.
+        """Whether to discard a game: a player could not be started, or the run's shutdown may have caused a fault.
 
-        A shutdown, a batch system or a stopping service ends all processes at the same moment, including players.
+        On shutdown of the machine or of a batch job, the players' processes may end before this one.
         """
         return record.reason == "startup_failure" or ("fault" in record.detail and self._stop.is_set())
 
     def _is_disturbed(self, played: _Played) -> bool:
-        """Whether a pause of the process may have changed the game."""
+        """Whether a pause of the process may have influenced the game."""
         if played.record is None or played.pauses == self._pauses.count:
             return False
         players = (played.job.first, played.job.second)
@@ -372,7 +376,7 @@ class GameRunner(Runner):
         return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
 
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
-        """The record to keep of a game; ``None`` if the arena disturbed its clocks and it is to be played again."""
+        """The record of a game to keep; ``None`` if the arena disturbed its clocks and the game will be replayed."""
         self._ended += 1
         if "disturbed" not in record.detail and record.key not in self._disturbed:
             return record
@@ -392,7 +396,7 @@ class GameRunner(Runner):
             self._warn(console("elolab.arena")("progress.paused"))
 
     def _next_job(self, source: Iterator[GameJob | None]) -> GameJob | None:
-        """The next job; ``None`` if no game may start now."""
+        """The next job to start; ``None`` if no game may start now."""
         return None if self._stop.is_set() or self._enough() else next(source, None)
 
     def _play(self, job: GameJob) -> _Played:
@@ -425,9 +429,9 @@ class GameRunner(Runner):
 
     @contextmanager
     def _occupied_slots(self, job: GameJob) -> Iterator[Processors]:
-        """Context manager that takes one of the ``concurrency`` slots, or two if both sides may think at once.
+        """Context manager that takes one of the ``concurrency`` slots, or two if both sides may think at the same time.
 
-        Yields the game's processors; empty if the operating system assigns them.
+        It gives the processors for the game; empty if the operating system assigns them.
         """
         needed = self._slots_of(job)
         with self._door:  # one at a time: a game that needs two slots must not starve behind games that need one
@@ -487,7 +491,7 @@ class GameRunner(Runner):
         return FinishedGame(record.reason, record.duration_ms, lambda: record)
 
     def _compiled_games(self, game: str) -> Any:
-        """This thread's engine tables for a game, made on first use."""
+        """This thread's compiled code for games between built-in players of a game, created on first use."""
         from elolab.engine.play import CompiledGames
 
         tables = self._local.__dict__.setdefault("tables", {})
@@ -508,9 +512,9 @@ class GameRunner(Runner):
         return None if game.reason == "stopped" else game
 
     def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
-        """Record why a player could not be started, from the ``detail`` of the game's record.
+        """Record why a player could not be started; ``detail`` is from the record of the failed game.
 
-        The first time, also detect which protocol the player's program uses.
+        The first time, also test which protocol the player's program really uses, and add that to the reason.
         """
         from elolab.arena.players.detect import other_protocol
 
@@ -525,12 +529,12 @@ class GameRunner(Runner):
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
 
     def _kept_players(self) -> KeptPlayers:
-        """The players of this thread."""
+        """The players that this thread keeps between games."""
         kept: KeptPlayers = self._local.__dict__.setdefault("players", {})
         return kept
 
     def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
-        """The players for a job: those of the thread's last game are reused, others are closed."""
+        """The players for a job; players of the thread's last game are reused or closed."""
         from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]
@@ -550,7 +554,7 @@ class GameRunner(Runner):
 
 
 def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_Played]]:
-    """The games that have ended, or the first one that ends within some seconds; empty if none does."""
+    """Games that have ended; waits at most ``seconds`` for the first one. Empty if none ends in that time."""
     taken: list[Future[_Played]] = []
     with suppress(Empty):
         taken.append(ended.get(timeout=max(0.0, seconds)))
@@ -560,13 +564,13 @@ def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_
 
 
 def _together_seconds(played: _Played) -> float:
-    """How long to collect games after one that has ended."""
+    """Seconds for which to collect games after ``played`` has ended."""
     seconds = 0.0 if played.game is None else TOGETHER_SHARE * played.game.duration_ms / 1000
     return 0.0 if seconds < TOGETHER_SECONDS else min(seconds, MAX_TOGETHER_SECONDS)
 
 
 def _so_far(played: PlayedMoves) -> GameSoFar:
-    """The moves so far of a game in compiled code."""
+    """The moves so far of a game that compiled code plays."""
     moves, scores = played.read()
     depths, nodes, times_ns = (
         getattr(played.record, name)[: len(moves)].tolist() for name in ("depths", "nodes", "times_ns")
@@ -575,12 +579,14 @@ def _so_far(played: PlayedMoves) -> GameSoFar:
 
 
 def _lateness_ms(record: GameRecord) -> float:
-    """Milliseconds by which the arena read the most disturbed move of a game late; 0 if none was."""
+    """Milliseconds by which the arena was late in reading the most disturbed move of a game; 0 if no move was
+    disturbed.
+    """
     return float(record.detail.get("disturbed", {}).get("worst_ms", 0))
 
 
 def _import_what_plays() -> None:
-    """Import the modules of games in this thread, because concurrent first imports in threads may deadlock."""
+    """Import the modules that games need, because concurrent first imports in threads may deadlock."""
     for name in WHAT_PLAYS:
         import_module(name)
     from elolab.engine.compiled.exchange import load_exchange

@@ -1,12 +1,11 @@
-"""One game between any two players, driven from Python: clocks, arbiter, adjudication, faults.
+"""Plays one game between any two players in Python: clocks, arbiter, adjudication, faults.
 
 The compiled loop of ``engine.play`` plays games between built-in players without overhead per move. This loop plays all
-others, and reproduces compiled games to the same digest. Only here can a player resign, make no move, or agree to a
-draw.
+other games; for built-in players it gives the same moves and scores. Only here can a player resign, give no move, or
+agree to a draw.
 
-After each move of a player that ponders, the loop asks it to think about its expected reply. The player decides how: on
-the wall clock it thinks meanwhile in a thread or process, on clocks that count work it searches after the opponent's
-move.
+After each move of a player that ponders, the loop passes it the reply that it expects. On a wall clock the player
+searches in a thread or process during the opponent's move. On a clock that counts work it searches after that move.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ if TYPE_CHECKING:
 QUOTED = 80
 """Maximum number of characters of a player's output quoted in messages."""
 DISTURBED_SHARE = 0.1
-"""A move is disturbed if the arena read it late by more than this share of the player's margin."""
+"""Share of the player's margin; a move is disturbed if the arena reads it late by more."""
 WINS = ("1-0", "0-1")
-"""Result text of a won game, by the winner's side: 0 is the side that moves first in the game."""
+"""Result of a won game by the winner's side: 0 is the game's first mover."""
 
 
 @dataclass
@@ -75,16 +74,18 @@ class GameClock:
     disturbed: int = 0
     """Number of moves that the arena read late by more than ``DISTURBED_SHARE`` of the margin."""
     worst_late_ns: int = 0
-    """The largest such lateness."""
+    """Maximum lateness of the arena in reading a move, in nanoseconds."""
     elapsed_ns: int = 0
     """Nanoseconds that the last move took."""
 
     runs: bool = field(init=False)
     """Whether the player has a clock."""
     margin_ns: int = field(init=False)
-    """Nanoseconds by which a move may be late."""
+    """Nanoseconds by which a move may exceed the time."""
     noticed_ns: int = field(init=False)
-    """Nanoseconds by which the arena may read a move late; beyond, the move is disturbed. Negative off the wall clock.
+    """Nanoseconds by which the arena may read a move late; a later move counts as disturbed.
+
+    Negative if the clock is not a wall clock.
     """
 
     def __post_init__(self) -> None:
@@ -102,7 +103,7 @@ class GameClock:
         return self.remaining_ns // 1_000_000
 
     def before_move(self, opponent: GameClock) -> PlayerClock | None:
-        """Both clocks from the view of this player, who is about to move; ``None`` if it has no clock."""
+        """Both clocks as sent to this player before its move; ``None`` if it has no clock."""
         if not self.runs:
             return None
         return PlayerClock(
@@ -115,12 +116,12 @@ class GameClock:
         )
 
     def note_lateness(self, late_ns: int) -> None:
-        """Count a move that the arena itself read late, on the wall clock."""
+        """Count a move on the wall clock that the arena was late to read, by ``late_ns``, if it counts as disturbed."""
         if 0 <= self.noticed_ns < late_ns:
             self.note_disturbed(1, late_ns)
 
     def note_disturbed(self, moves: int, worst_late_ns: int) -> None:
-        """Count disturbed moves; ``worst_late_ns`` is the largest lateness."""
+        """Add disturbed moves to the count; ``worst_late_ns`` is their largest lateness."""
         self.disturbed += moves
         self.worst_late_ns = max(self.worst_late_ns, worst_late_ns)
 
@@ -174,7 +175,7 @@ class Pondering:
     """The opponent's move that the player expects while it ponders; ``None`` if it does not ponder."""
     tries: int = 0
     hits: list[int] = field(default_factory=list)
-    """Indices in the game, from 0, of this player's moves that followed a ponder hit."""
+    """Indices in the game, from 0, of this player's moves after a ponder hit."""
 
 
 def play_game(
@@ -183,10 +184,10 @@ def play_game(
     stop: StopFlag,
     follow: Callable[[Callable[[], GameSoFar], Callable[[], DialogueSoFar]], None] | None = None,
 ) -> GameRecord:
-    """Play one game; ``players[0]`` has the colour that moves first in the game.
+    """Play one game; ``players[0]`` is the game's first mover.
 
-    Before the first move, ``follow`` receives two functions, which any thread may call: the first returns the moves so
-    far, the second the last lines of both dialogues.
+    Before the first move, ``follow`` is called with two functions, which any thread may call: the first returns the
+    moves so far, the second the last lines of both dialogues.
 
     Players start if they are not running, and stay alive afterwards. A player that failed, but not by a late move, is
     closed and restarted in its next game. A fault loses the game; the record's ``detail`` has the fault and the end of
@@ -205,10 +206,10 @@ def finish_game(
     stop: StopFlag,
     follow: Callable[[Callable[[], GameSoFar], Callable[[], DialogueSoFar]], None] | None = None,
 ) -> FinishedGame:
-    """Play one game as ``play_game`` does, but leave it to another thread to make the record.
+    """Play one game as ``play_game`` does, but do not create the record yet; the caller may do so on another thread.
 
-    A thread that makes the records of several games in turn finds code and data in the processor's cache, from which
-    they have gone for the threads of the games.
+    It is faster to create the records of several games one after another on one thread, because its code and data then
+    stay in the processor's cache.
     """
     started_at, began_ns = time.time(), time.monotonic_ns()
     game = _GameInProgress(job, players, stop)
@@ -241,12 +242,12 @@ def finish_game(
 
 @functools.lru_cache(maxsize=64)  # games of a pair and of other pairings share openings
 def _position_after(game: str, opening: Opening) -> Position:
-    """The position after the opening; not to be modified."""
+    """The position after the opening; do not modify it."""
     return game_named(game).position(opening.position, opening.moves)
 
 
 class _GameInProgress:
-    """The state of one game: position, clocks, the moves played."""
+    """The state of one game: position, clocks, and the moves played."""
 
     def __init__(self, job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> None:
         self.job = job
@@ -256,23 +257,24 @@ class _GameInProgress:
         self.position = _position_after(job.game, job.opening).copy()
         self.side = self.position.side_to_move
         self.draw_after_ply = self.position.game.draw_after_ply(job.adjudication, self.position.state)
-        """Plies from the start of play before which no draw is agreed."""
+        """Number of plies from the start of play before which no draw is agreed."""
         self.arbiter = ProgramArbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
         self.ponderings = (Pondering(), Pondering())
         self.draw_offers = [False, False]
-        """Whether each side's last move came with a draw offer, indexed by side."""
+        """Whether each side offered a draw with its last move; indexed by side."""
         self.fault: dict[str, Any] = {}
         self.asked_ns: int | None = None
         """Time (``time.monotonic_ns``) at which the side to move was asked for its move; ``None`` before the first."""
         self.compiled: CompiledMoves | None = None
-        """Plays moves in compiled code; ``None`` if only Python can play this game."""
+        """Object that plays moves in compiled code; ``None`` if only Python can play this game."""
 
     def play(self) -> Ending:
-        """Play to the end; returns how the game ended. Before each move, the arbiter's rules apply first, then
-        adjudication.
+        """Play to the end; returns how the game ended.
+
+        Before each move, the arbiter's rules are applied, then adjudication.
         """
         try:
             return self._unable_to_start() or self._play_moves()
@@ -285,13 +287,13 @@ class _GameInProgress:
                 self._abandon_pondering(side)
 
     def all_moves(self) -> tuple[MoveRecord, ...]:
-        """The moves of the game, which has ended."""
+        """The moves of the game; call it only after the end."""
         if self.compiled is not None:
             self.compiled.keep()
         return tuple(self.moves)
 
     def read_moves(self) -> GameSoFar:
-        """The moves so far with their figures; callable on any thread."""
+        """The moves so far with their scores, depths, times and nodes; may be called on any thread."""
         moves, asked_ns, compiled = self.moves[:], self.asked_ns, self.compiled
         if compiled is not None:
             moves, asked_ns = compiled.read_moves(), max(asked_ns or 0, compiled.asked_ns) or None
@@ -305,7 +307,7 @@ class _GameInProgress:
         )
 
     def read_dialogue(self) -> DialogueSoFar:
-        """The last lines exchanged with both players; callable on any thread."""
+        """The last lines exchanged with both players; may be called on any thread."""
         return self.players[0].dialogue(), self.players[1].dialogue()
 
     def _unable_to_start(self) -> Ending | None:
@@ -332,7 +334,10 @@ class _GameInProgress:
         return ending
 
     def _play_compiled(self, compiled: CompiledMoves) -> Ending | None:
-        """Play as many moves as possible in compiled code; returns the game's ending."""
+        """Play as many moves as possible in compiled code.
+
+        Returns how the game ended; ``None`` if it continues in Python.
+        """
         ending = compiled.play([clock.state for clock in self.clocks], self.stop)
         for clock, (state, disturbed) in zip(self.clocks, compiled.clocks(), strict=True):
             clock.state = state
@@ -341,7 +346,7 @@ class _GameInProgress:
         return self.arbiter.solve() if self.arbiter.has_to_solve else ending
 
     def _play_move(self) -> Ending | None:
-        """Play one move; returns the game's ending, or ``None`` if the game goes on."""
+        """Play one move; returns how the game ended, or ``None`` if it continues."""
         side = self.side
         try:
             expected, ending = self._ask(side)
@@ -362,10 +367,10 @@ class _GameInProgress:
         return ending
 
     def _draw_is_agreed(self, side: int) -> bool:
-        """Whether the side that has just moved accepts the draw offered with the opponent's last move.
+        """Whether the side that has just moved accepts the draw that its opponent offered with the previous move.
 
-        It accepts by an offer of its own, or by a score no better than the margin of draw adjudication, because most
-        protocols have no word for it. Offers before draw adjudication may begin are ignored.
+        Most protocols have no command for accepting. A side therefore accepts with an offer of its own, or with a score
+        within the margin of draw adjudication. Offers before the first move of draw adjudication are ignored.
         """
         if not self.draw_offers[1 - side] or len(self.moves) <= self.draw_after_ply:
             return False
@@ -373,7 +378,7 @@ class _GameInProgress:
         return self.draw_offers[side] or (score is not None and score <= self.job.adjudication.draw_score)
 
     def _begin_pondering(self, side: int, expected: str) -> None:
-        """Let a player ponder on the reply that it expects, if that move is legal and does not end the game."""
+        """Let a player ponder on the reply that it expects, if that reply is legal and does not end the game."""
         position = self.position.copy()
         try:
             position.push(expected)
@@ -392,7 +397,7 @@ class _GameInProgress:
             self.players[side].stop_pondering()
 
     def _answer_after_pondering(self, side: int) -> Reply:
-        """Get the answer of a player that pondered, whether or not the opponent made the expected move."""
+        """Get the answer of a player that was pondering, after a ponder hit or a miss."""
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
         assert expected is not None
@@ -405,7 +410,7 @@ class _GameInProgress:
         return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
 
     def _answer(self, side: int) -> Reply:
-        """Ask a player for its move in the present position."""
+        """Ask a player for its move in the current position."""
         player = self.players[side]
         if self.compiled is not None and self.compiled.has_asked:
             told = self.clocks[side].before_move(self.clocks[1 - side])
@@ -418,9 +423,9 @@ class _GameInProgress:
         return player.move(self.position, self.line, told, self.stop)
 
     def _answer_afresh(self, side: int, first: NoMove) -> Reply:
-        """Ask a player that gave no move once more, as if in a new game; returns its answer.
+        """Ask a player that gave no move once more, as in a new game; returns its answer.
 
-        ``first`` is the failure to move. Raises ``NoMove`` if the player fails again.
+        ``first`` is the first failure. Raises ``NoMove`` if the player fails again.
         """
         if self.stop.is_set():
             raise GameStopped
@@ -433,11 +438,11 @@ class _GameInProgress:
             raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
 
     def _end_without_move(self, side: int, declined: NoMove) -> Ending:
-        """The end of a game in which the player of ``side`` gave no move twice; ``declined`` is its second failure.
+        """How a game ends in which the player of ``side`` twice gave no move; ``declined`` is the second failure.
 
-        It is a draw if a common variant of the rules calls the position drawn (``Game.supports_draw_claim``) and
-        neither player's last known score is further than ``LEVEL_SCORE`` from zero. Otherwise the player loses, by
-        resignation if it resigned.
+        It is a draw if a common variant of the rules allows a claim (``Game.supports_draw_claim``), and the last known
+        scores of both players are within ``LEVEL_SCORE`` of zero. Otherwise the player loses, by resignation if it
+        resigned.
         """
         scores = [None, None, *(move.score for move in self.moves)][-2:]  # the player's own, then the opponent's
         if declined.score is not None:
@@ -452,10 +457,10 @@ class _GameInProgress:
         return Ending("1/2-1/2" if is_drawn else WINS[1 - side], "no_move")
 
     def _ask(self, side: int) -> tuple[str | None, Ending | None]:
-        """Request a move, make it on the board and charge its time.
+        """Ask a player for its move, make the move on the board and charge its time.
 
-        Returns the reply that the player expects, and the game's ending; each is ``None`` if there is none. Raises
-        ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` for a player that has been asked twice.
+        Returns the reply that the player expects and how the game ended; each is ``None`` if there is none. Raises
+        ``PlayerFault``, ``PlayerResigned``, ``GameStopped``, or ``NoMove`` if the player fails twice to give a move.
         """
         player = self.players[side]
         self.asked_ns = time.monotonic_ns()
@@ -486,9 +491,9 @@ class _GameInProgress:
         return reply.expected, ending
 
     def _record_fault(self, side: int, fault: PlayerFault) -> None:
-        """Record the fault and the preceding dialogue, and end the player's process, which restarts later.
+        """Record a fault with the dialogue before it, and end the player's process, which restarts later.
 
-        After a late move it goes on: a player that did not obey the stop is closed already.
+        After a late move the process continues; if the player did not obey the order to stop, it is already closed.
         """
         player = self.players[side]
         if fault.reason != "time_forfeit":
@@ -508,7 +513,8 @@ class _GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The record's ``detail``: a fault if there was one, and for each side its late moves and ponder hits.
+        """The ``detail`` of the game's record, for both sides: a fault, late moves, disturbed moves and ponder hits, if
+        any.
 
         A late move exceeded its time, but not the margin.
         """

@@ -1,7 +1,8 @@
-"""Progress of a run: a status line redrawn in place on a terminal, complete lines elsewhere, and ``live.json``.
+"""Displays the progress of a run and publishes it in ``live.json``.
 
-Every kind of run has the same status line; a narrow terminal shows its most important parts (``arena.play.scores``).
-Faults and warnings appear at once, above the line.
+On a terminal, a status line is redrawn in place; in a file or pipe, complete lines follow one another. Every kind of
+run has the same status line. A narrow terminal shows its most important parts (``arena.play.scores``). Faults and
+warnings appear immediately, above the line.
 
 Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second.
 """
@@ -33,35 +34,35 @@ if TYPE_CHECKING:
     from elolab.arena.players.player import Fault
 
 TERMINAL_SECONDS = 0.5
-"""Seconds between two renewals of the status line on a terminal."""
+"""Seconds between updates of the status line on a terminal."""
 PLAIN_SECONDS = 60.0
-"""Seconds between two complete lines in a file or a pipe, unless a number of games between them is given."""
+"""Default seconds between complete lines in a file or pipe; a number of games may be set instead."""
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WORDS_COLUMNS = 79
-"""Columns for the run's own text and its score in ``live.json``."""
+"""Columns for the run's own text and score as stored in ``live.json``."""
 MOST_COLUMNS = 100
-"""Maximum columns of the table of scores."""
+"""Maximum width of the table of scores, in columns."""
 SCORE_SECONDS = 1.0
-"""Seconds for which a score is shown before it is computed again, which takes a few milliseconds."""
+"""Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults of one player and kind that are all shown; of later ones only some, with their number."""
+"""Number of faults per player and kind that are all shown; of later ones only some are shown, with their number."""
 WHOLE_RATE = 10
-"""Games a minute from which the speed is shown without decimals."""
+"""Games per minute from which the speed is shown without decimals."""
 WHOLE_SECONDS = 10
-"""Seconds of a game from which its duration is shown without decimals."""
+"""Seconds per game from which the duration is shown without decimals."""
 LEAST_GAME_SECONDS = 0.01
 """Minimum assumed seconds per game when the durations of two stages are compared; avoids a division by zero."""
 
 LIVE_NAME = "live.json"
 PUBLISHING_PAUSE = 200
-"""Minimum pause between two publications of ``live.json``, as a multiple of the last one's duration."""
+"""Minimum pause between updates of ``live.json``, as a multiple of the duration of the last update."""
 MAX_LIVE_SECONDS = 5.0
 
 
 @dataclass
 class _Count:
-    """Progress of one stage of a run."""
+    """Numbers of games of one stage of a run."""
 
     name: str
     planned: int
@@ -83,25 +84,25 @@ class RunProgress:
         every: int | None = None,
         verbose: bool = False,
     ) -> None:
-        """Display the progress on ``stream``, and publish it in ``live_file`` unless that is ``None``. ``kind`` is the
-        kind of run, as published there; ``clock`` returns the time in seconds.
+        """Display the progress on ``stream``, and publish it in the file ``live_file``, if given.
 
-        ``every`` is the number of games between two complete lines; ``None`` means one every ``PLAIN_SECONDS``, and
-        none on a terminal. ``verbose`` prints a line for each finished game.
+        ``kind`` is the kind of run, which is published; ``clock`` returns the time in seconds. ``every`` is the number
+        of games between complete lines; ``None`` means one every ``PLAIN_SECONDS``, and none on a terminal. ``verbose``
+        prints a line for each finished game.
         """
         self.planned = self.done = 0
         self.words: Callable[[], Sequence[str]] = tuple
-        """Function that returns the run's own text for the status line, in several lengths, the longest first."""
+        """Function that returns the run's own text for the status line in several lengths, the longest first."""
         self.score: Score | None = None
         """The score of the current stage; ``None`` if it has none."""
         self.data: Callable[[], dict[str, Any]] = dict
-        """Function that returns further entries of ``live_file``, by key."""
+        """Function that returns further entries for ``live_file``, by key."""
         self.is_bound: bool = False
         """Whether the planned number of games is a maximum, so that fewer may suffice."""
         self.waiting: Callable[[], str] = str
-        """Function that returns why no game has ended yet, or an empty text; called only until the first game ends."""
+        """Function that returns why no game has ended yet, or an empty text; it is called until the first game ends."""
         self.workers: Callable[[], list[dict[str, Any]]] = list
-        """Function that returns the workers on other machines as plain data, as published in ``live_file``."""
+        """Function that returns the workers on other machines as data for ``live_file``."""
         self._kind, self._stream, self._live_file, self._clock = kind, stream, live_file, clock
         self._every, self._verbose = every, verbose
         self._stages: list[_Count] = []
@@ -116,24 +117,25 @@ class RunProgress:
         self._publishing_seconds = 0.0
         self._requests = None if live_file is None else Requests(live_file.parent, clock)
         self._ended = self._draws = self._printed = 0
-        """Games of the stage that have ended in this process, how many of them were drawn, and how many the last
-        complete line counts.
+        """Three numbers of the current stage: games ended in this process, drawn games among them, and games ended at
+        the last complete line.
         """
         self._score_parts: list[Part] = []
         self._scored = -math.inf
-        """Time at which ``_score_parts`` were computed."""
+        """Time at which ``_score_parts`` was computed."""
         self._faults: Counter[tuple[str, str]] = Counter()
         """Number of faults by player and reason."""
         self._disturbed = 0
-        """Number of finished games of this process whose clocks the machine held up."""
+        """Number of finished games of this process whose clocks the arena disturbed."""
         self._is_gone: bool = False
-        """Whether the output cannot be written any more, because its terminal or pipe was closed."""
+        """Whether the output was closed, so that nothing can be written."""
         self._remarks: deque[str] = deque()
         """Texts given to ``remark`` that have not been printed yet."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan. If it has several stages, the status line then shows the games of the current stage and of
-        all stages.
+        """Print the plan.
+
+        If it has several stages, the status line then shows both the current stage and the total.
         """
         self._leave_line()
         for line in plan.lines():
@@ -153,12 +155,12 @@ class RunProgress:
         missing: Callable[[], float] | None = None,
         score: Score | None = None,
     ) -> None:
-        """Begin a stage of ``planned`` games, ``done`` of them already stored; the line of the previous stage stays on
-        the terminal.
+        """Begin a stage of ``planned`` games; ``done`` of them are already stored.
 
-        ``stage`` is its name in the plan; all earlier stages of the plan are then over. With 0 games, only ``words`` is
-        displayed. If later games take longer, ``missing`` returns the remaining work, measured in games of the current
-        duration. ``score`` counts the stage's games from now on.
+        The line of the previous stage stays on the terminal. ``words`` is as for ``say``. ``is_bound`` means that fewer
+        games may suffice. ``stage`` is the name in the plan; all earlier stages are then over. With 0 games, only
+        ``words`` is displayed. If later games take longer, ``missing`` returns the remaining work, in games of the
+        current duration. ``score`` counts the stage's games from now on.
         """
         self._leave_line()
         self._enter(stage)
@@ -171,11 +173,11 @@ class RunProgress:
         self._scored = -math.inf
 
     def say(self, words: Callable[[], Sequence[str]] | str) -> None:
-        """Set the run's own text for the status line: a text, or a function that returns it in several lengths."""
+        """Set the run's own text for the status line; a function returns it in several lengths, the longest first."""
         self.words = words if callable(words) else lambda: (words,)
 
     def _enter(self, name: str) -> None:
-        """Make the named stage the current one, and mark the earlier stages of the plan as over."""
+        """Make the stage ``name`` the current one, and mark the earlier stages of the plan as over."""
         self._keep_count()
         self._stage = next((one for one in self._stages if one.name == name), None)
         if self._stage is not None:
@@ -183,19 +185,19 @@ class RunProgress:
                 before.planned = before.done
 
     def _keep_count(self) -> None:
-        """Copy ``planned`` and ``done`` to the count of the current stage."""
+        """Copy ``planned`` and ``done`` to the numbers of the current stage."""
         if self._stage is not None:
             self._stage.planned, self._stage.done = self.planned, self.done
 
     @property
     def all_planned(self) -> int:
-        """Total number of games of all stages: of finished stages the games played, of the others the maximum."""
+        """Number of games of all stages: games played for a finished stage, the maximum for any other."""
         self._keep_count()
         return sum(one.planned for one in self._stages) if self._stages else self.planned
 
     @property
     def all_done(self) -> int:
-        """Number of stored games of all stages."""
+        """Number of games stored in all stages."""
         self._keep_count()
         return sum(one.done for one in self._stages) if self._stages else self.done
 
@@ -203,8 +205,9 @@ class RunProgress:
         return float(self.planned - self.done)
 
     def _seconds_left(self, games_per_second: float) -> float:
-        """Estimated seconds until the end of the last stage; later stages are scaled by the ratio of the stages' game
-        durations.
+        """Estimated seconds until the end of the last stage.
+
+        The duration of later stages follows from the ratio of the stages' seconds per game.
         """
         self._keep_count()
         missing = self._missing()
@@ -216,9 +219,9 @@ class RunProgress:
         return missing / games_per_second
 
     def finished(self, record: GameRecord | None = None) -> None:
-        """Count a game that has just ended, or, without a ``record``, another unit of work.
+        """Count a game that has just ended; without a ``record``, another unit of work.
 
-        If a player's fault ended the game, the fault is shown at once.
+        If a player's fault ended the game, the fault is shown immediately.
         """
         self.done += 1
         self._has_finished = True
@@ -236,7 +239,7 @@ class RunProgress:
             self._show_fault(record, *cause)
 
     def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
-        """Show a fault: each of the first ``FAULTS_SHOWN`` of a player and kind, then those with a round number."""
+        """Show a fault; after the first ``FAULTS_SHOWN`` of a player and kind, only faults with a round number."""
         self._faults[player, record.reason] += 1
         count = self._faults[player, record.reason]
         if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):
@@ -248,9 +251,9 @@ class RunProgress:
         self.show_remarks()
 
     def counted(self) -> None:
-        """Show a complete line if the games since the last one are as many as asked for.
+        """Print a complete line if ``every`` games have ended since the last one.
 
-        Call after each finished game, once the run's own text and score include it.
+        Call this after each finished game, when the run's own text and score include the game.
         """
         if self._every and self._ended % self._every == 0:
             self._printed = self._ended
@@ -273,7 +276,7 @@ class RunProgress:
         return text if columns == sys.maxsize else clipped(text, columns)
 
     def _parts(self) -> list[Part]:
-        """Games done, the run's own text, its score, draws, speed and time left."""
+        """Parts of the status line: games done, the run's own text and score, draws, speed and remaining time."""
         if not self.planned:
             return [Part(0, tuple(self.words()))]
         say, own = console("elolab.arena"), self._own_parts()
@@ -293,7 +296,7 @@ class RunProgress:
         return parts
 
     def _count_part(self, say: Catalogue) -> Part:
-        """The part of the status line with the numbers of games done, in this stage and in all stages."""
+        """Part of the status line with the number of games done, in this stage and in all stages."""
         short = f"{self.done}/{self.planned}"
         whole = say("progress.games", done=self.done, planned=self.planned)
         if self._stage is None or len(self._stages) < 2:
@@ -303,7 +306,7 @@ class RunProgress:
         return Part(0, (text, f"{self._stage.name} {short}", short))
 
     def _left(self, games_per_second: float, say: Catalogue) -> list[Part]:
-        """The remaining time, if games remain."""
+        """Part with the remaining time; none if no games remain."""
         seconds = self._seconds_left(games_per_second)
         if seconds <= 0:
             return []
@@ -312,7 +315,7 @@ class RunProgress:
         return [Part(4, (say(f"progress.{key}", time=time), say(f"progress.{key}_short", time=time)))]
 
     def _own_parts(self) -> list[Part]:
-        """The run's own text and its score; before the first game ends, the reason for waiting, if any."""
+        """Parts with the run's own text and its score; before the first game ends, the reason for waiting, if any."""
         if not self._has_finished and (reason := self.waiting()):
             return [Part(1, (reason,))]
         now = self._clock()
@@ -322,24 +325,25 @@ class RunProgress:
         return [Part(3 if self._score_parts else 1, tuple(self.words())), *self._score_parts]
 
     def _columns(self) -> int:
-        """Columns of a line: one less than the terminal, which would otherwise wrap it; unlimited elsewhere."""
+        """Width of a line: one column less than the terminal, to prevent wrapping; unlimited in a file or pipe."""
         return sys.maxsize if not self._is_terminal else max(1, terminal_columns(self._stream) - 1)
 
     def _show_complete_line(self) -> None:
-        """Print the line with a score that counts all games, and keep it."""
+        """Print a line, with a score that includes all games, that later lines do not overwrite."""
         self._scored = -math.inf
         self._write(self._coloured_line(), keep=True)
 
     def _coloured_line(self) -> str:
-        """``line`` with its parts in their colours."""
+        """The status line with colours for the terminal."""
         texts, columns = fitted(self._parts(), self._columns()), self._columns()
         if columns_of(GAP.join(text for text, _ in texts)) > columns:
             return self.line()
         return GAP.join(coloured(text, colour, self._stream) for text, colour in texts)
 
     def tick(self, running: Callable[[], Sequence[RunningGame]] = tuple) -> None:
-        """Update the display and ``live.json``, each if its interval has passed; ``running`` returns the running games
-        in schedule order.
+        """Update the display and ``live.json``, each if its interval has passed.
+
+        ``running`` returns the games in progress in schedule order.
         """
         now = self._clock()
         pause = min(max(LIVE_SECONDS, PUBLISHING_PAUSE * self._publishing_seconds), MAX_LIVE_SECONDS)
@@ -355,17 +359,17 @@ class RunProgress:
         self._write(self._coloured_line(), keep=False)
 
     def remark(self, text: str) -> None:
-        """Print a line above the status line, at the next update; callable on any thread."""
+        """Print a line above the status line at the next update; may be called on any thread."""
         self._remarks.append(text)
 
     def close(self, state: str) -> None:
-        """Show the final line and publish ``state``, which says how the run ended."""
+        """Show the final line and publish ``state``, a word for how the run ended."""
         self.show_remarks()
         self._leave_line()
         self.publish(state=state)
 
     def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
-        """Replace ``live.json``. A failure to write is ignored here, because the store reports a full disk."""
+        """Replace ``live.json``; write errors are ignored, because the store reports a full disk."""
         if self._live_file is None:
             return
         began = self._clock()
@@ -396,7 +400,7 @@ class RunProgress:
             self._requests.remove()
 
     def show_remarks(self) -> None:
-        """Print at once the texts given to ``remark``."""
+        """Print the texts given to ``remark`` now."""
         while self._remarks:
             text = f"elolab: {self._remarks.popleft()}"
             for line in wrapped(text, self._columns()) if self._is_terminal else [text]:
@@ -422,7 +426,7 @@ class RunProgress:
 
 
 def rate_text(games_per_second: float, say: Catalogue) -> str:
-    """The speed in games a minute; ``say`` is the message catalogue of ``arena``."""
+    """Text for a speed, in games per minute; ``say`` is the message catalogue of ``arena``."""
     rate = 60 * games_per_second
     return say("progress.per_minute", games=f"{rate:.0f}" if rate >= WHOLE_RATE else f"{rate:.1f}")
 
@@ -450,7 +454,7 @@ def game_parts(record: GameRecord) -> list[Part]:
 
 
 def read_live(directory: Path) -> dict[str, Any]:
-    """The contents of ``live.json`` in a run's folder; empty if there is none, or if it is unreadable."""
+    """The contents of ``live.json`` in a run's folder; empty if it is missing or unreadable."""
     try:
         data = json.loads((directory / LIVE_NAME).read_text("utf-8"))
     except (OSError, ValueError):

@@ -1,9 +1,8 @@
-"""Publishes games in progress in ``live.json``, and reads the requests of viewers.
+"""Publishes games in progress in ``live.json``, and reads viewers' requests.
 
-All games in progress are published, but only the first ones in schedule order with their moves, because the moves of
-hundreds of games would take megabytes. To ask for the moves of all games, or for a game's dialogue, a viewer writes the
-file ``asked.json`` in the run's folder. The run reads the file at its next publication, and deletes it when the run
-ends.
+All games in progress are published, but moves only for the first games in schedule order, because the moves of hundreds
+of games would take megabytes. To request the moves of all games, or a game's dialogue, a viewer writes the file
+``asked.json`` in the run's folder. The run reads the file at its next publication, and deletes it at its end.
 """
 
 from __future__ import annotations
@@ -22,31 +21,32 @@ from elolab.arena.records import PlayerSpec, RunningGame
 
 ASKED_NAME = "asked.json"
 ASKED_SECONDS = 6.0
-"""Time for which a request holds; viewers repeat it every few seconds."""
+"""Seconds for which a request is valid; viewers repeat it every few seconds."""
 GAMES_WITH_MOVES = 16
-"""Number of running games that are published with their moves unasked. A game once published keeps its moves to its
-end.
+"""Number of games in progress that are published with their moves by default.
+
+A game published with moves keeps them until its end.
 """
 DIALOGUE_LINES = 80
-"""Maximum number of lines of a player's dialogue that are published."""
+"""Maximum number of lines of a player's dialogue to publish."""
 
 
 def game_name(series: str, number: int) -> str:
-    """The name of a game for viewers: its number, preceded by the name of its series if it belongs to one."""
+    """Name of a game for viewers: its number, after the name of its series if it has one."""
     return "-".join([*series.split(), str(number)])
 
 
 class Asked(NamedTuple):
-    """The requests of a run's viewers."""
+    """The current requests of a run's viewers."""
 
     all_moves: bool = False
-    """Whether all games are published with their moves."""
+    """Whether to publish the moves of all games."""
     dialogues: frozenset[str] = frozenset()
-    """Names (``game_name``) of the games whose dialogues are published."""
+    """Names (see ``game_name``) of the games whose dialogues to publish."""
 
 
 def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
-    """Ask the run in a folder; holds for ``ASKED_SECONDS``. Returns whether the folder could be written."""
+    """Write a request to the run in ``folder``, valid for ``ASKED_SECONDS``; returns whether it could be written."""
     text = json.dumps({"all_moves": all_moves, "dialogues": sorted(dialogues)}) + "\n"
     try:
         replace_file(folder / ASKED_NAME, text, durable=False)
@@ -56,7 +56,7 @@ def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
 
 
 class Requests:
-    """Reads what viewers ask for, at the cost of one system call while nobody asks."""
+    """Reads viewers' requests; takes one system call if there are none."""
 
     def __init__(self, folder: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path, self._clock = folder / ASKED_NAME, clock
@@ -64,7 +64,10 @@ class Requests:
         self._asked = Asked()
 
     def read(self) -> Asked:
-        """The requests that hold now. The time of this process counts, because a viewer's machine may have another."""
+        """The requests that are valid now.
+
+        Their age is measured with the clock of this machine, because a viewer's clock may differ.
+        """
         try:
             stamp = os.stat(self._path).st_mtime_ns
         except OSError:
@@ -83,13 +86,13 @@ class Requests:
             return Asked()
 
     def remove(self) -> None:
-        """Remove the requests when the run ends."""
+        """Delete the file of requests at the end of the run."""
         with contextlib.suppress(OSError):
             self._path.unlink()
 
 
 def published_games(running: Sequence[RunningGame], asked: Asked) -> list[dict[str, Any]]:
-    """The running games as plain data, in schedule order."""
+    """The games in progress as data for ``live.json``, in schedule order."""
     return [
         _published(game, asked, with_moves=asked.all_moves or place < GAMES_WITH_MOVES)
         for place, game in enumerate(running)
@@ -97,7 +100,7 @@ def published_games(running: Sequence[RunningGame], asked: Asked) -> list[dict[s
 
 
 def _published(game: RunningGame, asked: Asked, *, with_moves: bool) -> dict[str, Any]:
-    """A running game as plain data; without its moves, ``moves`` and all other lists by move are ``None``."""
+    """A game in progress as data; without moves, ``moves`` and all other lists by move are ``None``."""
     job = game.job
     so_far = game.read_moves() if with_moves else None
     data: dict[str, Any] = {
@@ -125,11 +128,11 @@ def _published(game: RunningGame, asked: Asked, *, with_moves: bool) -> dict[str
 
 
 def _clock(player: PlayerSpec) -> list[int] | None:
-    """A player's clock: time, increment (both in ms) and moves per time control; ``None`` without a clock."""
+    """A player's clock: time in ms, increment in ms, and moves per time control; ``None`` without a clock."""
     limits = player.limits
     return None if limits.clock_ms is None else [limits.clock_ms, limits.increment_ms, limits.moves_per_control]
 
 
 def machine() -> dict[str, Any]:
-    """This machine as plain data: its name, number of processors, and load average of the last minute."""
+    """This machine as data: name, number of processors, and load average over the last minute."""
     return {"name": platform.node(), "processors": os.cpu_count() or 1, "load": round(os.getloadavg()[0], 2)}

@@ -1,7 +1,7 @@
-"""Scores of a run in progress, as parts of its status line and as tables: of a match, many players or many matches.
+"""Scores of a run in progress, as parts of its status line and as tables.
 
-A status line consists of parts. Each part has texts of different lengths and a rank. ``fitted`` chooses what a terminal
-of a given width shows.
+There are scores for one match, for a tournament of many players, and for several matches. A part of a status line has
+texts of different lengths and a rank; ``fitted`` chooses what a terminal of a given width shows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from elolab.engine.language import columns_of, console
 GAP = "  "
 """Text between the parts of a line."""
 NAME_COLUMNS = (24, 16, 8)
-"""Columns to which a part may shorten a player's name."""
+"""Widths in columns to which a part may shorten a player's name, the widest first."""
 LEADERS = 8
 """Maximum number of players that a status line shows."""
 SHOWN_SECONDS = 4.0
@@ -35,18 +35,18 @@ class Part(NamedTuple):
     """A part of a line."""
 
     rank: int
-    """Importance: a narrow line leaves out the parts with the highest ranks. Parts of rank 0 always stay."""
+    """Importance; the highest ranks are left out first in a narrow line, and rank 0 is always shown."""
     texts: tuple[str, ...]
-    """Texts that the part may show, the longest first."""
+    """Alternative texts of the part, the longest first."""
     colour: str = ""
-    """Colour on a terminal, one of ``arena.colours``; empty for none."""
+    """Colour on a terminal, one of ``arena.colours``; empty for no colour."""
 
 
 def fitted(parts: Sequence[Part], columns: float) -> list[tuple[str, str]]:
-    """The texts of the parts for a line of ``columns`` terminal columns, each with its colour, in the given order.
+    """Choose texts of parts for a line of ``columns`` columns; returns them in order, each with its colour.
 
-    As many parts as fit are shown, the most important ones first. They take their longest texts that fit, again the
-    most important ones first.
+    As many parts as fit are shown, in the order of importance. Then, in the same order, each part gets its longest text
+    that still fits.
     """
     parts = [part for part in parts if any(part.texts)]
     chosen: dict[int, str] = {}
@@ -85,11 +85,11 @@ class Score(ABC):
         """The score as parts of a status line."""
 
     def table(self, columns: int) -> list[str]:
-        """The score as lines of a table; empty if the status line shows all of it."""
+        """The score as lines of a table of at most ``columns`` columns; empty if the status line shows everything."""
         return []
 
     def standings(self) -> list[dict[str, Any]]:
-        """Results of the players as plain data, the best first; empty if the score is not about players."""
+        """Results of the players as data for JSON, the best first; empty if the score has no players."""
         return []
 
 
@@ -107,22 +107,22 @@ class Tally:
 
     @property
     def share(self) -> float | None:
-        """Points per game; ``None`` without games."""
+        """Points per game; ``None`` if there are no games."""
         return (self.wins + self.draws / 2) / self.games if self.games else None
 
     def add(self, points: float) -> None:
-        """Count a game of 1, 1/2 or 0 points."""
+        """Count a game worth 1, 1/2 or 0 points."""
         self.wins += points == 1
         self.draws += points == 0.5
         self.losses += points == 0
 
 
 Test = Callable[["MatchScore"], SequentialTest | None]
-"""Function that returns the state of the sequential test of a match; ``None`` without a test."""
+"""Function that returns the state of a match's sequential test; ``None`` if it has none."""
 
 
 class MatchScore(Score):
-    """The score of a match of two players from the view of one of them; games end in any order."""
+    """Score of a match from the point of view of one player; games may end in any order."""
 
     def __init__(
         self,
@@ -133,18 +133,18 @@ class MatchScore(Score):
         other: str = "",
         test: Test | None = None,
     ) -> None:
-        """``name`` is the name of the player from whose view the score is, ``view`` its index in pairings, and
-        ``other`` the name of its opponent, for ``standings``.
+        """``name`` is the player from whose point of view the score is; ``view`` is its index in pairings, 0 or 1.
 
-        ``outcomes`` are already stored. ``test`` returns the state of the match's sequential test, if it has one.
+        ``other`` is the opponent's name, used in ``standings``. ``outcomes`` are the results already stored. ``test``
+        returns the state of the match's sequential test.
         """
         self.name = name
         self.tally = Tally()
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Results of the complete game pairs so far, from the player's view."""
+        """Results of the complete game pairs so far, from the player's point of view."""
         self._view, self._other, self._test = view, other, test
         self._single: dict[tuple[int, int], float] = {}
-        """Points in games whose colour-swapped partner has not ended yet, keyed by round and pair number."""
+        """Points in games whose partner in the pair has not ended yet, by round and pair number."""
         for outcome in outcomes:
             self.add(outcome)
 
@@ -161,8 +161,8 @@ class MatchScore(Score):
             self.counts += Pentanomial.from_pairs([(before, points)])
 
     def estimate(self) -> Estimate | None:
-        """Elo estimate from complete game pairs, or from single games while no pair is complete; ``None`` before the
-        first result.
+        """Elo estimate from complete game pairs, or from single games if no pair is complete; ``None`` before the first
+        result.
         """
         if self.counts.pairs:
             return self.counts.estimate()
@@ -198,14 +198,16 @@ class MatchScore(Score):
         return parts
 
     def standings(self) -> list[dict[str, Any]]:
-        """Both players' results as plain data, most points first; empty without the opponent's name."""
+        """Both players' results as data for JSON, most points first; empty if the opponent's name is unknown."""
         own = self.tally
         board = Scoreboard([self.name, self._other] if self._other else [])
         board.tallies = [own, Tally(own.losses, own.draws, own.wins)]
         return board.standings() if self._other else []
 
     def _strength(self, estimate: Estimate) -> Part:
-        """Elo with its 95 % interval; the share of points while either is infinite."""
+        """Part with the Elo difference and its 95 % confidence interval; the share of points if one of them is
+        infinite.
+        """
         say = console("elolab.arena")
         if math.isfinite(estimate.elo) and math.isfinite(estimate.elo_error):
             key, figures = "elo", {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
@@ -219,12 +221,13 @@ class MatchScore(Score):
 
 @dataclass
 class Scoreboard(Score):
-    """Wins, draws and losses of every player, for a quick view; ratings come from ``arena.statistics.standings``."""
+    """Wins, draws and losses of every player; ratings are in ``arena.statistics.standings``."""
 
     names: Sequence[str]
     challengers: Sequence[str] = ()
-    """Names of a gauntlet's challengers; empty in other formats. The scores of the other players are not comparable,
-    because they meet only challengers.
+    """Names of a gauntlet's challengers; empty in other formats.
+
+    The scores of the other players are not comparable, because they meet only challengers.
     """
     tallies: list[Tally] = field(init=False)
 
@@ -237,13 +240,13 @@ class Scoreboard(Score):
             self.tallies[outcome.pairing.second].add(1 - outcome.score)
 
     def ranked(self) -> list[tuple[str, Tally]]:
-        """Pairs of name and tally, most points per game first; players without games come last."""
+        """Name and tally of each player, most points per game first; players without games come last."""
         shares = [-1.0 if tally.share is None else tally.share for tally in self.tallies]
         order = sorted(range(len(shares)), key=lambda player: -shares[player])
         return [(self.names[player], self.tallies[player]) for player in order]
 
     def parts(self) -> list[Part]:
-        """Names and shares of the best players, in a gauntlet of challengers only; the first two matter most."""
+        """Parts with the names and points per game of the best players; in a gauntlet, only of challengers."""
         say = console("elolab.arena")
         parts: list[Part] = []
         short = {columns: shorten_unique(self.names, columns) for columns in NAME_COLUMNS}
@@ -266,7 +269,7 @@ class Scoreboard(Score):
         return _table(say("standings.player"), say("progress.score_head"), rows, columns)
 
     def standings(self) -> list[dict[str, Any]]:
-        """Name, wins, draws and losses of every player as plain data, most points per game first."""
+        """Name, wins, draws and losses of every player as data for JSON, most points per game first."""
         return [
             {"player": name, "wins": tally.wins, "draws": tally.draws, "losses": tally.losses}
             for name, tally in self.ranked()
@@ -274,27 +277,28 @@ class Scoreboard(Score):
 
 
 class MatchScores(Score):
-    """The scores of several matches that take turns; the status line shows the match whose game ended last."""
+    """Scores of several matches; the status line shows them in turn, preferring the match whose game ended last."""
 
     def __init__(self, test: Test | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        """``test`` returns the state of a match's sequential test. ``clock`` returns the time in seconds; the line
-        changes to another match at most every ``SHOWN_SECONDS``.
+        """``test`` returns the state of a match's sequential test; ``clock`` returns the time in seconds.
+
+        The line changes to another match at most every ``SHOWN_SECONDS``.
         """
         self._test, self._clock = test, clock
         self._scores: dict[Hashable, MatchScore] = {}
         self._of_game: dict[str, list[MatchScore]] = {}
-        """The matches in which each game still to be played counts, by the game's key."""
+        """The matches in which each unfinished game counts, by game key."""
         self._shown: MatchScore | None = None
         self._shown_since = -math.inf
 
     def of(self, match: Hashable, name: str, view: int) -> MatchScore:
-        """The score of a match; a new one is made with these arguments of ``MatchScore``."""
+        """The score of a match; created as ``MatchScore(name, view=view)`` if it does not exist."""
         if match not in self._scores:
             self._scores[match] = MatchScore(name, view=view, test=self._test)
         return self._scores[match]
 
     def expect(self, key: str, score: MatchScore) -> None:
-        """Note that the game with this key, which has not ended yet, counts in a match; it may count in several."""
+        """Register an unfinished game for a match; one game may count in several matches."""
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:
@@ -305,12 +309,12 @@ class MatchScores(Score):
             self._shown, self._shown_since = scores[0], self._clock()
 
     def parts(self) -> list[Part]:
-        """The parts of the match shown at present."""
+        """The parts of the match that is currently shown."""
         shown = self._shown or next(iter(self._scores.values()), None)
         return [] if shown is None else shown.parts()
 
     def table(self, columns: int) -> list[str]:
-        """Every match that has games; empty for a single match."""
+        """Table of all matches that have games; empty if there is only one match."""
         if len(self._scores) < 2:
             return []
         say, rows = console("elolab.arena"), []
@@ -322,7 +326,10 @@ class MatchScores(Score):
 
 
 def _table(head: str, last: str, rows: Sequence[tuple[str, Tally, str]], columns: int) -> list[str]:
-    """A table of names with their games, wins, draws and losses, and a last column, within ``columns``."""
+    """Table with columns for name, games, wins, draws, losses and one more value, ``columns`` wide.
+
+    ``head`` is the heading of the names, ``last`` the heading of the last column.
+    """
     tallies = [tally for _, tally, _ in rows]
     table = [
         name_column(head, [name for name, _, _ in rows]),

@@ -1,7 +1,7 @@
-"""The plan of a run, stage by stage: maximum numbers of games and durations.
+"""The plan of a run by stages: maximum number of games and durations.
 
-A dry run, the announcement before the first game, the progress line and ``live.json`` all show this plan, so that no
-more games are played than announced.
+A dry run, the announcement before the first game, the status line and ``live.json`` all use this plan, so that a run
+never plays more games than announced.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, console, wrapped
 
 
 class PlanError(UserError):
-    """Raised for a run whose tests cannot be passed by any outcome of the planned games."""
+    """Raised if no outcome of the planned games can pass the run's statistical tests."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class GameStage:
     name: str
     """Name of the stage, in the console's language."""
     games: int
-    """Maximum number of games; with a time budget, the estimated number of games in that time."""
+    """Maximum number of games; for a time budget, the estimated number of games in that time."""
     game_seconds: float
     """Approximate processor seconds per game; see ``arena.play.estimates``."""
     stored: int = 0
@@ -39,8 +39,8 @@ class GameStage:
     seconds: float | None = None
     """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
-    """Names of external players whose speed determines the duration and is unknown, because none of their games is
-    stored.
+    """Names of external players whose speed is unknown because no game of theirs is stored; the
+    duration depends on it.
     """
     reach: tuple[Reach, ...] = ()
     """Power of each statistical test of the stage with the planned games."""
@@ -49,7 +49,7 @@ class GameStage:
 
     @property
     def has_unknown_games(self) -> bool:
-        """Whether ``games`` must be ignored, because the number of games that fit in the time budget is unknown."""
+        """Whether ``games`` is meaningless, because the number of games that fit into the time budget is unknown."""
         return self.seconds is not None and bool(self.unknown_speed)
 
     @property
@@ -60,7 +60,7 @@ class GameStage:
 
 @dataclass(frozen=True)
 class StagePlan:
-    """The plan of the run ``name``, whose folder is ``directory``."""
+    """The plan of the run ``name`` with the folder ``directory``."""
 
     name: str
     directory: Path
@@ -69,7 +69,7 @@ class StagePlan:
     is_bound: bool = True
     """Whether the number of games is a maximum, so that fewer may suffice."""
     paced_by: StagePlan | None = None
-    """Plan whose ``pace`` this plan uses, for the same folder; ``None`` if this plan computes its own."""
+    """Plan for the same folder whose ``pace`` this plan uses; ``None`` if it computes its own."""
 
     @property
     def games(self) -> int:
@@ -82,10 +82,10 @@ class StagePlan:
         return sum(stage.stored for stage in self.stages)
 
     def seconds_of(self, stage: GameStage) -> float | None:
-        """Estimated seconds for a stage's missing games: ``game_seconds`` corrected by ``pace``, at most the time
+        """Estimated seconds for a stage's remaining games: ``game_seconds`` corrected by ``pace``, at most the time
         budget.
 
-        With players of unknown speed it is the time budget, or ``None`` without one.
+        If a player's speed is unknown, the time budget, or ``None`` if there is none.
         """
         if stage.unknown_speed:
             return stage.seconds if stage.missing else 0.0
@@ -94,14 +94,15 @@ class StagePlan:
 
     @property
     def seconds(self) -> float | None:
-        """Estimated seconds for the missing games of all stages; ``None`` if unknown."""
+        """Estimated seconds for the remaining games of all stages; ``None`` if unknown."""
         known = [seconds for seconds in map(self.seconds_of, self.stages) if seconds is not None]
         return sum(known) if len(known) == len(self.stages) else None
 
     @functools.cached_property
     def pace(self) -> float:
-        """Duration of the folder's stored games, divided by the duration that ``game_seconds`` predicts for them; 1
-        without stored games.
+        """Ratio of the actual duration of the folder's stored games to the duration that ``game_seconds`` predicts.
+
+        It is 1 if no games are stored.
         """
         if self.paced_by is not None:
             return self.paced_by.pace
@@ -179,12 +180,14 @@ class StagePlan:
 
 
 def remark_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The remarks of a plan, given as the data of ``StagePlan.data``, in lines that fit this terminal."""
+    """The remarks of a plan as lines that fit the terminal; ``plan`` is the result of ``StagePlan.data``."""
     return [line for remark in plan["remarks"] for line in wrapped(remark, text_columns() - 1)]
 
 
 def time_line(plan: Mapping[str, Any]) -> str:
-    """Text with the duration of a plan, given as the data of ``StagePlan.data``, or with why it is unknown."""
+    """Text with the duration of a plan, or the reason why it is unknown; ``plan`` is the result of
+    ``StagePlan.data``.
+    """
     say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))
