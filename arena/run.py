@@ -1,8 +1,8 @@
-"""A run: a folder bound to one specification, and the single way to play its missing games.
+"""A run: a folder that belongs to one specification, and the only way to play its missing games.
 
 Tournaments, matches, studies, validations, ablations, claims and fits of evaluations are runs. Each computes its games
-by a pure function of its specification and the results so far, and hands them to ``Run.play``; everything it reports is
-read from the store.
+as a pure function of its specification and the results so far, and passes them to ``Run.play``. All reports are
+computed from the store.
 """
 
 from __future__ import annotations
@@ -67,9 +67,9 @@ MIX_OR_OTHER = f"to mix them anyway add {argument('accept_engine_change')}, othe
 OTHER_OR_REMOVE = f"{OTHER_FOLDER}, or remove that one"
 ENGINE_IDENTITY = "engine_identity"
 SEVERAL = " + "
-"""Separator in the text with the identities of all engines that played a folder's games."""
+"""Separator between engine identities in a text that lists several."""
 KIND = "run kind"
-"""Name of the metadata entry with the kind of the folder's run."""
+"""Metadata key of the kind of run in a store."""
 
 
 class RunError(UserError):
@@ -77,93 +77,95 @@ class RunError(UserError):
 
 
 class StoppedByFaults(RunError):
-    """Raised after a player has lost too many games in a row by faults; all games before are stored."""
+    """Raised when a player has lost too many games in a row by faults. All finished games are stored."""
 
     exit_code = 1
 
 
 class RunOptions(TypedDict, total=False):
-    """How a run is played; these options affect the times of moves, but not which games are played."""
+    """Options for playing a run. They influence the times of moves, but not which games are played."""
 
     concurrency: int
     """Number of games played at the same time (default 1).
 
-    With a Dask cluster, whose workers determine that number, it is the number of threads of this process.
+    With a Dask cluster, the workers determine that number, and this is the number of threads of this process.
     """
     cluster: str | Executor | None
-    """Address of a Dask scheduler, hosts for SSH, or an executor, that plays the games (default: this process)."""
+    """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play games with time limits, which other load on its machines disturbs."""
+    """Whether a cluster may play games with wall-clock limits, which other load on its machines would distort."""
     scale_limits: bool
-    """Whether a cluster scales wall-time limits to each machine's speed (default: no); see ``cluster.scaling``."""
+    """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
-    """Processors reserved for each game: ``off`` (default, none), ``auto``, or a list to divide, such as ``0-3,8``."""
+    """Processors to reserve for each game: ``off`` (default), ``auto``, or a list to divide, such as ``0-3,8``."""
     oversubscribe: bool
-    """Whether to play although the games need more processors or memory than the machine has (default: no)."""
+    """Whether to play even if the games need more processors or memory than the machine has (default: no)."""
     accept_engine_change: bool
-    """Whether to continue a run whose stored games come from another engine or another build of a player's files."""
+    """Whether to continue a run with another engine, or other builds of players' files, than its stored games."""
     stream: TextIO | None
     """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
-    """Flag that stops the run when set. Ctrl-C, SIGTERM and SIGHUP also set it."""
+    """Flag that stops the run when it is set. Ctrl-C, SIGTERM and SIGHUP set it too."""
     log: str | None
-    """Folder for logs of the complete dialogues with external players; ``None`` writes no logs."""
+    """Folder for logs of the complete dialogues with external players; ``None`` for no logs."""
     every: int | None
-    """Number of games between two complete status lines (default: none on a terminal, elsewhere a line a minute)."""
+    """Number of games between two complete status lines; by default none on a terminal, and one line per minute
+    elsewhere.
+    """
     verbose: bool
     """Whether to print a line for each finished game."""
     stop_after_faults: int | None
-    """Number of games in a row that a player may lose by faults; then the run stops and raises ``StoppedByFaults``.
+    """Number of consecutive games that a player may lose by faults before the run stops with ``StoppedByFaults``.
 
-    0 never stops; ``None`` takes the number of the specification.
+    0 never stops; ``None`` takes the number from the specification.
     """
     files: Mapping[str, str]
-    """Text of each additional file, by file name; they are written once the folder belongs to the run."""
+    """Additional files for the folder, as text by file name. They are written once the folder belongs to the run."""
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The specification that a folder's games follow, and how it may change when the run is resumed."""
+    """The specification of a run, and which parts of it may change when the run is resumed."""
 
     kind: str
-    """Kind of run, in messages and in ``live.json``."""
+    """Kind of run, for messages and ``live.json``."""
     content: Mapping[str, Any]
     """The specification as plain data."""
     source: str
     """The file from which the specification was read, for messages."""
     growing: tuple[str, ...] = ()
-    """Keys of tables that may gain entries when a run is resumed; existing entries must stay as they are."""
+    """Keys of tables that may get new entries when a run is resumed. Existing entries must not change."""
     lengths: tuple[str, ...] = ()
-    """Paths in ``content``, such as ``match_pairs``, of values that only limit the run's length.
+    """Paths of values in ``content`` that only limit the length of the run, such as ``match_pairs``.
 
     They may change when the run is resumed. Games played under a larger limit are kept.
     """
     check: Callable[[Store, Any], None] | None = None
-    """Function of the store and of the content recorded in it; ``None`` compares the recorded content with ``content``.
+    """Checks a resumed run: a function of the store and the content recorded in it.
 
-    It raises ``RunError`` if the recorded content belongs to another run. With it, ``growing`` and ``lengths`` have no
-    effect.
+    It raises ``RunError`` if that content belongs to another run. It replaces ``growing`` and ``lengths``. Without it
+    (``None``), the recorded content is compared with ``content``.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """Function that is called if ``content`` has changed; it returns the new places of stored games in the schedule.
+    """Returns the new places of stored games in the schedule, as pairs of a game's key and its pairing.
 
-    Each place is a pair of the game's key and its pairing.
+    It is called if ``content`` has changed.
     """
     more: Mapping[str, Any] = field(default_factory=dict)
-    """Further metadata to record in the folder."""
+    """Further metadata to record in the store."""
     sides: tuple[PlayerLoad, ...] = ()
-    """Search limit, threads and pondering of each player that takes part in the run."""
+    """Search limit, threads and pondering of each player in the run."""
     stop_after_faults: int = STOP_AFTER_FAULTS
-    """Number of games in a row that a player may lose by faults before the run stops; 0 for any number."""
+    """Number of consecutive games that a player may lose by faults before the run stops; 0 never stops."""
     key: str = ""
-    """Name under which the store records ``content``; if empty, it is ``kind``."""
+    """Metadata key of ``content`` in the store; if empty, ``kind`` is the key."""
 
 
 class Run:
-    """A folder to which games are added; use it as a context manager.
+    """A folder with games, to which ``play`` adds the missing ones; a context manager.
 
-    Entering claims the folder: raises ``UserError`` if it belongs to another run or engine, or is in use. Leaving ends
-    the players' processes and records in live.json how the run ended.
+    Entering the context claims the folder. It raises ``UserError`` if the folder belongs to another run or engine, or
+    is in use. Leaving it ends the players' processes and records how the run ended.
     """
 
     def __init__(
@@ -192,7 +194,7 @@ class Run:
         self.threads, self._affinity = concurrency, affinity
         """The arguments ``concurrency`` and ``affinity``.
 
-        Computations between games also use that number of threads and these processors.
+        Computations between games use as many threads, on these processors.
         """
         self._oversubscribe = oversubscribe
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster
@@ -202,22 +204,25 @@ class Run:
             stream or sys.stderr, kind=purpose.kind, live_file=directory / LIVE_NAME, every=every, verbose=verbose
         )
         self.is_interrupted: bool = False
-        """Whether the stop flag has ended the run before all its work was done."""
+        """Whether the stop flag ended the run before all its games were played."""
         self._faults = FaultStreaks(purpose.stop_after_faults if stop_after_faults is None else stop_after_faults)
         self.conclusion = Conclusion()
-        """The findings of the run, for ``status.json``."""
+        """The findings of the run so far, for ``status.json``."""
         self._signals: list[int] = []
-        """Numbers of the signals that asked the run to end."""
+        """Numbers of the signals that have asked the run to stop."""
         self._is_complete: bool = True
-        """Whether the games asked for last were all played."""
+        """Whether the last call of ``play`` has played all its games."""
         self.is_refused: bool = False
-        """Whether the run cannot begin. A ``UserError`` before the first stored game says the same."""
+        """Set by a caller if the run cannot begin, so that new folders are removed.
+
+        A ``UserError`` before the first stored game has the same effect.
+        """
         self.scores: dict[str, float | None] = {}
-        """Points of the first player of every stored game, by the game's key."""
+        """Score of each stored game from the view of its first player: 1, 0.5, 0 or ``None``, by the game's key."""
         self.has_other_results: bool = False
-        """Whether the folder holds results other than games, for which it is kept."""
+        """Set by a caller if the folder contains results other than games, so that it is never removed."""
         self._made = [one for one in (directory, *directory.parents) if not one.exists()]
-        """The run's folder and those above it that did not exist before, the innermost first."""
+        """The folders that did not exist before the run: the run's folder first, then its parents."""
         self._files = files
         self._log_folder = log
         self._accept_engine_change = accept_engine_change
@@ -294,7 +299,7 @@ class Run:
         self._resources.__exit__(kind, *exception)
 
     def _remove_if_refused(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
-        """Remove the folders that a refused run has made, unless they hold games or logs."""
+        """Remove the folders that a refused run has created, unless they contain games, other results or logs."""
         is_kept = bool(self.scores) or self.has_other_results
         if is_kept or not self._made or not (self.is_refused or isinstance(error, UserError)):
             return
@@ -306,7 +311,9 @@ class Run:
                 parent.rmdir()
 
     def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
-        """Publish how the run ended, in ``live.json`` and ``status.json``; nothing may prevent the folder's release."""
+        """Write how the run ended to ``live.json`` and ``status.json``. Errors are ignored, so that the folder is
+        released.
+        """
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
         with suppress(UserError):  # a store that can no longer be read: its error has ended the run
             status = ended_status(
@@ -315,7 +322,7 @@ class Run:
             write_status(self.directory, status)
 
     def _ending(self, error: BaseException | None) -> Ending:
-        """Why the run ends; ``error`` is the exception that ends it."""
+        """How the run ends; ``error`` is the exception that ends it, if any."""
         if error is None and not self.is_interrupted:
             is_decided = self.conclusion.is_decided
             return Ending(DECIDED if is_decided else FINISHED if self._is_complete else INCOMPLETE)
@@ -326,16 +333,16 @@ class Run:
 
     @property
     def concurrency(self) -> int:
-        """Number of games that can be played at the same time now; it changes with a cluster's workers."""
+        """Number of games that can be played at the same time now. On a cluster it changes with the workers."""
         return self._runner.concurrency
 
     @property
     def unavailable(self) -> dict[str, str]:
-        """Reasons why players could not be started, by name of the player."""
+        """Players that could not be started: the reasons, by name."""
         return self._runner.unavailable
 
     def tick(self) -> None:
-        """Refresh the progress display if it is due."""
+        """Refresh the progress display, unless the last refresh was too recent."""
         self.progress.tick(self._runner.running)
 
     def play(
@@ -344,11 +351,11 @@ class Run:
         finished: Callable[[Outcome], None] = lambda outcome: None,
         enough: Callable[[], bool] = lambda: False,
     ) -> bool:
-        """Play and store all games that are not stored yet; returns False if some remain unplayed.
+        """Play and store all games that are not stored yet; returns false if some remain unplayed.
 
-        ``jobs`` is read slightly ahead of the games. It yields ``None`` while the next game is unknown; it is then read
-        again after another game has ended. ``finished`` is called with the outcome of each game once it is stored. Once
-        ``enough()`` is true, no further game begins.
+        ``jobs`` is read slightly ahead of the games. While the next game is not known yet, it yields ``None``, and it
+        is read again after a game has ended. ``finished`` is called with the outcome of each game after it is stored.
+        When ``enough()`` is true, no more games are started. Raises ``StoppedByFaults``.
         """
         missing: dict[str, GameJob] = {}
 
@@ -380,7 +387,7 @@ class Run:
         return self._is_complete
 
     def _store(self, games: list[tuple[GameJob, GameRecord]], finished: Callable[[Outcome], None]) -> None:
-        """Store games that arrived together, and report each to ``finished``."""
+        """Store games that ended together, and call ``finished`` for each."""
         entries = [
             (replace(record, detail={**record.detail, **job.detail}) if job.detail else record, job.is_reproducible)
             for job, record in games
@@ -398,11 +405,11 @@ class Run:
             self.stop.set()
 
     def release_players(self) -> None:
-        """End the players' processes and free their memory; the next games start them again."""
+        """End the players' processes and free their memory. The next games start them again."""
         self._runner.release_players()
 
     def missing_games(self, jobs: Iterable[GameJob]) -> int:
-        """Number of distinct games among ``jobs`` that are not stored yet."""
+        """Number of distinct games in ``jobs`` that are not stored yet."""
         return len({job.key for job in jobs} - self.scores.keys())
 
     def refuse_unavailable(self) -> None:
@@ -413,14 +420,14 @@ class Run:
     # What the folder may hold
 
     def _claim(self) -> None:
-        """Record the purpose in the folder, or check that the folder has the same one."""
+        """Record the purpose in the folder, or check that it agrees with the purpose recorded there."""
         from elolab.engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
         check_store(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
-        """The specification that the folder contained on entering; ``None`` in a new folder."""
+        """The specification that the folder had recorded before this run; ``None`` for a new folder."""
         self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
         content = {key: dict(purpose.content), KIND: purpose.kind, **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
@@ -428,7 +435,7 @@ class Run:
 
 
 def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
-    """Raise ``UserError`` for options with which no run can be played; starts and writes nothing."""
+    """Raise ``UserError`` if no run can be played with these options. Starts and writes nothing."""
     if cluster is not None and log is not None:
         raise RunError(f"{argument('log')} keeps dialogues of this machine only", _WITHOUT_CLUSTER)
     if cluster is not None and affinity != OFF:
@@ -446,10 +453,10 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 def check_clocks(
     purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool, scale_limits: bool = False
 ) -> None:
-    """Raise ``RunError`` if a cluster would play games on clocks that other load on its machines disturbs.
+    """Raise ``RunError`` for games on clocks that other load on a cluster's machines would distort.
 
-    ``wall_clock_on_cluster`` permits such games. Also raise it for ``scale_limits`` that would have no effect: without
-    a cluster, or if no player has a wall-time limit.
+    ``wall_clock_on_cluster`` allows them. Also raises ``RunError`` if ``scale_limits`` would have no effect: without a
+    cluster, or if no player has a wall-clock limit.
     """
     if scale_limits and cluster is None:
         option = argument("scale_limits")
@@ -471,10 +478,10 @@ def check_clocks(
 def overload_warning(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str, *, oversubscribe: bool = False
 ) -> str:
-    """A warning if concurrent games need more than this machine has; otherwise empty.
+    """A warning if the concurrent games need more than this machine has; otherwise empty.
 
-    Raises ``RunError``, unless ``oversubscribe`` permits it, if there are too few processors for games on a wall clock,
-    or too little memory for the hash tables. The workers of a cluster are unknown here: ``ClusterRunner`` tests them.
+    With too few processors for wall-clock games, or too little memory for the hash tables, raises ``RunError`` unless
+    ``oversubscribe``. Does not check the workers of a cluster; ``ClusterRunner`` does.
     """
     if cluster is not None:
         return ""
@@ -489,7 +496,7 @@ def overload_warning(
 
 
 def _processors_of(affinity: str, concurrency: int) -> int:
-    """Number of processors for the games; 0 if unknown."""
+    """Number of processors available to the games; 0 if unknown."""
     shared = shares(affinity, concurrency)
     return processor_count() if shared is None else len(frozenset().union(*shared))
 
@@ -497,10 +504,9 @@ def _processors_of(affinity: str, concurrency: int) -> int:
 def machine_plan(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
 ) -> dict[str, Any] | None:
-    """The demand of the games and the supply of this machine, as plain data; ``None`` for a run on a cluster, and
-    without players.
+    """The processors and memory that the games need and that this machine has, as plain data; memory in MiB.
 
-    Memory is in MiB; 0 stands for an unknown number.
+    0 means unknown. Returns ``None`` for a run on a cluster or without players.
     """
     if cluster is not None or not purpose.sides:
         return None
@@ -514,16 +520,16 @@ def machine_plan(
 
 
 def machine_line(plan: Mapping[str, Any]) -> str:
-    """The data of ``machine_plan`` as text in the console's language, in lines that fit this terminal."""
+    """The data of ``machine_plan`` as text in the console's language, wrapped to the width of the terminal."""
     say = console("elolab.arena")
     ponders = say("dry_run.machine_ponders") if plan["ponders"] else ""
     return "\n".join(wrapped(say("dry_run.machine", **{**plan, "ponders": ponders}), text_columns() - 1))
 
 
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise the ``UserError`` that a ``Run`` would raise on entering the folder; writes nothing.
+    """Raise the ``UserError`` that entering a ``Run`` in this folder would raise. Writes nothing.
 
-    Do not call it for a folder in use, because its state may change meanwhile.
+    Must not be called for a folder in use, because its state may change meanwhile.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -533,9 +539,9 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
 
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``RunError`` if a folder has another purpose, or its games other players or engines.
+    """Raise ``RunError`` if the store belongs to another run, or if other players or engines played its games.
 
-    ``accepts_changes`` permits games from different engines and builds.
+    ``accepts_changes`` allows other engines and builds of players.
     """
     recorded = store.metadata(purpose.key or purpose.kind)
     if recorded is not None:
@@ -575,13 +581,13 @@ def _check_engine(store: Store) -> None:
 
 
 def check_provenance(store: Store) -> None:
-    """Raise ``RunError`` if a player's files or elolab's driver differ from those that played stored games."""
+    """Raise ``RunError`` if a player's files or elolab's driver code have changed since they played stored games."""
     if changed := changed_since(store):
         raise RunError(f"{store.directory}: {changed}", MIX_OR_OTHER)
 
 
 def was_begun(directory: Path, purpose: Purpose) -> bool:
-    """Whether the folder contains this run, even if it was begun with another length."""
+    """Whether the folder contains this run, possibly with another length."""
     if not (directory / STORE_NAME).is_file():
         return False
     with Store(directory, read_only=True) as store:
@@ -591,12 +597,12 @@ def was_begun(directory: Path, purpose: Purpose) -> bool:
 
 
 def kind_in(store: Store) -> str:
-    """The kind of a folder's run; empty if unknown. Folders of older versions have it in ``live.json``."""
+    """The kind of run in a store; empty if unknown. Older versions wrote it only to ``live.json``."""
     return str(store.metadata(KIND) or read_live(store.directory).get("kind", ""))
 
 
 def engines_of(store: Store) -> str:
-    """Engine identities for reports: this engine's, then those of other engines that played the folder's games."""
+    """The engine identities for a report: this engine, then other engines that played games of the folder."""
     from elolab.engine.compiled.identity import engine_identity
 
     identity = engine_identity()
@@ -604,7 +610,7 @@ def engines_of(store: Store) -> str:
 
 
 def plain(data: Any) -> Any:
-    """Convert data to the form that a store returns: mappings with text keys, lists, plain Python values."""
+    """Convert data to the types that a store returns: mappings with text keys, lists and plain Python values."""
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
     if hasattr(data, "tolist"):  # NumPy's numbers and texts, as tables of pandas have them, and arrays
@@ -613,7 +619,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Copy plain data without the values at ``paths``, such as ``sprt.pairs``; ``differences`` describes paths."""
+    """Copy plain data without the values at ``paths``, such as ``sprt.pairs``; ``differences`` explains paths."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)
@@ -624,15 +630,15 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
 
 
 def told_setting(value: Any) -> str:
-    """A setting as error messages quote it: as TOML, or ``not set`` for ``None``."""
+    """A setting as error messages show it: in TOML, or ``not set`` for ``None``."""
     return "not set" if value is None else format_toml(value)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[tuple[str, Any, Any]]:
-    """Differences between two pieces of plain data: for each, its path, the earlier and the present value.
+    """Compare two pieces of plain data; returns the path, the earlier value and the current value of each difference.
 
-    A path joins the keys with dots and has numbers, from 1, for entries of lists, such as ``players 2.limit``. A
-    missing value is ``None``.
+    A path joins keys with dots and counts the entries of lists from 1, as in ``players 2.limit``. A missing value is
+    ``None``.
     """
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         found = []

@@ -1,7 +1,7 @@
-"""The schedule of a tournament: its format, its games and their order, and its progress from batch to batch.
+"""The schedule of a tournament: its format, its games and their order, and its progress in batches.
 
-A format is a class in ``arena.formats`` and an entry of ``FORMATS``. It returns its schedule in batches, each a pure
-function of the specification and the results before it (``arena.formats.tournament_format``).
+A format is a class in ``arena.formats`` and an entry of ``FORMATS``. It returns the schedule in batches of games; each
+batch is a pure function of the specification and the results so far (``arena.formats.tournament_format``).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from elolab.engine.errors import UserError
 
 
 class ScheduleError(UserError):
-    """Raised for a tournament that cannot be scheduled; the message names the file, the key and the remedy."""
+    """Raised if a tournament cannot be scheduled; the message names the file, the key and the remedy."""
 
 
 FORMATS: dict[str, Format] = {
@@ -39,19 +39,19 @@ DEFAULT_FORMAT = "round_robin"
 
 
 def format_of(spec: TournamentSpec) -> Format:
-    """The tournament's format."""
+    """The format of a tournament."""
     return FORMATS[spec.format]
 
 
 def is_match(spec: TournamentSpec) -> bool:
-    """Whether the tournament's format is for two players; false for a joint report on several tournaments."""
+    """Whether the tournament's format is for two players. False for a joint report."""
     return spec.format in FORMATS and format_of(spec).players == 2
 
 
 def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
-    """Names of the players of a gauntlet that meet the others but not each other; empty in other formats.
+    """Names of a gauntlet's challengers, who meet all other players but not each other; empty in other formats.
 
-    Only players who met the same opponents can be compared by score.
+    Only these players meet the same opponents, so that their scores can be compared.
     """
     if spec.format not in FORMATS or not isinstance(format_of(spec), Gauntlet):
         return ()
@@ -59,30 +59,33 @@ def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
 
 
 def planned_games(spec: TournamentSpec) -> int:
-    """Maximum number of games of the tournament."""
+    """Maximum number of games of a tournament."""
     return format_of(spec).max_games(spec)
 
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """The withdrawal of a player that could not be started, in a format whose later games depend on results."""
+    """The withdrawal of a player that could not be started.
+
+    It occurs in formats whose later games depend on results.
+    """
 
     player: str
     round: int
-    """First round (from 0) whose unplayed games the player loses."""
+    """First round, from 0, whose remaining games the player loses."""
     reason: str
 
 
 class ScheduleState:
-    """A tournament's progress from its first batch to the current one."""
+    """The progress of a tournament: the outcomes of earlier batches and the games of the current batch."""
 
     def __init__(
         self, spec: TournamentSpec, order: Iterable[int] | None = None, withdrawals: Iterable[Withdrawal] = ()
     ) -> None:
-        """Start before the first batch.
+        """Start with the first batch.
 
-        ``order`` has the index of each pair's opening in the suite; without it, the opening indices of games in
-        ``batch`` are meaningless. ``withdrawals`` are withdrawals made earlier.
+        ``order`` has the index of each pair's opening in the suite. Without it, the opening indices in ``batch`` are
+        not valid. ``withdrawals`` are the withdrawals so far.
         """
         self.spec = spec
         self.results: list[Outcome] = []
@@ -99,7 +102,7 @@ class ScheduleState:
     def over(
         cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
     ) -> ScheduleState:
-        """The state of the schedule after games with these outcomes, which may be in any order."""
+        """The state of the schedule after games with these outcomes, in any order."""
         state = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
         while state.batch and state.advance(played):
@@ -107,16 +110,16 @@ class ScheduleState:
         return state
 
     def withdraw(self, withdrawal: Withdrawal) -> None:
-        """Withdraw a player: it loses its unplayed games from the withdrawal's round on."""
+        """Withdraw a player, who then loses all remaining games from the round of the withdrawal on."""
         self._out.setdefault(withdrawal.player, withdrawal)
 
     @property
     def withdrawals(self) -> tuple[Withdrawal, ...]:
-        """The withdrawals so far, in the order in which they were made."""
+        """The withdrawals so far, in order of time."""
         return tuple(self._out.values())
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
-        """Indices of the players of a pairing that were withdrawn before this game."""
+        """Indices of the players of a pairing who withdrew before this game."""
         if not self._out:
             return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
@@ -126,9 +129,9 @@ class ScheduleState:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Go on to the next batch, given the outcomes of the current batch by game number.
+        """Advance to the next batch if all games of the current one have ended; returns whether they have.
 
-        Returns false, and does nothing, if outcomes are still missing.
+        ``played`` has outcomes by game number.
         """
         outcomes = []
         for pairing in self.batch:
@@ -143,17 +146,17 @@ class ScheduleState:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more games follow."""
+        """Whether all games of the tournament have ended."""
         return not self.batch
 
     @property
     def games(self) -> int:
-        """Number of games of the tournament: an upper bound until it is over."""
+        """Number of games of the tournament; an upper bound until it is over."""
         return len(self.results) if self.is_over else format_of(self.spec).max_games(self.spec, self.results)
 
     @property
     def unplayable(self) -> int:
-        """Number of games that will never be played, because a player could not be started."""
+        """Number of games that are never played, because a player could not be started."""
         return sum(bool(outcome.absent) for outcome in self.results)
 
     def _next_batch(self) -> list[Pairing]:
@@ -161,9 +164,9 @@ class ScheduleState:
 
 
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
-    """The sequential test over the games so far; ``None`` for a tournament without one.
+    """The sequential test over the games so far; ``None`` if the tournament has none.
 
-    Its maximum length is ``pairs``, or the number of pairs already completed under an earlier, larger maximum.
+    Its maximum length is ``pairs``, or the number of complete pairs if an earlier, larger maximum allowed more.
     """
     if spec.sprt is None:
         return None
@@ -174,11 +177,11 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 
 
 def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
-    """Number of games at the start of the schedule that belong to the tournament, given the results so far.
+    """Number of games, from the start of the schedule, that count, given the results so far.
 
-    After the decision of a sequential test, these are the games up to that decision. In formats whose later games
-    depend on results, it is the largest number still possible. Otherwise the games are all planned ones and those
-    played under an earlier, longer plan.
+    If a sequential test is decided, these are the games up to its decision. In formats whose later games depend on
+    results, this is the largest number still possible. Otherwise it covers all planned games and those played under an
+    earlier, longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games
@@ -190,20 +193,21 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
 
 
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
-    """Number of games, played or not, that the plan requires among the first ``count`` of the schedule.
+    """Number of games that the finished run should have, among the first ``count`` of the schedule.
 
-    ``count`` is the result of ``games_that_count``. Games after the end of a shortened plan are included only if they
-    were played.
+    ``count`` is the result of ``games_that_count``. If the plan was shortened, games beyond it are included if they are
+    already played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)
 
 
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
-    """The index of each pair's opening. Raises ``ScheduleError`` if there are fewer openings than pairs.
+    """Index of the opening of each pair in the suite.
 
-    With ``opening_reuse`` the openings are then played again in the same order, if at most one player can repeat its
-    moves. Players at fixed nodes or depth would repeat the same game, which adds no evidence.
+    With ``opening_reuse``, the openings repeat in the same order if there are more pairs. This requires that at most
+    one player repeats its moves, because two players at fixed nodes or depth would only repeat their game. Raises
+    ``ScheduleError`` if there are too few openings.
     """
     needed = format_of(spec).openings_needed(spec)
     order = part.order(spec.seed, spec.opening_start, spec.opening_order)
@@ -225,7 +229,7 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
 
 
 def _repeating_players(spec: TournamentSpec) -> list[str] | None:
-    """Two players who would repeat their games from the same opening; ``None`` if there are no two."""
+    """Two players who would both repeat their moves after the same opening; ``None`` if there are no two."""
     players = [
         player.name for player in spec.players if not (player.limits.is_timed and player.limits.clock_kind != "node")
     ]
@@ -233,6 +237,6 @@ def _repeating_players(spec: TournamentSpec) -> list[str] | None:
 
 
 def job_of(spec: TournamentSpec, suite: Suite, pairing: Pairing) -> GameJob:
-    """The job of a pairing: its players, opening and conditions."""
+    """The game to play for a pairing: its players, opening and conditions."""
     first, second = spec.players[pairing.first], spec.players[pairing.second]
     return spec.conditions.job(pairing, first, second, suite.openings[pairing.opening])

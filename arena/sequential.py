@@ -1,8 +1,8 @@
 """A sequential test over the games of a match, and its power within the planned length.
 
-It ends the match at the same game however many games are played concurrently. Interim analyses have fixed places in
-the schedule, after every ``batch_pairs`` pairs and at the end. Each is made once every game before its place has ended.
-Games of later pairs that have already ended are kept, but do not count.
+The match ends after the same game at any concurrency. Interim analyses have fixed places in the schedule: after every
+``batch_pairs`` pairs and at the end. An analysis is made when all games before its place have ended. Later games that
+have already ended are stored but do not count.
 """
 
 from __future__ import annotations
@@ -36,30 +36,30 @@ from elolab.engine.language import Catalogue, with_minus
 from elolab.engine.settings import schema
 
 MAX_HYPOTHESIS = 200
-"""Largest absolute value of a hypothesis in Elo; far beyond it, no distribution of outcomes has that strength."""
+"""Largest absolute value of a hypothesis in Elo. Much stronger hypotheses agree with no distribution of outcomes."""
 ERROR_PROBABILITIES = (0.000001, 0.499999)
 """Smallest and largest error probability that a test may have."""
 MAX_PAIRS = 1_000_000
 MIN_GAP = 0.001
-"""Smallest gap between the hypotheses in Elo; no realistic number of games separates closer ones."""
+"""Smallest difference between the hypotheses in Elo; no realistic number of games could distinguish closer ones."""
 DECIDED = ("upper accepted", "lower accepted")
 POWER = 0.8
-"""Probability with which a test should detect the effect it looks for."""
+"""Probability with which a test should detect its target effect."""
 PLAUSIBLE_ELO = 50.0
-"""A large Elo gain for one change of settings; a test that would probably miss it is too weak."""
+"""A large Elo gain for a single change of settings. A test that would probably miss this gain is too weak."""
 TYPICAL_DEVIATION = 0.3
-"""Standard deviation of a pair's mean score (0 to 1) that is assumed before any game is played."""
+"""Standard deviation of a pair's mean score (0 to 1), assumed before any game is played."""
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
-"""Probabilities of a pair's five outcomes, from two losses to two wins, between equal players.
+"""Probabilities of a pair's five outcomes between equal players, from two losses to two wins.
 
 Their standard deviation is ``TYPICAL_DEVIATION``.
 """
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Number of pairs at which ``_step`` approximates derivatives of the log-likelihood ratio by differences."""
+"""Number of pairs in the sample from which ``contribution_of_pair`` computes derivatives by differences."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
-"""Maximum length of a test, in pairs, that planning considers; longer tests are treated as endless."""
+"""Maximum length of a test, in pairs, that planning considers. Longer tests count as endless."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class SequentialSettings:
     """Number of pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
-        """The state of the test; ``counts`` are pairs or games from the view of player 1."""
+        """The state of the test after ``counts``, results of pairs or games from the view of player 1."""
         return _tested(self, counts)
 
     def text(self, say: Catalogue) -> str:
@@ -97,48 +97,50 @@ class SequentialSettings:
         )  # fmt: skip
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
-        """The median-unbiased estimate of player 1's Elo; ``counts`` are pairs or games from the view of player 1."""
+        """The median-unbiased estimate of player 1's Elo. ``counts`` are results of pairs or games from the view of
+        player 1.
+        """
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """The state of the test, cached because several callers repeat the same interim analyses."""
+    """The state of the test after these counts. Cached, because several callers repeat the same interim analyses."""
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
 def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -> Array:
-    """The log-likelihood ratio after each pair, shape (pairs,); every element of ``pairs`` counts one pair."""
+    """The log-likelihood ratio after each pair, shape (pairs,). Each element of ``pairs`` counts one pair."""
     counts = np.cumsum([pair.counts for pair in pairs], axis=0, dtype=float).reshape(-1, 5)
     return log_likelihood_ratios(counts, 2, settings.elo0, settings.elo1, settings.model)
 
 
 class SequentialRun:
-    """The test over a match, to which games are added in the order in which they end.
+    """The sequential test of a match. Games are added in the order in which they end.
 
-    Pair ``k`` consists of the games ``2k`` and ``2k + 1``.
+    Pair ``k`` consists of the games ``2k`` and ``2k + 1`` of the schedule.
     """
 
     def __init__(self, settings: SequentialSettings, pairs: int) -> None:
-        """Start without games; ``pairs`` is the maximum length of the test."""
+        """Start without games. ``pairs`` is the maximum length of the test."""
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Outcomes, from the view of player 1, of the pairs that the test counts.
+        """Outcomes of the pairs that count, from the view of player 1.
 
-        These are the complete pairs before the first missing game, up to the decision.
+        These are the complete pairs before the first unfinished one, up to the decision.
         """
         self.history: list[Pentanomial] = []
         """The outcome of each pair in ``counts``, in schedule order."""
         self.games_seen = 0
-        """Number of games in the evaluated pairs, including pairs with a game that has no result."""
+        """Number of games in the evaluated pairs, including pairs in which a game has no result."""
         self.stopped_after: int | None = None
-        """Number of games after which a hypothesis was accepted; ``None`` if the test is undecided."""
+        """Number of games after which a hypothesis was accepted; ``None`` without a decision."""
         self._waiting: dict[int, float | None] = {}
 
     @classmethod
     def over(cls, settings: SequentialSettings, pairs: int, outcomes: Iterable[Outcome]) -> SequentialRun:
-        """The test after games with these outcomes."""
+        """The state of the test after games with these outcomes."""
         run = cls(settings, pairs)
         for outcome in outcomes:
             run.add(outcome)
@@ -146,12 +148,15 @@ class SequentialRun:
 
     @property
     def is_decided(self) -> bool:
-        """Whether a hypothesis has been accepted; later games do not count."""
+        """Whether a hypothesis has been accepted. Later games do not count."""
         return self.stopped_after is not None
 
     @property
     def state(self) -> SequentialTest:
-        """The log-likelihood ratio of ``counts``, and the verdict, which changes only at interim analyses."""
+        """The log-likelihood ratio of ``counts`` and a verdict, which is only valid at interim analyses.
+
+        See ``verdict`` for the decision of the test.
+        """
         return self.settings.test(self.counts)
 
     @property
@@ -174,7 +179,7 @@ class SequentialRun:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Add a finished game; raises ``ValueError`` if another game has the same place in the schedule."""
+        """Add a finished game; raises ``ValueError`` if its number was added before."""
         place, score = outcome.pairing.number, outcome.score
         if place in self._waiting or place < self.games_seen:
             raise ValueError(f"game {place} has ended twice")
@@ -196,46 +201,46 @@ class SequentialRun:
 
 @dataclass(frozen=True)
 class Reach:
-    """The power of a test with a given maximum of pairs."""
+    """The power of a test within a maximum number of pairs."""
 
     kind: str
-    """The effect to show: a ``gain``, ``no_regression``, a ``difference`` or an ``equivalence``."""
+    """The effect to show: ``gain``, ``no_regression``, ``difference`` or ``equivalence``."""
     pairs: int
     least_pairs: int
     """Smallest number of pairs that can show the effect.
 
-    All of them must be won, or for an equivalence must have an even score.
+    It is reached if all pairs are won or, for an equivalence, if all have an even score.
     """
     elo: float
-    """The smallest gain or difference, in logistic Elo, that the test detects with probability ``POWER``.
+    """The smallest gain or difference, in logistic Elo, that the test detects with probability ``POWER``; infinite if
+    none.
 
-    For an equivalence test, the smallest margin within which it establishes equivalence with that probability. Infinite
-    if there is none.
+    For an equivalence test: the smallest margin within which it shows equivalence with that probability.
     """
     target_elo: float
     """The effect that the test should detect, in logistic Elo: ``PLAUSIBLE_ELO``, or H1 if that is larger.
 
-    For an equivalence, its margin.
+    For an equivalence test: its margin.
     """
     target_pairs: int
     """Number of pairs needed to show ``target_elo`` with probability ``POWER``."""
     where: str
-    """The file or command that sets ``pairs``."""
+    """The file or command in which ``pairs`` is set."""
     length: str
-    """Text on how to set ``pairs`` there, with a placeholder for the number, such as ``--pairs {pairs}``."""
+    """How to set ``pairs`` there, as text with a placeholder for the number, such as ``--pairs {pairs}``."""
     easier: str
-    """The key or option whose increase lowers the number of pairs needed, such as ``--elo1``."""
+    """The key or option whose increase reduces the number of pairs needed, such as ``--elo1``."""
     openings: int | None = None
-    """Largest number of pairs for which there are openings; ``None`` if unlimited."""
+    """Number of pairs for which there are openings; ``None`` if unlimited."""
 
     @property
     def is_possible(self) -> bool:
-        """Whether any outcome of at most ``pairs`` pairs can show the effect."""
+        """Whether the effect can be shown at all within ``pairs`` pairs."""
         return self.pairs >= self.least_pairs
 
     @property
     def is_hopeless(self) -> bool:
-        """Whether no outcome can show the gain, or that there is no regression, so that a run is pointless.
+        """Whether no outcome can show the ``gain`` or ``no_regression``, so that a run is pointless.
 
         Always false for a ``difference`` or an ``equivalence``.
         """
@@ -243,7 +248,7 @@ class Reach:
 
     @property
     def is_likely(self) -> bool:
-        """Whether the test shows ``target_elo`` with at least the probability ``POWER``."""
+        """Whether the test shows ``target_elo`` with a probability of at least ``POWER``."""
         return self.elo <= self.target_elo
 
     def data(self) -> dict[str, Any]:
@@ -251,7 +256,7 @@ class Reach:
         return asdict(self) | {"is_possible": self.is_possible, "is_likely": self.is_likely, "probability": POWER}
 
     def text(self, say: Catalogue) -> str:
-        """One sentence about the power; ``say`` is the message catalogue of ``arena``."""
+        """One sentence about the power, from ``say``, the message catalogue of ``arena``."""
         state = "impossible" if not self.is_possible else "" if self.is_likely else "weak"
         if state == "weak" and math.isinf(self.elo):
             state = "never"
@@ -266,7 +271,9 @@ class Reach:
         )
 
     def remedy(self, pairs: int, say: Catalogue) -> str:
-        """Advice to allow ``pairs`` pairs, or, with too few openings for them, to choose settings that need fewer."""
+        """Advice to allow ``pairs`` pairs or, if there are too few openings, to choose settings that need fewer
+        pairs.
+        """
         if self.openings is not None and pairs > self.openings:
             return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
         return say("reach.longer", length=self.length.format(pairs=pairs))
@@ -295,15 +302,15 @@ def target_of(settings: SequentialSettings) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def least_pairs(settings: SequentialSettings) -> int:
-    """Smallest number of pairs after which H1 can be accepted, which happens if player 1 wins all their games."""
+    """Smallest number of pairs after which H1 can be accepted: if player 1 wins all games."""
     return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
 
 
 def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int) -> float:
     """Probability that H1 is accepted within ``pairs`` pairs if the true gain is ``elo`` (logistic Elo).
 
-    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps, without regard to the
-    batches between interim analyses; ``arena.testing.expectation`` allows for them.
+    Models the log-likelihood ratio as a Brownian motion with the mean and variance of its steps. It ignores that
+    analyses are only made after whole batches; ``arena.testing.expectation`` takes this into account.
     """
     mean, variance = _step(settings, elo)
     test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
@@ -312,14 +319,15 @@ def acceptance_probability(settings: SequentialSettings, elo: float, pairs: int)
 
 @functools.lru_cache(maxsize=4096)
 def _step(settings: SequentialSettings, elo: float) -> tuple[float, float]:
-    """``contribution_of_pair`` at a true gain of ``elo`` (logistic Elo)."""
+    """The result of ``contribution_of_pair`` at a true gain of ``elo`` (logistic Elo), cached."""
     return contribution_of_pair(settings, typical_outcomes(elo))
 
 
 def contribution_of_pair(settings: SequentialSettings, outcomes: Array) -> tuple[float, float]:
-    """Mean and variance of one pair's contribution to the log-likelihood ratio; ``outcomes`` are its probabilities.
+    """Mean and variance of one pair's contribution to the log-likelihood ratio.
 
-    The ratio is a homogeneous function of the counts. So each outcome contributes the partial derivative by its count.
+    ``outcomes`` has the probabilities of the five outcomes, shape (5,). The ratio is a homogeneous function of the
+    counts, so each outcome contributes the partial derivative by its count.
     """
     counts = LARGE_SAMPLE * outcomes
     rows = np.vstack([counts, counts + np.eye(len(outcomes))])
@@ -332,13 +340,15 @@ def contribution_of_pair(settings: SequentialSettings, outcomes: Array) -> tuple
 def typical_outcomes(elo: float) -> Array:
     """Probabilities of a pair's five outcomes, from two losses to two wins, at a true gain of ``elo`` (logistic Elo).
 
-    They are ``TYPICAL_OUTCOMES``, exponentially tilted to the mean score that corresponds to ``elo``.
+    ``TYPICAL_OUTCOMES`` are tilted exponentially to the mean score that corresponds to ``elo``.
     """
     return tilted_outcomes(TYPICAL_OUTCOMES, elo)
 
 
 def tilted_outcomes(base: Array, elo: float) -> Array:
-    """Probabilities of outcomes ``base``, shape (5,), exponentially tilted to the mean score of ``elo`` (logistic)."""
+    """Tilt the probabilities ``base``, shape (5,), exponentially to the mean score that corresponds to ``elo``
+    (logistic).
+    """
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):
@@ -350,7 +360,7 @@ def tilted_outcomes(base: Array, elo: float) -> Array:
 
 
 def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
-    """The smallest logistic Elo gain for which H1 is accepted within ``pairs`` pairs with probability ``POWER``.
+    """The smallest gain, in logistic Elo, for which H1 is accepted within ``pairs`` pairs with probability ``POWER``.
 
     Infinite if there is none.
     """
@@ -367,16 +377,16 @@ def detectable_gain(settings: SequentialSettings, pairs: int) -> float:
 def pairs_to_accept(settings: SequentialSettings, elo: float) -> int:
     """Smallest number of pairs within which H1 is accepted with probability ``POWER`` if the true gain is ``elo``.
 
-    ``elo`` is in logistic Elo; the result is at most ``MOST_PAIRS``.
+    ``elo`` is logistic Elo; the result is at most ``MOST_PAIRS``.
     """
     return first_pairs(lambda pairs: acceptance_probability(settings, elo, pairs) >= POWER)
 
 
 def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
-    """Total number of pairs that an undecided test will probably need, given its state after ``pairs`` pairs.
+    """Total number of pairs that an undecided test will probably need. ``test`` is its state after ``pairs`` pairs.
 
-    Extrapolates the log-likelihood ratio linearly: above 0 towards the upper bound, below 0 towards the lower one.
-    ``None`` for a decided test, and for a ratio too close to 0 to predict.
+    Extrapolates the log-likelihood ratio linearly, above 0 to the upper bound and below 0 to the lower bound. Returns
+    ``None`` for a decided test, and for a ratio that is too close to 0.
     """
     ratio = test.log_likelihood_ratio
     bound = test.upper_bound if ratio > 0 else test.lower_bound
@@ -386,7 +396,7 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """Smallest number of pairs from which on ``holds`` is true; ``MOST_PAIRS`` if there is none below that."""
+    """Smallest number of pairs from which on ``holds`` is true; at most ``MOST_PAIRS``."""
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

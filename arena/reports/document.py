@@ -117,7 +117,7 @@ class Document:
 
     @property
     def plots(self) -> list[Plot]:
-        """All figures of the report, in the order of the sections."""
+        """All plots of the report, in the order of the sections."""
         return [*_plots(block for section in self.sections for block in section.blocks)]
 
 
@@ -217,7 +217,7 @@ def markdown(document: Document) -> str:
 
 
 def summary_markdown(document: Document) -> str:
-    """Render the short summary of a report as Markdown that needs no other file: title, outcome, warnings, tables."""
+    """Render a report's short summary as self-contained Markdown: title, outcome, warnings and tables."""
     blocks = document.headline
     if blocks is None:
         blocks = tuple(block for block in document.sections[0].blocks if isinstance(block, (TextTable, Facts)))
@@ -248,7 +248,7 @@ def _markdown(block: Block, language: str) -> str:
 
 
 def table_markdown(table: TextTable) -> str:
-    """A table as Markdown, with the units in brackets after the titles."""
+    """Render a table as Markdown. Units are in brackets after the column titles."""
     heads = [f"{title} ({unit})" if unit else title for title, unit in table.heads]
     rules = ["---:" if kind == NUMBER else "---" for kind in table.kinds]
     lines = (heads, rules, *table.rows)
@@ -256,7 +256,7 @@ def table_markdown(table: TextTable) -> str:
 
 
 def escaped(text: str) -> str:
-    """Plain text, such as a player's name, escaped so that Markdown shows it literally."""
+    """Escape plain text, such as a player's name, so that Markdown shows it unchanged."""
     return re.sub(r"[<\[`\\$]|\*(?=\S)|(?<=\S)\*|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
 
 
@@ -272,7 +272,7 @@ _TO_LATEX = str.maketrans(_LATEX_SIGNS)
 
 
 def latex_tables(document: Document) -> str:
-    """Every table of a report as a LaTeX table with rules of the package booktabs, captioned and labelled."""
+    """Render all tables of a report in LaTeX, with captions, labels and the rules of the package booktabs."""
     tables: list[str] = []
     for section in document.sections:
         title = section.title

@@ -1,4 +1,4 @@
-"""Tables with a cell for every two players, and knockout brackets, drawn as HTML elements."""
+"""Crosstables and knockout brackets as HTML elements."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum number of players for which the crosstable's columns are headed by names; with more, by row numbers."""
+"""Maximum number of players for which names head the columns of the crosstable; with more players, row numbers do."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:
-    """The section with the final places of a Swiss tournament, or of a knockout and its bracket."""
+    """The section with the final places: of a Swiss tournament, or of a knockout with its bracket."""
     say, arena = Catalogue(REPORTS, language), Catalogue(ARENA, language)
     key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
     blocks: list[Block] = [Note(say(key, rounds=rounds_text(placing, arena)))]
@@ -31,14 +31,14 @@ def placing_section(placing: Placing, language: str) -> Section:
 
 
 def placing_html(placing: Placing, language: str) -> str:
-    """The section of ``placing_section`` as HTML, for a page that watches a run."""
+    """``placing_section`` as HTML, for the live page of a run."""
     return html_sections([placing_section(placing, language)], language)
 
 
 def crosstable_section(
     names: Sequence[str], results: Iterable[HeadToHead], language: str, instead: tuple[TextTable | Plot, ...] = ()
 ) -> Section:
-    """The section with the crosstable; ``names`` are its rows and columns, in order. Markdown shows ``instead``."""
+    """The section with the crosstable. ``names`` are its rows and columns in order; Markdown shows ``instead``."""
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])
@@ -51,15 +51,13 @@ def crosstable_section(
 
 
 def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], language: str) -> str:
-    """The section of ``crosstable_section`` as HTML, for a page that watches a run; empty if there are too many
-    players.
-    """
+    """``crosstable_section`` as HTML, for the live page of a run; empty if there are too many players."""
     too_many = len(names) > MAX_TABLED_PLAYERS
     return "" if too_many else html_sections([crosstable_section(names, results, language)], language)
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """Table of the likelihood, in percent, that the row's player is stronger than the column's.
+    """A grid of the likelihood of superiority in percent: that the row's player is stronger than the column's player.
 
     Rows and columns are in the order of the standings.
     """
@@ -93,8 +91,9 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Pairs of a round's title and its encounters from top to bottom, for each round of a knockout; the match for third
-    place comes last.
+    """The rounds of a knockout: pairs of a title and the round's encounters from top to bottom.
+
+    The match for third place is an extra round at the end.
     """
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)
@@ -125,8 +124,9 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 
 
 def _superiority_cell(contents: Contents, row: int, column: int, share: float) -> dict[str, Any]:
-    """A cell of the superiority grid; ``row`` and ``column`` are indices in the standings. ``share`` is the likelihood,
-    from 0 to 1, that the row's player is stronger.
+    """A cell of the grid of superiority. ``row`` and ``column`` are indices in the standings.
+
+    ``share`` is the likelihood, from 0 to 1, that the row's player is stronger.
     """
     elo, error = contents.tables.difference(row, column)
     return {

@@ -1,7 +1,7 @@
-"""Joint ratings of several runs: one fit of all their games.
+"""Joint ratings of several runs: one fit to all their games.
 
-Players with equal settings become one player, even if runs name them differently. A name that has different settings
-in different runs becomes several players, labelled by run. A game found in two runs counts once.
+Players with equal settings become one player, even if the runs use different names for them. A name with different
+settings in different runs becomes several players, labelled by their runs. A game that occurs in two runs counts once.
 """
 
 from __future__ import annotations
@@ -29,35 +29,36 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 from elolab.engine.settings.toml_values import format_toml
 
 FORMAT = "joint"
-"""Value of a specification's ``format`` that marks a joint report."""
+"""Value of ``TournamentSpec.format`` in the specification of a joint report."""
 
 
 class JointError(UserError):
-    """Raised for runs that cannot be rated together; the message names the folders and the remedy."""
+    """Raised if runs cannot be rated together; the message names the folders and the remedy."""
 
 
 @dataclass(frozen=True)
 class JoinedRun:
-    """One run of a joint report: its folder, tournament and games."""
+    """One run of a joint report."""
 
     folder: str
     """Path of the folder, as the user gave it."""
     spec: TournamentSpec
     records: tuple[GameRecord, ...]
-    """The games that count, in schedule order."""
+    """The games that count, in schedule order: without games beyond the end of a sequential test."""
 
 
 JoinNote = tuple[str, dict[str, Any]]
-"""A note on how runs were joined: the key of a message of the reports, and the message's fields."""
+"""A note on how runs were joined: a message key in the catalogue of the reports, and the message's fields."""
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Several runs joined to one list of games."""
+    """Several runs, joined to one list of games."""
 
     spec: TournamentSpec
-    """Specification of the joint report. Only its name, game, players and anchors apply to all runs; rules and openings
-    are in the specifications of the runs.
+    """Specification of the joint report. Only its name, game, players and anchors apply to all runs.
+
+    The specifications of the runs have the rules and openings.
     """
     records: tuple[GameRecord, ...]
     runs: tuple[JoinedRun, ...]
@@ -65,14 +66,15 @@ class Joint:
     """Explanations of how the runs were joined."""
 
     def notes_in(self, language: str) -> tuple[str, ...]:
-        """The notes as sentences in a language."""
+        """The notes as sentences in ``language``."""
         say = Catalogue(REPORTS, language)
         return tuple(say(key, **fields) for key, fields in self.notes)
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
-    """Read the runs in ``folders`` and merge their games; ``anchors`` are pairs of a player's name and its fixed Elo.
-    Raises ``UserError`` if the runs play different games.
+    """Read the runs in ``folders`` and join their games.
+
+    ``anchors`` are pairs of a player's name and its fixed Elo. Raises ``UserError`` if the runs play different games.
     """
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
@@ -101,8 +103,10 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of an anchored player, whose ``name`` is its joint name or its name in a run. Raises
-    ``JointError`` if several players have that name. ``names`` maps each run's names to joint names.
+    """The joint name of an anchored player. ``name`` is this joint name, or the player's name in a run.
+
+    ``names`` has, for each run, the joint name by the name in the run. Raises ``JointError`` if several players have
+    the name.
     """
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
@@ -133,14 +137,14 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A run, and one of its players under its name in that run."""
+"""A player as it took part in a run, under the name it had there."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """Return each run's mapping from its players' names to joint names, the joint players, and notes on changed names.
+    """Join the players of all runs; returns joint names, joint players and notes on changed names.
 
-    Players with the same settings become one player with all their names. Two players of one run stay separate, because
-    a player cannot play itself.
+    The joint names are given for each run, by the name in the run. Players with equal settings become one player, whose
+    name contains all their names. Two players of one run remain separate, because a player cannot play itself.
     """
     appearances = [(run, player) for run in runs for player in run.spec.players]
     counts = [Counter(map(_settings, run.spec.players)) for run in runs]
@@ -165,7 +169,7 @@ def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list
 
 
 def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
-    """Notes on names that have different settings in different runs, and so stand for several players."""
+    """Notes on names that have different settings in different runs and therefore stand for several players."""
     versions: dict[str, list[Appearance]] = {}
     for group in joined:
         for name, first in {player.name: (run, player) for run, player in reversed(group)}.items():
@@ -184,20 +188,21 @@ def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
 
 
 def _value_text(value: Any) -> str:
-    """A setting's value as TOML; a hyphen for ``None``."""
+    """The value of a setting in TOML; a hyphen for ``None``."""
     return "-" if value is None else format_toml(value)
 
 
 def _settings(player: PlayerSpec) -> str:
-    """All settings that determine a player's moves, as text; the player's name is not included."""
+    """All settings that can influence a player's moves, as text; its name is left out."""
     return json.dumps({**player.content(), "name": ""}, sort_keys=True)
 
 
 def _put_together(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], players: Sequence[str]
 ) -> tuple[list[GameRecord], int]:
-    """Return the games of all runs, renumbered and under the joint names, and the number of duplicates left out.
-    ``names`` maps each run's names to joint names.
+    """Join the games of all runs: renumber them, use the joint names, and leave out duplicates.
+
+    ``names`` has, for each run, the joint name by the name in the run. Returns the games and the number of duplicates.
     """
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
@@ -225,9 +230,10 @@ def _put_together(
 def _common_anchors(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], given: Mapping[str, float]
 ) -> tuple[tuple[str, float], ...]:
-    """The anchors of all runs, as pairs of joint name and Elo, except those of players in ``given``.
+    """The anchors of all runs as pairs of joint name and Elo, without players in ``given``.
 
-    Raises ``JointError`` if two runs give a player different ratings.
+    ``names`` has, for each run, the joint name by the name in the run. Raises ``JointError`` if two runs anchor a
+    player at different ratings.
     """
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):
@@ -244,10 +250,10 @@ def _common_anchors(
 
 
 def export(joint: Joint, directory: Path, language: str = DEFAULT_LANGUAGE, pgn_detail: str = DETAILS[0]) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report of the joined runs into a folder, which must not contain a
-    run.
+    """Write ``games.pgn``, ``games.csv``, the tables and the report of the joined runs into a folder.
 
-    ``pgn_detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``.
+    The folder must not contain a run. ``pgn_detail`` is the amount of detail in ``games.pgn``, one of
+    ``arena.notation.pgn.DETAILS``.
     """
     folder_beside_runs(directory)
     runs = [(run.folder, run.spec) for run in joint.runs]

@@ -1,4 +1,4 @@
-"""Packs the games of a report's page into the form that ``report.js`` reads.
+"""Packs the games of a report's page into the format that ``report.js`` reads.
 
 A page has one index of all its games, for the list: JSON, compressed by zlib, in base64. The games are in chunks of
 about 200 games. A chunk is little-endian and consists of:
@@ -10,8 +10,9 @@ about 200 games. A chunk is little-endian and consists of:
 Columns of multi-byte values are stored as planes (all low bytes first), which compress better. A move takes about ten
 bytes, a move of a variation one or two.
 
-The page itself contains the chunks of a few games. With more games, chunks are scripts in a folder next to the page,
-loaded on demand. Their names contain digests of their contents, so that a page never loads games of another report.
+A page with few games contains all chunks itself. With more games, the chunks are scripts in a folder next to the page
+and are loaded when needed. Their file names contain digests of their contents, so that a page never loads the games of
+another report.
 """
 
 from __future__ import annotations
@@ -45,63 +46,62 @@ if TYPE_CHECKING:
     from elolab.engine.games.contract import Game
 
 CHUNK_MOVES = 20_000
-"""Number of moves at which a chunk is closed: about 200 games, 200 kB."""
+"""Number of moves at which a chunk is complete: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum number of characters of all chunks inside a page, about 2000 games. If they are larger, all chunks become
-files.
+"""Maximum total length of the chunks inside a page, in characters; about 2000 games.
+
+With more, all chunks become files.
 """
 GAMES_FOLDER = "report-games"
-"""Name of the folder for chunks outside the page."""
+"""Name of the folder, next to the page, for chunks in files."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
-"""Name and NumPy type of each column.
+"""Name and NumPy type of each column of a chunk.
 
-``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns from the mover's view. ``time`` has
-the format of ``packed_times``. ``plies`` is the length of the principal variation.
+``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns from the view of the side that moved.
+``time`` has the format of ``packed_times``. ``plies`` is the length of the principal variation.
 """
 NO_SCORE = -32768
 NO_DEPTH = 255
 NO_NODES = 2**32 - 1
 MANTISSA_BITS = 10
 _DIGITS = 10.0 ** np.arange(3, 19)
-"""Times in microseconds from which ``packed_times`` drops one more digit."""
+"""The times, in microseconds, from which ``packed_times`` drops one more decimal digit."""
 MAX_DIALOGUE = 16_384
-"""Maximum number of characters that a page shows of the dialogue before a fault."""
+"""Maximum number of characters of the dialogue before a fault that a page shows."""
 MAX_DIALOGUES = 4 * 2**20
-"""Maximum number of characters of all dialogues in a chunk; later faults in the chunk are shown without a dialogue."""
+"""Maximum number of characters of all dialogues in a chunk. Later faults in the chunk are shown without a dialogue."""
 
 
 @dataclass(frozen=True)
 class PackedGames:
-    """All games of a page, in packed form."""
+    """All games of a page in packed form."""
 
     index: str
-    """Index for the page's list of games: JSON, compressed by zlib, in base64."""
+    """The index for the page's list of games: JSON, compressed by zlib, in base64."""
     reasons: tuple[str, ...]
-    """The different reasons for which the games ended."""
+    """The distinct reasons that ended the games."""
     games: int
     embedded: tuple[str, ...] = ()
-    """Compressed chunks to be included in the page; empty if the chunks are in files."""
+    """Compressed chunks for inclusion in the page; empty if the chunks are in files."""
     files: tuple[str, ...] = ()
     """File names of the chunks in ``GAMES_FOLDER``; empty if the chunks are inside the page."""
 
 
 @dataclass(frozen=True)
 class GamesOnPage:
-    """The games that a page lists and replays, with their description."""
+    """The games that a page lists and replays, with the data that describe them."""
 
     game: str
-    """Name of the game in ``engine.games``."""
+    """Name of the game, such as ``chess``."""
     event: str
     """Value of the PGN tag ``Event``."""
     packed: PackedGames = PackedGames("", (), 0)
     """The packed games; empty if the page loads its games from a server."""
     counted: int | None = None
-    """Number of the first game that does not count, because a sequential test was decided before it; ``None`` if all
-    count.
-    """
+    """Index of the first game beyond the end of a sequential test, which does not count; ``None`` if all count."""
     language: str = DEFAULT_LANGUAGE
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
-    """Conditions of players by name, for copies of games; players without known conditions are missing."""
+    """How each player played, by name, for the replay and copied games; players with unknown conditions are missing."""
 
     @property
     def words(self) -> GameWords:
@@ -110,33 +110,37 @@ class GamesOnPage:
 
     @property
     def notations(self) -> tuple[tuple[str, str], ...]:
-        """Pairs of key and title for the available move notations; empty if there is only one."""
+        """Move notations that the reader can choose from, as pairs of key and title; empty if there is only one."""
         say = Catalogue(REPORTS, self.language)
         return tuple((notation, say(f"notation.{notation}")) for notation in self.contract.move_notations)
 
     @property
     def contract(self) -> Game:
-        """The game itself."""
+        """The rules of the game; see ``engine.games.contract.Game``."""
         return game_named(self.game)
 
     @property
     def folder(self) -> str:
-        """Name of the folder, next to the page, with the scripts that contain its games."""
+        """Name of the folder, next to the page, with the chunks of games."""
         return GAMES_FOLDER
 
     @property
     def policy(self) -> Markup:
-        """Content security policy for scripts; ``file:`` is listed because a page opened from a file has no origin."""
+        """The scripts that the page may load (content security policy).
+
+        ``file:`` is listed because a page opened from a file has no origin.
+        """
         return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
 
     @property
     def data(self) -> Markup:
-        """Everything that report.js needs except the games, as JSON."""
+        """All data for ``report.js`` except the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """Everything that report.js needs except the games, as plain data; ``reasons`` are the reasons for which games
-        can end.
+        """All data for ``report.js`` except the games, as plain data.
+
+        ``reasons`` are the reasons that can end a game.
         """
         reasons = tuple(reasons)
         contract, words, endings = self.contract, self.words, Catalogue("elolab.engine", self.language)
@@ -163,20 +167,22 @@ class GamesOnPage:
 
 
 def script_data(data: Any) -> Markup:
-    """Plain data as JSON that is safe inside a script element."""
+    """Plain data as JSON that can stand inside a script element."""
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 class GamePacker:
-    """Packs games, in schedule order, for a report's page; a context manager.
+    """Packs games for a report's page; a context manager. Games must be added in schedule order.
 
-    Chunks are compressed and written while further games are read. Files of an earlier report stay, because its page
-    still exists; ``remove_other_chunks`` removes them once the page is replaced.
+    A thread compresses and writes finished chunks meanwhile. Files of an earlier report are kept, because its page
+    still exists; ``remove_other_chunks`` removes them after the page is replaced.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
-        """Start without games. ``players`` is the order of the players in the index; ``folder`` is created only if the
-        page cannot contain all games.
+        """Start without games.
+
+        ``players`` sets the order of players in the index. ``folder``, for chunks in files, is only created if the
+        games do not fit into the page.
         """
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}
@@ -214,7 +220,7 @@ class GamePacker:
             self._close_chunk()
 
     def packed(self) -> PackedGames:
-        """Finish packing and return all games added so far; call it only once."""
+        """Finish packing; returns all games added so far. Can be called once."""
         if self._chunk.games:
             self._close_chunk()
         self._wait(0)
@@ -257,7 +263,10 @@ class GamePacker:
         self._embedded = []
 
     def _write(self, name: str, content: bytes | str) -> None:
-        """Write a chunk unless its file exists; ``content`` is the chunk as bytes or as compressed text."""
+        """Write a chunk to its file, unless the file exists; ``content`` is the chunk as bytes or as compressed text.
+
+        Text is the result of ``compressed``.
+        """
         path = self._folder / f"{name}.js"
         if not path.is_file():
             text = content if isinstance(content, str) else compressed(content)
@@ -270,11 +279,13 @@ class GamePacker:
 
 
 INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")
-"""Columns of the page's index; ``first``, ``second``, ``opening`` and ``reason`` are indices into lists of names."""
+"""Columns of the page's index. ``first``, ``second``, ``opening`` and ``reason`` are indices into lists of names."""
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
-    """Remove all chunk files except ``files``, such as those of earlier reports, and the folder if it is then empty."""
+    """Remove all chunk files except ``files``, such as chunks of an earlier report. Also removes a folder that is
+    then empty.
+    """
     if not folder.is_dir():
         return
     for path in folder.glob("*.js"):
@@ -288,7 +299,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
 
 
 class PackedChunk:
-    """Collects games as columns, which need less memory than records, and packs them into one chunk."""
+    """Collects games in columns, which need less memory than records, and packs them into one chunk."""
 
     def __init__(self, game: str, language: str) -> None:
         self._game, self._language = game, language
@@ -311,7 +322,7 @@ class PackedChunk:
 
     @property
     def moves(self) -> int:
-        """Number of moves in the chunk."""
+        """Number of moves in the chunk so far."""
         return len(self._moves)
 
     def add(self, record: GameRecord) -> None:
@@ -355,7 +366,7 @@ class PackedChunk:
             self._variations += [vocabulary.setdefault(move, len(vocabulary)) for move in line]
 
     def data(self) -> bytes:
-        """The chunk as bytes, in the layout that the module describes."""
+        """The chunk as bytes, in the format that the module describes."""
         values: tuple[Any, ...] = (
             self._moves,
             _known(self._scores, -32767, 32767, NO_SCORE),
@@ -373,15 +384,16 @@ class PackedChunk:
 
 
 def fault_of_game(record: GameRecord, language: str) -> str:
-    """A sentence on the fault that lost a game; empty if there was none, or if no details of it are known."""
+    """A sentence on the fault that ended a game; empty if there was no fault or no details are stored."""
     player, fault = cause_of(record) or ("", None)
     say = Catalogue("elolab.arena", language)
     return "" if fault is None else say("fault.of_player", player=player, text=fault.text(language))
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Text with a game's late moves within the margin, its pondering, exact score, limit and the factor of its limits,
-    one sentence each; empty if none apply.
+    """Sentences on special features of a game: late moves within the margin, pondering, an exact score, its limits.
+
+    Empty if none apply.
     """
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 
@@ -407,12 +419,12 @@ def _sentences(record: GameRecord, game: str, say: Catalogue) -> Iterator[str]:
 
 
 def compressed(data: bytes) -> str:
-    """Compress data with zlib and encode it in base64, for ``report.js``."""
+    """Compress data with zlib and encode them in base64, for ``report.js``."""
     return base64.b64encode(zlib.compress(data, 9)).decode("ascii")
 
 
 def _known(values: Sequence[int | None], least: int, most: int, unknown: int) -> NDArray[np.int64]:
-    """The values as an array, clipped to ``least`` and ``most``; ``None`` becomes ``unknown``."""
+    """Convert values to an array, clipped to the range from ``least`` to ``most``; ``None`` becomes ``unknown``."""
     if None not in values:
         return np.array(values, np.int64).clip(least, most)
     known = np.array([least if value is None else value for value in values], np.int64).clip(least, most)
@@ -421,9 +433,9 @@ def _known(values: Sequence[int | None], least: int, most: int, unknown: int) ->
 
 
 def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Round times to three significant digits and pack each into 16 bits.
+    """Round times to about three significant digits and pack each into 16 bits.
 
-    A value stands for ``(value % 1024) * 10 ** (value // 1024)`` microseconds.
+    A packed value stands for ``(value % 1024) * 10 ** (value // 1024)`` microseconds.
     """
     microseconds = np.rint(times_ms * 1000).clip(0)
     exponents = np.searchsorted(_DIGITS, microseconds, "right")
@@ -432,6 +444,6 @@ def packed_times(times_ms: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _end_of(dialogue: Sequence[str], most: int) -> str:
-    """The last lines of a dialogue, with at most ``most`` characters in total."""
+    """The last lines of a dialogue as text of at most ``most`` characters."""
     text = "\n".join(dialogue)
     return text if len(text) <= most else text[-most:].partition("\n")[2] if most else ""

@@ -1,4 +1,4 @@
-"""The figures of a report with their titles and captions."""
+"""The plots of a report, with titles and captions."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from elolab.arena.statistics.standings import Tables
 
 PLOT_FOLDER = "plots"
-"""Name of the folder, inside a report's folder, that contains the report's figures."""
+"""Name of the folder for plots inside the folder of a report."""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """One figure of a report."""
+    """One plot of a report."""
 
     name: str
-    """Name of the figure's file without extension, and prefix of the element ids of its SVG in the page."""
+    """Name of the plot's files without extension; also the prefix of the ids in its SVG in the page."""
     title: str
     caption: str
-    """Text below the figure that explains it."""
+    """Text below the plot that explains it."""
     figure: Figure
 
 
 def plots_of(
     tables: Tables, records: Sequence[GameSummary], run: SequentialRun | None, game: str, language: str
 ) -> tuple[Plot, ...]:
-    """The figures of a tournament's report.
+    """The plots of a tournament's report.
 
-    ``records`` are the games that ``tables`` count. ``run`` is the sequential test, ``None`` for a tournament without
-    one. ``game`` is the game's name.
+    ``records`` are the games that ``tables`` counts. ``run`` is the sequential test, ``None`` without one. ``game`` is
+    the game's name.
     """
     say = Catalogue(REPORTS, language)
     drawn = chart_language(language)
@@ -71,7 +71,7 @@ def plots_of(
 
 
 def search_statistics_plots(search_statistics: SearchStatistics, language: str) -> tuple[Plot, ...]:
-    """The figures of search statistics: mean nodes to each depth, and percentages of wrong null moves."""
+    """The plots of search statistics: mean nodes up to each depth, and percentages of wrong null-move cutoffs."""
     say, drawn = Catalogue(REPORTS, language), chart_language(language)
     return (
         _plot("nodes_to_depth", charts.iterations_chart(search_statistics, drawn), say),
@@ -84,13 +84,13 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
 
 
 LATEX = "tex"
-"""Format of tables in ``also_written_as``; the others are formats of figures."""
+"""Format of tables for ``also_written_as``; all other formats there are for plots."""
 _WANTED: ContextVar[Collection[str]] = ContextVar("formats of reports", default=())
 
 
 @contextmanager
 def also_written_as(endings: Collection[str]) -> Iterator[None]:
-    """Context manager in which reports are also written in the formats ``endings``: ``png``, ``pdf`` and ``LATEX``."""
+    """A context in which reports are also written in the formats ``endings``: ``png``, ``pdf`` and ``LATEX``."""
     token = _WANTED.set(endings)
     try:
         yield
@@ -99,15 +99,15 @@ def also_written_as(endings: Collection[str]) -> Iterator[None]:
 
 
 def wanted_formats() -> Collection[str]:
-    """The formats of the surrounding ``also_written_as``; empty without one."""
+    """The formats set by ``also_written_as``; empty outside of its context."""
     return _WANTED.get()
 
 
 def write_plots(directory: Path, plots: Sequence[Plot]) -> None:
-    """Write every figure into ``directory/plots`` as SVG and in formats of ``also_written_as``. Raises ``FileError``.
+    """Write all plots into ``directory/plots``, as SVG and in the formats set by ``also_written_as``.
 
-    If the folder already has files in further formats, these files are updated too. A figure is skipped if its SVG,
-    which is written last, is unchanged.
+    Files in other formats that already exist are updated too. A plot whose SVG file has not changed is skipped. Raises
+    ``FileError``.
     """
     from elolab.arena.reports.drawing.style import FORMATS, figure_file, svg_of
 

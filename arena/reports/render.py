@@ -1,7 +1,7 @@
-"""Renders pages from the templates in a package's folder, ``templates/*.html.j2``, in one language.
+"""Renders pages from the templates of a package, ``templates/*.html.j2``, in a language.
 
-Everything that a template prints is escaped, including messages, unless it is ``markupsafe.Markup``. jinja2 is imported
-when the first page is rendered.
+All text is escaped, including messages, unless it is ``markupsafe.Markup``. jinja2 is imported when the first page is
+rendered.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 REPORTS = "elolab.arena.reports"
-"""The package whose shared templates and messages every page may use."""
+"""The package whose templates and messages all pages may use."""
 
 
 def render(template: str, language: str, /, **values: Any) -> str:
-    """Render a template with ``values``.
+    """Render a template with ``values``; returns the page.
 
-    ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``; templates refer to each other
-    by such names. Templates call ``message`` for messages of their package and ``shell`` for messages that all pages
-    share; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a missing template, and ``KeyError``
+    ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``; templates include each other by
+    such names. A template calls ``message`` for a message of its own package and ``shell`` for a message of this
+    package; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a missing template and ``KeyError``
     for a missing message.
     """
     package = template.partition("/")[0]
@@ -37,9 +37,9 @@ def render(template: str, language: str, /, **values: Any) -> str:
 
 
 def markup_messages(package: str, language: str) -> Callable[..., Markup]:
-    """A function that returns a message of a package, by its key, as markup.
+    """A function that returns a package's message as markup. Its arguments are the message's key and fields.
 
-    It escapes the message and its fields, except fields that are already markup.
+    It escapes the message, and all fields that are not markup.
     """
 
     def message(key: str, /, **values: Any) -> Markup:
@@ -50,18 +50,18 @@ def markup_messages(package: str, language: str) -> Callable[..., Markup]:
 
 
 def asset(name: str) -> Markup:
-    """The text of a style sheet or script of this package, as markup to include in a page."""
+    """The text of a style sheet or script in this package's ``assets``, as markup to include in a page."""
     return Markup((resources.files(REPORTS) / "assets" / name).read_text("utf-8"))
 
 
 def board_script(game: str) -> Markup:
-    """The script with a game's boards, from the game's folder, to follow ``boards.js``; empty if there is none."""
+    """The script that draws a game's boards, to be included after ``boards.js``; empty if the game has none."""
     path = resources.files("elolab.engine.games") / game / "board.js"
     return Markup(path.read_text("utf-8") if path.is_file() else "")
 
 
 def picture(figure: Any, name: str, description: Markup) -> Markup:
-    """A figure as an SVG element in the page's colours.
+    """A figure as an SVG element in the colours of the page.
 
     ``name`` is the prefix of the ids in the element; ``description`` is for screen readers.
     """

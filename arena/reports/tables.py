@@ -1,4 +1,4 @@
-"""The tables of a tournament's report, as text in the report's language."""
+"""The tables of a tournament's report, as texts in the report's language."""
 
 from __future__ import annotations
 
@@ -28,14 +28,17 @@ from elolab.engine.language import Catalogue
 TEXT_COLUMNS = {
     "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
 }  # fmt: skip
-"""Titles, as keys of the messages ``column``, of the left-aligned columns; all others contain right-aligned numbers."""
+"""The left-aligned columns; all others contain numbers and are right-aligned.
+
+The names are keys of the table ``column`` in the message catalogue.
+"""
 
 
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
-    """Build a table; its column ``player``, or else its first column, names the rows.
+    """Create a table. The column ``player``, or else the first column, has the titles of the rows.
 
-    A column is ``title`` or ``title unit``. Titles are keys of the messages ``column``, units of the messages ``unit``;
-    other words are shown unchanged. ``say`` is the message catalogue of ``arena.reports``.
+    A column is given as ``title`` or ``title unit``: keys of the tables ``column`` and ``unit`` in the catalogue
+    ``say``. Words that are not in the catalogue are shown unchanged.
     """
     parts = [column.partition(" ") for column in columns]
     heads = tuple((_word(say, "column", title), _word(say, "unit", unit)) for title, _, unit in parts)
@@ -48,7 +51,7 @@ def _word(say: Catalogue, table: str, word: str) -> str:
 
 
 def standings_table(contents: Contents) -> TextTable:
-    """Every player's rating, results, and mean depth, nodes and time per move."""
+    """The standings: each player's rating and results, and its mean depth, nodes and time per move."""
     tables, arena = contents.tables, Catalogue(ARENA, contents.language)
     columns = (
         "#", "player", "rating Elo", "± Elo", "points", "games", "wins", "draws", "losses", "score %", "pairs pairs",
@@ -68,7 +71,10 @@ def standings_table(contents: Contents) -> TextTable:
 
 
 def placing_table(placing: Placing, language: str) -> TextTable:
-    """Places of all players, with points, tie-breaks and rounds (Swiss tournament) or the round reached (knockout)."""
+    """The final places of all players.
+
+    A Swiss tournament shows points, tie-breaks and rounds; a knockout shows the round that each player reached.
+    """
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:
         places = [
@@ -109,7 +115,7 @@ def encounters_table(placing: Placing, language: str) -> TextTable:
 
 
 def pairings_table(contents: Contents) -> TextTable:
-    """Results between every two players who met, one row for each pair of players."""
+    """The results of each pair of players who met, one row for each pair."""
     columns = ("player", "opponent", "Elo", "± Elo", "LOS %", "results", "score %")
     rank = {row.player: row.rank for row in contents.tables.standings}
     rows = [
@@ -125,7 +131,7 @@ def pairings_table(contents: Contents) -> TextTable:
 
 
 def search_statistics_table(contents: Contents) -> TextTable:
-    """Search statistics with one row per player; transposed if there are only a few players."""
+    """The search statistics, one row for each player. With few players, rows and columns are exchanged."""
     found = contents.search_statistics
     columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in SHOWN_COLUMNS))
     rows = []
@@ -144,7 +150,7 @@ def _transposed(table: TextTable, corner: str) -> TextTable:
 
 
 def search_ends_table(contents: Contents) -> TextTable:
-    """Number of searches, with their mean nodes and time, by player and by the reason that ended them."""
+    """The number of searches by player and by the reason that ended them, with mean nodes and time."""
     columns = ("player", "ended_by", "searches", "share %", "nodes mean", "time ms_mean")
     rows = [
         (
@@ -159,7 +165,7 @@ def search_ends_table(contents: Contents) -> TextTable:
 
 
 def iterations_table(contents: Contents) -> TextTable:
-    """Mean nodes and time of each iteration, and its branching factor, by player."""
+    """Mean nodes, mean time and branching factor of each iteration, by player."""
     columns = (
         "player", "depth plies", "searches", "nodes mean", "time ms_mean", "nodes_to_depth mean", "branching factor",
     )  # fmt: skip
@@ -176,14 +182,17 @@ def iterations_table(contents: Contents) -> TextTable:
 
 
 def players_table(contents: Contents) -> TextTable:
-    """Search limit and settings of each player."""
+    """The search limit and settings of each player."""
     game, say = contents.spec.game, contents.say
     rows = [(player.name, str(player.limits), setting_text(player, game, say)) for player in contents.spec.players]
     return _table(say, ("player", "limit", "setting"), rows)
 
 
 def variations_table(contents: Contents) -> TextTable:
-    """Number of moves by player and kind of finding about variations, mates, scores and depths; kinds that occur."""
+    """How many of each player's moves have a faulty variation, mate, score or depth.
+
+    One column for each kind of fault that occurs.
+    """
     kinds = [kind for kind in KINDS if any(count.counts[kind] for count in contents.variations)]
     rows = [
         (
@@ -196,7 +205,7 @@ def variations_table(contents: Contents) -> TextTable:
 
 
 def _found_text(count: VariationCount, kind: str) -> str:
-    """A number of moves, with the game and the ply of the first: ``3 (12:40)``."""
+    """A number of moves and, in brackets, the game and ply of the first: ``3 (12:40)``."""
     if not count.counts[kind]:
         return "0"
     game, ply = count.first[kind]

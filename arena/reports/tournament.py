@@ -1,4 +1,4 @@
-"""The report of a tournament, match or sequential test as a document."""
+"""The report of a tournament, match or sequential test, as a ``Document``."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from elolab.arena.statistics.standings import rating_reference
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
-"""Names of the figures that other sections show, so that the section on figures omits them."""
+"""Names of the plots that have their place in other sections, so that the section of plots omits them."""
 
 
 def tournament_document(contents: Contents) -> Document:
-    """Build the complete report of a tournament."""
+    """Create the complete report of a tournament."""
     say, spec = contents.say, contents.spec
     return Document(
         title=spec.name,
@@ -43,7 +43,7 @@ def tournament_document(contents: Contents) -> Document:
 
 
 def _headline(contents: Contents) -> tuple[Block, ...]:
-    """Blocks of the short summary: a match's figures, and the standings."""
+    """The blocks of the short summary: the standings and, for a match, its main numbers."""
     standings = tables.standings_table(contents)
     if contents.runs or not is_match(contents.spec) or not contents.records:
         return (standings,)

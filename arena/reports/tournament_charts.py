@@ -1,6 +1,6 @@
-"""The figures of a tournament's report.
+"""The charts of a tournament's report.
 
-Every chart function takes its data and a language and returns a figure. matplotlib is imported on the first call.
+Each chart function receives its data and a language, and returns a figure. matplotlib is imported on the first call.
 """
 
 from __future__ import annotations
@@ -51,24 +51,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""Fill colour for games won by each side, by the side's English name; it is the same in the light and dark themes."""
+"""Colours of bars for games won by a side, by the side's English name; the page's theme does not change them."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
-"""Maximum width of a player's name next to a chart, in columns of a monospaced font."""
+"""Maximum width of players' names next to a chart, in characters; wide characters count twice."""
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
-"""Maximum number of lines for which a chart has a legend."""
+"""Maximum number of lines up to which a chart has a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum number of players for which the crosstable names every row; with more, it numbers every tenth row."""
+"""Maximum number of players up to which the crosstable chart names every row; above, it numbers every tenth row."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum number of players for which the crosstable's cells show scores; with more, it has a colour bar."""
+"""Maximum number of players up to which the crosstable chart has scores in its cells; above, it has a colour bar."""
 DARK_SCORE = 85.0
-"""Score in percent from which a cell of the crosstable is so dark that its text is light."""
+"""Score in percent from which a cell of the crosstable chart is so dark that its text must be light."""
 NARROW_SEGMENT = 6.0
-"""Smallest share of a bar, in percent, that a segment needs for its count to be shown."""
+"""Minimum width of a bar's segment, in percent of the bar, at which its count is shown."""
 HALO_POINTS = 1.2
-"""Width, in points, of the outline in the background's colour between an interval and the bar below it."""
+"""Width, in points, of the background-coloured outline that separates an interval from the bar below it."""
 
 
 def _say(language: str) -> Catalogue:
@@ -76,9 +76,8 @@ def _say(language: str) -> Catalogue:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """Forest plot: every player's rating with its 95 % interval, best on top.
-
-    The row of a player without games is empty.
+    """A forest plot of the players' ratings with 95 % intervals, best on top. A player without games has an empty
+    row.
     """
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
@@ -102,7 +101,7 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """Stacked bars: share of each pair outcome by player, and each player's score with its 95 % interval."""
+    """A chart of stacked bars: shares of the five pair outcomes, and the score with its 95 % interval, by player."""
     rows = tables.standings
     figure, axes = single_axes(1.9 + 0.4 * len(rows))
     say = _say(language)
@@ -144,18 +143,18 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""The course of values during a run: a list of numbers of complete pairs, and a list of lists of values.
+"""Values during a run: numbers of complete pairs, and for each number a list of values.
 
-Both lists have the same length, at most ``CONVERGENCE_POINTS``.
+Both lists are equally long, at most ``CONVERGENCE_POINTS``.
 """
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Values of ``figures`` for the results of the first games of the schedule, for growing numbers of games.
+    """Compute values at up to ``CONVERGENCE_POINTS`` moments of a run, from the games up to each moment.
 
-    ``figures`` computes a list of values from the games counted so far.
+    ``figures`` computes the values from the games counted so far. Games are in schedule order.
     """
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
@@ -169,7 +168,7 @@ def _course(
 
 
 def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Course of the ratings of all players, which are in the order of the standings."""
+    """The ratings of all players during a run, in the order of the standings."""
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
 
@@ -181,9 +180,9 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """Course of the first player's Elo relative to the second player.
+    """The Elo difference of a match during its run: first player minus second player.
 
-    The three values are the Elo and the lower and upper bounds of its 95 % interval, which may be infinite.
+    Each moment has three values: the Elo, and the lower and upper bounds of its 95 % interval, which may be infinite.
     """
 
     def elo(counter: PairCounter) -> list[float]:
@@ -194,7 +193,7 @@ def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """Elo of a match's first player relative to the second, with 95 % intervals, by number of pairs played."""
+    """A chart of the Elo difference of a match, first minus second player, with 95 % intervals, by number of pairs."""
     pairs, course = match_course(tables, records)
     figure, axes = single_axes(3.6)
     say = _say(language)
@@ -221,7 +220,7 @@ def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) 
 
 
 def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """Line chart: ratings of all players by number of complete pairs, in schedule order."""
+    """A line chart of the ratings of all players by number of complete pairs, in schedule order."""
     pairs, ratings = convergence(tables, records)
     figure, axes = _lines_figure(len(tables.standings), 3.6)
     names = [row.player for row in tables.standings]
@@ -246,16 +245,16 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
 
 
 def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
-    """Create a figure that is high enough for a legend with ``lines`` entries."""
+    """Create an empty figure, high enough for a legend with ``lines`` entries."""
     return single_axes(height_inches if lines <= 9 or lines > MAX_LEGEND else 1.0 + 0.25 * lines)
 
 
 def _draw_lines(
     axes: Axes, names: Sequence[str], curves: Sequence[tuple[Sequence[float], Sequence[float]]], **style: Any
 ) -> None:
-    """Draw a line for each player, in its own colour and style; ``style`` has further arguments for ``Axes.plot``.
+    """Draw a line for each player in its own colour and style. ``style`` is passed to ``Axes.plot``.
 
-    Each curve is a pair of sequences: the x and the y coordinates of its points.
+    Each curve is a pair of the x coordinates and the y coordinates of its points.
     """
     for place, (name, curve) in enumerate(zip(shorten_unique(names, LEGEND_COLUMNS), curves, strict=True)):
         axes.plot(*curve, LINE_STYLES[place // len(SERIES) % len(LINE_STYLES)], color=SERIES[place % len(SERIES)],
@@ -263,9 +262,9 @@ def _draw_lines(
 
 
 def _name_lines(figure: Figure, axes: Axes) -> None:
-    """Add a legend to the right, and widen lines that coincide so that all are visible.
+    """Add a legend on the right, and widen coinciding lines so that all are visible.
 
-    Does neither for more than ``MAX_LEGEND`` lines.
+    Does nothing for more than ``MAX_LEGEND`` lines.
     """
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if len(lines) <= MAX_LEGEND:
@@ -274,7 +273,10 @@ def _name_lines(figure: Figure, axes: Axes) -> None:
 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
-    """Bars: games by reason, split by result; ``sides`` are keys of ``SIDES``, ``side_names`` their shown names."""
+    """A bar chart of games by the reason that ended them, split by result.
+
+    ``sides`` are the keys of the first and second side in ``SIDES``; ``side_names`` are their names in ``language``.
+    """
     say, endings = _say(language), Catalogue("elolab.engine", language)
     rows = tables.endings
     figure, axes = single_axes(1.4 + 0.32 * max(1, len(rows)))
@@ -306,7 +308,7 @@ def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str,
 
 
 def sequential_chart(run: SequentialRun, language: str) -> Figure:
-    """The log-likelihood ratio of a sequential test after each pair, between its bounds."""
+    """A chart of the log-likelihood ratio of a sequential test after each pair, with its bounds."""
     figure, axes = single_axes(3.2)
     test, pairs = run.state, run.counts.pairs
     say = _say(language)
@@ -334,7 +336,7 @@ def sequential_chart(run: SequentialRun, language: str) -> Figure:
 
 
 def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
-    """Stacked histogram of game lengths in plies, for decisive games and draws."""
+    """A stacked histogram of game lengths in plies, for decisive games and draws."""
     import numpy as np
 
     figure, axes = single_axes(2.9)
@@ -359,7 +361,7 @@ def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
 
 
 def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """Mean nodes from the start of a search to the end of each depth, on a logarithmic scale, by player."""
+    """A chart of the mean number of nodes up to the end of each depth, by player, on a logarithmic scale."""
     figure, axes = _lines_figure(len(search_statistics.totals), 3.4)
     rows = [iteration_rows(name, total) for name, total in search_statistics.totals.items()]
     curves = [([row["depth_plies"] for row in own], [row["mean_nodes_to_depth"] for row in own]) for own in rows]
@@ -377,11 +379,10 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """Line chart of errors of the null move, by the mover's material.
+    """A line chart of errors of null-move pruning by the material of the side to move, summed over all players.
 
     One line is the percentage of verification searches that refuted the cutoff, the other the percentage of sampled
-    cutoffs that were wrong. The counts are sums over all players. Each percentage is shown with Wilson's 95 % interval
-    and its number of cases.
+    cutoffs that were wrong. Each point has Wilson's 95 % interval and its number of cases.
     """
     import numpy as np
 
@@ -419,9 +420,9 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
 
 def wilson_interval(found: int, cases: int) -> tuple[float, float]:
-    """Bounds of Wilson's 95 % interval ("Probable inference", 1927) of the share ``found / cases``, from 0 to 1.
+    """Wilson's 95 % interval ("Probable inference", 1927) for the share ``found / cases``: its bounds, from 0 to 1.
 
-    ``cases`` is at least 1.
+    ``cases`` must be at least 1.
     """
     square = INTERVAL_DEVIATIONS**2
     share = found / cases
@@ -435,7 +436,9 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """Heat map: score in percent of the row's player against the column's; columns are labelled by row number."""
+    """A heat map of the score in percent of the row's player against the column's. Columns have row numbers as
+    labels.
+    """
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""Writes the files of a tournament: games as PGN, tables as CSV, the report as HTML and Markdown, and plots."""
+"""Writes the files of a tournament: games as PGN, tables as CSV, the report as HTML and Markdown, and the plots."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ GAME_COLUMNS = (
 
 @dataclass(frozen=True)
 class Exports:
-    """The results of a tournament, and the path of its report if one was written."""
+    """The results of a tournament, and the path of the report if one was written."""
 
     digest: str
-    """Digest of all games that belong to the result, in schedule order."""
+    """Digest of the games that count, in schedule order."""
     report: Path | None
-    """Path of report.html; ``None`` if nothing was written."""
+    """Path of ``report.html``; ``None`` if no files were written."""
     tables: Tables
     sequential: SequentialRun | None
-    """The sequential test; ``None`` for a tournament without one."""
+    """The sequential test; ``None`` if the tournament has none."""
     placing: Placing | None = None
-    """Places of the players of a Swiss tournament or a knockout; ``None`` for other formats."""
+    """Final ranking of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
     variations: tuple[VariationCount, ...] = ()
-    """Scores and variations that players announced, and the faults in them; empty if nothing was written."""
+    """How many announced scores and variations each player has, and their faults; empty if no files were written."""
 
 
 def folder_beside_runs(directory: Path) -> Path:
-    """Create the folder of a report if it is missing; returns its path.
+    """Create the folder of a report, unless it exists; returns its path.
 
-    Raises ``UserError`` if it contains a run or cannot be created.
+    Raises ``UserError`` if the folder contains a run or cannot be created.
     """
     if (directory / STORE_NAME).exists():
         raise UserError(f"{directory}: already holds a run", OTHER_FOLDER)
@@ -75,11 +75,12 @@ def export(
     directory: Path | None = None,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write games.pgn, games.csv, the tables and the report into a folder, by default the store's.
-
-    ``pgn_detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``. Games after the end of a
-    sequential test are marked in the files and left out of every table. Games are read once, one at a time. Returns the
+    """Write ``games.pgn``, ``games.csv``, the tables and the report into a folder, by default the store's; returns the
     results.
+
+    ``pgn_detail`` is the amount of detail in ``games.pgn``, one of ``arena.notation.pgn.DETAILS``. Games after the end
+    of a sequential test are marked in these two files and do not count in the tables. Games are read once, one at a
+    time.
     """
     directory = directory or store.directory
     withdrawals = withdrawals_of(store)
@@ -94,7 +95,7 @@ def export(
 
 
 def figures(spec: TournamentSpec, store: Store) -> Exports:
-    """Compute the result of ``export`` without writing files."""
+    """Compute the results of a tournament without writing files."""
     withdrawals, outcomes = withdrawals_of(store), [*store.outcomes()]
     count = games_that_count(spec, outcomes, withdrawals)
     records = (record for record in store.iterate() if record.pairing.number < count)
@@ -113,10 +114,10 @@ def export_joint(
     language: str,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write all files of a joint report into a folder.
+    """Write all files of a joint report into a folder; returns the results.
 
-    ``records`` are the games of all runs under their joint numbers. ``runs`` has the folder and the specification of
-    each run; ``notes`` are explanations and warnings for the reader.
+    ``records`` are the renumbered games of all runs. ``runs`` has the folder and the specification of each run.
+    ``notes`` are explanations and warnings for the reader.
     """
     count = len(records)
     players = played_as(spec.players, spec.game)
@@ -142,9 +143,10 @@ def exported(
     players: Mapping[str, PlayedAs] = MappingProxyType({}),
     pgn_detail: str = DETAILS[0],
 ) -> Iterator[Iterator[GameRecord]]:
-    """Yield an iterator over the records that also writes each record into games.pgn and games.csv.
+    """Write games to ``games.pgn`` and ``games.csv`` while they are read: a context that yields an iterator over
+    ``records``.
 
-    Leaving the context replaces both files. Games with number ``count`` or higher are marked as not counted.
+    The end of the context replaces both files. Games with number ``count`` or higher are marked as not counted.
     ``players`` and ``pgn_detail`` are as for ``GameWriter``.
     """
     with replacing(directory / PGN_NAME) as pgn, replacing(directory / "games.csv") as stream:
@@ -186,9 +188,11 @@ def read_contents(
     players: Mapping[str, PlayedAs] | None = None,
     language: str,
 ) -> Contents:
-    """Read the games once, in schedule order; returns the contents of the report, with the games packed for its page.
+    """Read the games once, in schedule order, and compute the contents of the report.
 
-    Games with number ``planned_games`` or higher ended after a sequential test was decided, and do not count.
+    Games with the number ``planned_games`` or higher do not count, because a sequential test was decided before them.
+    In a joint report, ``runs`` has each run's folder and specification. Chunks of games may be written into
+    ``directory``.
     """
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)
@@ -220,7 +224,7 @@ def read_contents(
 
 
 def write_contents(directory: Path, contents: Contents) -> Path:
-    """Write all files of a report except the games; returns the path of report.html. Raises ``FileError``."""
+    """Write all files of a report except the games; returns the path of ``report.html``. Raises ``FileError``."""
     tables, placing, search_statistics = contents.tables, contents.placing, contents.search_statistics
     if placing is not None:
         replace_file(directory / "placing.csv", frame_csv(placing.frame()))

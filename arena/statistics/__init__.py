@@ -1,1 +1,1 @@
-"""Statistics of results, as pure functions."""
+"""Statistics of match results, as pure functions."""

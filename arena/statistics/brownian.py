@@ -1,9 +1,9 @@
-"""Brownian motion with drift, stopped at two bounds: a model of a sequential test's log-likelihood ratio.
+"""Brownian motion with drift, stopped at two bounds: a model of the log-likelihood ratio in a sequential test.
 
-Time is scaled so that the variance grows by 1 per unit. Probabilities come from reflected paths: a motion between two
-bounds is an alternating sum of free motions from the images of its start (Darling and Siegert, "The first passage
-problem for a continuous Markov process", 1953). Products of huge and tiny numbers are computed as logarithms, so that
-no drift or duration overflows.
+The unit of time is chosen so that the variance grows by 1 per unit. Probabilities come from reflected paths: a motion
+between two bounds is an alternating sum of free motions that start from the mirror images of its start (Darling and
+Siegert, "The first passage problem for a continuous Markov process", 1953). Products of very large and very small
+numbers are computed as logarithms, so that no drift or duration overflows.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import math
 import numpy as np
 
 DEVIATIONS_THAT_MATTER = 9.0
-"""Distance of an image of the start, in standard deviations, beyond which it contributes less than 1e-17."""
+"""Distance in standard deviations beyond which a mirror image of the start contributes less than 1e-17."""
 NODES = 120
-"""Number of points at which ``expected_duration`` evaluates its integral."""
+"""Number of points at which ``expected_duration`` evaluates its integrand."""
 NEGLIGIBLE_EXPONENT = 30.0
-"""Natural logarithm, negated, of a probability that does not change a mean duration."""
+"""Exponent (natural logarithm, negated) of a probability that is too small to influence a mean duration."""
 MAX_DIRECT = 25.0
-"""Number of standard deviations below the mean down to which ``log_normal_cdf`` uses ``math.erfc``.
+"""Number of standard deviations below the mean up to which ``log_normal_cdf`` uses ``math.erfc``.
 
 Farther below, it uses an asymptotic series.
 """
 
 
 def worse_outcome_probability(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
-    """Probability that a motion from 0 has a worse outcome than stopping at ``end`` after ``duration``.
+    """Probability that a motion from 0 has a worse outcome than being at ``end`` after ``duration``.
 
-    The worst outcome is to reach ``lower`` early. Better ones are, in this order, to reach it late, to be between the
-    bounds at ``duration`` (the higher the better), to reach ``upper`` late, and to reach it early. ``end`` may be
-    either bound. The probability falls as ``drift``, which is per unit of time, rises. Raises ``ValueError`` unless
-    ``lower < 0 < upper`` and ``lower <= end <= upper``.
+    The worst outcome is an early stop at ``lower``. Better outcomes are, in this order, a later stop at ``lower``, a
+    position between the bounds after ``duration`` (the higher the better), a late stop at ``upper``, and an early stop
+    at ``upper``. ``end`` may be a bound. ``drift`` is per unit of time; the probability falls as it rises. Raises
+    ``ValueError`` unless ``lower < 0 < upper`` and ``lower <= end <= upper``.
     """
     if not (lower < 0 < upper and lower <= end <= upper and duration >= 0):
         raise ValueError(f"bounds {lower}, {upper}, duration {duration} and end {end} do not fit together")
@@ -42,22 +42,22 @@ def worse_outcome_probability(lower: float, upper: float, drift: float, duration
 
 
 def upper_bound_probability(lower: float, upper: float, drift: float, duration: float) -> float:
-    """Probability that a motion from 0 reaches ``upper`` within ``duration`` without reaching ``lower`` first."""
+    """Probability that a motion from 0 reaches ``upper`` within ``duration`` without reaching ``lower`` before."""
     if duration <= 0:
         return 0.0
     return min(1.0, max(0.0, _reached_lower(-upper, -lower, -drift, duration)))
 
 
 def lower_bound_probability(lower: float, upper: float, drift: float, duration: float) -> float:
-    """Probability that a motion from 0 reaches ``lower`` within ``duration`` without reaching ``upper`` first."""
+    """Probability that a motion from 0 reaches ``lower`` within ``duration`` without reaching ``upper`` before."""
     return upper_bound_probability(-upper, -lower, -drift, duration)
 
 
 def expected_duration(lower: float, upper: float, drift: float, longest: float) -> float:
-    """Mean time until a motion from 0 reaches a bound, or ``longest`` if that is earlier.
+    """Mean time until a motion from 0 reaches a bound; the motion ends at the time ``longest`` at the latest.
 
-    The mean is the integral of the probability that no bound has been reached. That probability falls at least as fast
-    as an exponential function, so that the integral ends where it no longer matters.
+    The mean is the integral of the probability that no bound has been reached. That probability falls at least
+    exponentially, so the integral is cut off where it is negligible.
     """
     rate = ((math.pi / (upper - lower)) ** 2 + drift**2) / 2
     end = min(longest, NEGLIGIBLE_EXPONENT / rate + (upper - lower) / max(abs(drift), 1 / (upper - lower)))
@@ -72,13 +72,13 @@ def expected_duration(lower: float, upper: float, drift: float, longest: float) 
 
 
 def _images(lower: float, upper: float, duration: float) -> range:
-    """Indices of the images of the start that contribute to a probability; they do not depend on the drift."""
+    """Indices of the mirror images of the start that contribute to a probability. They do not depend on the drift."""
     furthest = math.ceil(DEVIATIONS_THAT_MATTER * math.sqrt(duration) / (2 * (upper - lower))) + 1
     return range(-furthest, furthest + 1)
 
 
 def _reached_lower(lower: float, upper: float, drift: float, duration: float) -> float:
-    """Probability that ``lower`` is reached within ``duration`` without reaching ``upper`` first."""
+    """Probability that ``lower`` is reached within ``duration`` without reaching ``upper`` before."""
     root = math.sqrt(duration)
     total = 0.0
     for number in _images(lower, upper, duration):
@@ -92,7 +92,9 @@ def _reached_lower(lower: float, upper: float, drift: float, duration: float) ->
 
 
 def _between(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
-    """Probability that neither bound is reached within ``duration`` and the motion is then below ``end``."""
+    """Probability that neither bound is reached within ``duration`` and that the motion is below ``end`` at that
+    time.
+    """
     root = math.sqrt(duration)
     total = 0.0
     for number in _images(lower, upper, duration):

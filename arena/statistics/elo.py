@@ -1,8 +1,8 @@
-"""Scores, Elo, intervals and sequential tests as pure functions of counts.
+"""Scores, Elo, confidence intervals and sequential tests as pure functions of counts.
 
-Elo is logistic Elo, positive when the player whose results are counted is the stronger. Intervals are 95 %. Games
-played from the same opening with colours swapped form a pair; their five outcomes are the pentanomial. No result is
-ever NaN: bounds are infinite where the counts carry no information.
+Elo is logistic Elo, from the view of the player whose results are counted. Intervals are 95 %. A pair is two games from
+the same opening with colours swapped; the counts of its five outcomes are the pentanomial. No result is ever NaN:
+bounds are infinite if the counts contain no information.
 """
 
 from __future__ import annotations
@@ -23,12 +23,9 @@ NATURAL_TO_ELO = 400 / math.log(10)
 NORMALIZED_UNIT = 800 / math.log(10)
 """Normalized Elo per standard deviation of a game's score."""
 EMPTY_COUNT = 1e-3
-"""Replaces a count of zero in a likelihood, so that its logarithm exists."""
+"""Value that replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Precision of Newton's method in ``_tilted``.
-
-It ends when a step is shorter than this share of the distance to the nearer pole.
-"""
+"""Precision at which Newton's method ends in ``_tilted``: a step relative to the distance from the nearer pole."""
 LEAST_NOISE = 0.2
 """Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
@@ -38,12 +35,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate from counts, from the view of the counted player."""
+    """Estimates of a player's strength from counts of its results."""
 
     score: float
-    """Mean score of a game, 0 to 1; 1/2 without games."""
+    """Mean score of a game, 0 to 1; 0.5 without games."""
     standard_error: float
-    """Standard error of ``score`` from the spread of results: 0 if all are equal, infinite without games."""
+    """Standard error of ``score``, computed from the spread of the results; 0 if all are equal, infinite without
+    games.
+    """
     score_low: float
     score_high: float
     """Upper bound of the 95 % interval of ``score``, 0 to 1; ``score_low`` is the lower bound."""
@@ -53,16 +52,16 @@ class Estimate:
     elo_low: float
     elo_high: float
     normalized_elo: float
-    """Normalized Elo: ``score - 1/2`` in standard deviations of a game's score, times 800 / ln 10."""
+    """Normalized Elo: ``score - 0.5`` in standard deviations of a game's score, times 800 / ln 10."""
     los: float
-    """Likelihood of superiority: the probability that the player is the stronger, 0 to 1."""
+    """Likelihood of superiority: the probability, 0 to 1, that the player is the stronger one."""
     pairs_ratio: float | None
-    """Pairs won divided by pairs lost; 1 if there are neither, ``None`` for unpaired games."""
+    """Ratio of won to lost pairs; 1 if there are neither, ``None`` for unpaired games."""
 
 
 @dataclass(frozen=True)
 class Pentanomial:
-    """Counts of the outcomes of pairs, from one player's view, worst first: LL, LD, WL or DD, WD, WW.
+    """Counts of a player's five pair outcomes, worst first: LL, LD, WL or DD, WD, WW.
 
     L is a lost, D a drawn and W a won game.
     """
@@ -103,7 +102,7 @@ class Pentanomial:
 
 @dataclass(frozen=True)
 class Trinomial:
-    """Counts of unpaired games, from one player's view."""
+    """Counts of a player's won, drawn and lost games, without pairs."""
 
     wins: int
     draws: int
@@ -148,7 +147,7 @@ def elo_of_score(score: float) -> float:
 
 
 def score_of_elo(elo: float) -> float:
-    """Expected score at a difference in logistic Elo."""
+    """Expected score, 0 to 1, at a difference in logistic Elo."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
@@ -159,9 +158,9 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -> Estimate:
-    """The estimate from counts of games or pairs, lowest score first; their scores are equally spaced from 0 to 1.
+    """The estimate from counts of games or pairs, worst outcome first. Outcomes have equally spaced scores from 0 to 1.
 
-    ``games_per_item`` is 1 for games and 2 for pairs; ``ratio`` is the result's ``pairs_ratio``.
+    ``games_per_item`` is 1 for games and 2 for pairs; ``ratio`` becomes ``pairs_ratio``.
     """
     total = sum(counts)
     if not total:
@@ -215,7 +214,11 @@ def sequential_test(
     alpha: float = 0.05,
     beta: float = 0.05,
 ) -> SequentialTest:
-    """The generalised sequential probability ratio test; ``alpha`` and ``beta`` are its error probabilities."""
+    """Compute the state of a generalised sequential probability ratio test from the counts.
+
+    ``elo_lower`` and ``elo_upper`` are the hypotheses H0 and H1, on the scale ``model``; ``alpha`` and ``beta`` are the
+    error probabilities. Raises ``ValueError`` unless both are between 0 and 0.5.
+    """
     if not (0 < alpha < 0.5 and 0 < beta < 0.5):
         raise ValueError(f"alpha {alpha} and beta {beta} must lie between 0 and 1/2")
     ratio = log_likelihood_ratio(counts, elo_lower, elo_upper, model)
@@ -226,11 +229,11 @@ def sequential_test(
 def log_likelihood_ratio(
     counts: Pentanomial | Trinomial, elo_lower: float, elo_upper: float, model: str = "normalized"
 ) -> float:
-    """Natural logarithm of the ratio of the likelihood under ``elo_upper`` to the likelihood under ``elo_lower``.
+    """Natural logarithm of the likelihood ratio of ``elo_upper`` to ``elo_lower``.
 
     Each likelihood is the maximum over all distributions of outcomes that agree with the hypothesis. In the logistic
-    model, a hypothesis sets their mean score; in the normalized model, it sets the distance of the mean from 1/2 in
-    standard deviations. Zero counts are replaced by ``EMPTY_COUNT``.
+    model a hypothesis fixes the mean score. In the normalized model it fixes the distance of the mean from 0.5 in
+    standard deviations. Counts of zero are replaced by ``EMPTY_COUNT``.
     """
     games_per_item = 2 if isinstance(counts, Pentanomial) else 1
     rows = np.array([counts.counts], float)
@@ -242,8 +245,8 @@ def log_likelihood_ratios(
 ) -> Array:
     """Log-likelihood ratios of many tests at once, shape (tests,); see ``log_likelihood_ratio``.
 
-    ``counts`` has shape (tests, outcomes), with outcomes in ascending order of score. They are outcomes of games if
-    ``games_per_item`` is 1, of pairs if it is 2.
+    ``counts`` has shape (tests, outcomes), with the worst outcome first. ``games_per_item`` is 1 for outcomes of games
+    and 2 for outcomes of pairs.
     """
     if model not in SPRT_MODELS:
         raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
@@ -261,15 +264,17 @@ def log_likelihood_ratios(
 
 
 def _distributions_with_score(observed: Array, score: float) -> Array:
-    """The most likely distribution with mean ``score``, for each row of observed frequencies, which are positive."""
+    """For each row of observed frequencies, the most likely distribution with the mean ``score``.
+
+    All frequencies must be positive.
+    """
     return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
 def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
-    """The most likely distribution, for each row, whose mean exceeds 1/2 by ``deviations`` standard deviations.
+    """For each row, the most likely distribution whose mean is ``deviations`` standard deviations above 0.5.
 
-    The constraint is not linear. It is linearised at the current distribution, starting from the uniform one, in at
-    most 10 iterations.
+    The constraint is not linear. It is linearised at the current distribution, from the uniform one on, up to 10 times.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])
@@ -291,10 +296,10 @@ def _outcome_scores(observed: Array) -> Array:
 
 
 def _tilted(observed: Array, direction: Array) -> Array:
-    """Each row of ``observed / (1 + theta direction)``, with theta such that the mean of ``direction`` is 0.
+    """Compute ``observed / (1 + theta direction)`` for each row, with a theta that makes the mean of ``direction`` 0.
 
-    The mean has a pole on each side of theta = 0, where a denominator is 0. Between them it decreases with theta, so
-    Newton's method with bisection as a fallback always converges.
+    The mean has a pole on each side of theta = 0, where a denominator is 0. Between the poles it decreases with theta.
+    Newton's method, with bisection as a fallback, therefore always converges.
     """
     low, high = left_pole, right_pole = -1 / direction.max(axis=-1), -1 / direction.min(axis=-1)
     theta = np.zeros_like(low)
@@ -313,15 +318,15 @@ def _tilted(observed: Array, direction: Array) -> Array:
 
 @dataclass(frozen=True)
 class SequentialEstimate:
-    """An estimate after a sequential test, corrected for the bias due to stopping."""
+    """Estimates after a sequential test, corrected for the bias due to early stopping."""
 
     elo: float
-    """Median-unbiased estimate in logistic Elo, whatever the model of the hypotheses."""
+    """Median-unbiased estimate in logistic Elo, also if the hypotheses are in normalized Elo."""
     elo_low: float
     elo_high: float
     """Upper bound of the 95 % interval in logistic Elo; ``elo_low`` is the lower bound."""
     los: float
-    """Likelihood of superiority, 0 to 1."""
+    """Likelihood of superiority: the probability, 0 to 1, that the player is the stronger one."""
 
     @property
     def elo_error(self) -> float:
@@ -340,12 +345,12 @@ def estimate_after_test(
 ) -> SequentialEstimate:
     """The median-unbiased estimate from a sequential test that has stopped or is still running.
 
-    The model of the log-likelihood ratio is a Brownian motion that stops at the bounds of the test. At the estimated
-    strength, the observed outcome is the median of all outcomes. At the lower and the upper bound of the interval, it
-    is the 97.5 and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate uses the
-    observed variance of results. Each bound of the interval uses the variance for which a match with the same counts
-    has that bound. So the interval equals that of a match if the test never came near its bounds. ``batch`` is the
-    number of pairs (or of games, for a ``Trinomial``) between interim analyses.
+    The log-likelihood ratio is modelled as a Brownian motion that stops at the bounds of the test. At the estimated
+    strength, the observed outcome is the median of all outcomes. At the lower and upper bounds of the interval it is
+    the 97.5 % and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate uses the
+    observed variance of results. Each bound uses the variance that gives the same bound in a match with these counts;
+    the interval therefore equals the interval of a match if the test never came near its bounds. ``batch`` is the
+    number of pairs, or of games for a ``Trinomial``, between interim analyses.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)
@@ -369,7 +374,7 @@ def estimate_after_test(
 def _hypotheses_as_scores(
     counts: Pentanomial | Trinomial, test: SequentialTest, variance: float
 ) -> tuple[float, float]:
-    """Mean scores that correspond to the lower and upper hypotheses if ``variance`` is the variance of results."""
+    """The mean scores that correspond to both hypotheses, lower first. ``variance`` is the variance of a result."""
     if test.model == "logistic":
         return score_of_elo(test.elo_lower), score_of_elo(test.elo_upper)
     deviation = math.sqrt((2 if isinstance(counts, Pentanomial) else 1) * variance) / NORMALIZED_UNIT
@@ -381,9 +386,9 @@ def _worse_outcome(
 ) -> float:
     """Probability that the test has a worse outcome than the observed one if the true mean score is ``score``.
 
-    ``variance`` is the variance of a result; ``_noise_of_ratio`` describes ``noise``. Interim analyses come
-    only after whole batches, so the ratio is beyond its bound when a test ends. The modelled motion therefore stops at
-    that ratio, but half a batch earlier. The farther the ratio is beyond its bound, the smaller is this correction.
+    ``variance`` is the variance of a result; ``_noise_of_ratio`` describes ``noise``. Because interim analyses are only
+    made after whole batches, the ratio of a stopped test is beyond its bound. The modelled motion therefore stops at
+    that ratio, but half a batch earlier. This correction becomes smaller the farther the ratio is beyond the bound.
     """
     total = sum(counts.counts)
     low, high = _hypotheses_as_scores(counts, test, variance)
@@ -404,10 +409,11 @@ def _worse_outcome(
 def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
     """Variance of the log-likelihood ratio, relative to its variance if the variance of results were known.
 
-    The ratio is proportional to the difference between the mean and a fixed score, divided by a power (1/2 or 1) of the
-    observed variance. Rare results change both the mean and the variance. Let d be the power times the difference, in
-    standard deviations. By the delta method the result is 1 - 2 d skewness + d^2 (kurtosis - 1). It is limited to the
-    range from ``LEAST_NOISE`` to 1, because the approximation is too coarse outside.
+    The ratio is proportional to the mean minus a fixed score, divided by the observed variance or its square root. Rare
+    results change both the mean and the variance. Let p be this power of the variance, 1 or 1/2, and let d be p times
+    the difference in standard deviations. By the delta method the relative variance is 1 - 2 d skewness + d^2 (kurtosis
+    - 1). The approximation is too coarse outside the range from ``LEAST_NOISE`` to 1, so the result is clipped to that
+    range.
     """
     shares = np.array(counts.counts) / sum(counts.counts)
     scores = np.linspace(0, 1, len(shares)) - counts.score

@@ -1,1 +1,1 @@
-"""The common parts of all figures: style, file formats, and marks that prevent misreading."""
+"""The common parts of all plots: style, file formats, and marks that prevent misreading."""

@@ -1,4 +1,4 @@
-"""Finds a font with Chinese characters for the figures, if this machine has one."""
+"""Finds a font with Chinese characters for plots, if this machine has one."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import functools
 from pathlib import Path
 
 LATIN = "DejaVu Sans"
-"""Name of the font for Latin text, which matplotlib includes."""
+"""Name of the font for Latin text; matplotlib includes it."""
 CHINESE = (
     "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "Source Han Sans CN", "PingFang SC", "Hiragino Sans GB",
     "Heiti SC", "STHeiti", "Microsoft YaHei", "SimHei", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Noto Sans CJK TC",
     "Noto Sans CJK JP", "Droid Sans Fallback", "Arial Unicode MS",
 )  # fmt: skip
-"""Names of fonts with simplified Chinese, best first; matplotlib names a collection after its first font."""
+"""Names of fonts with simplified Chinese characters, best first.
+
+A font collection (``.ttc``) appears under the name of its first font, because matplotlib reads only that one.
+"""
 FILES = (
     "notosanscjk", "notosanssc", "sourcehansans", "pingfang", "heiti", "msyh", "simhei", "wqy-", "droidsansfallback",
 )  # fmt: skip
@@ -20,13 +23,13 @@ FILES = (
 
 
 def font_families() -> list[str]:
-    """Font families of figures; each character comes from the first family that has it."""
+    """Font families of plots. Each character is taken from the first family that has it."""
     chinese = chinese_font()
     return [LATIN] if chinese is None else [LATIN, chinese]
 
 
 def chart_language(language: str) -> str:
-    """The language of the text in a report's figures: ``language``, or English if this machine has no font for it."""
+    """The language of text in plots: ``language``, or English if this machine has no font for it."""
     return language if language == "en" or chinese_font() is not None else "en"
 
 

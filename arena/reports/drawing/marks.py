@@ -1,5 +1,5 @@
-"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims around coinciding lines, and labels
-that do not overlap.
+"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims around hidden lines, and tick
+labels that do not overlap.
 """
 
 from __future__ import annotations
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 DEFAULT_REACH = 100.0
-"""Elo range shown on each side of 0 if no interval has a finite end."""
+"""Elo range on each side of 0 for a chart in which no interval has a finite end."""
 TYPICAL_REACHES = 4.0
-"""Maximum distance from 0 that a chart shows, as a multiple of the median distance of the intervals' outer ends.
+"""Limit for the distance from 0 that a chart shows, as a multiple of the median of the intervals' greatest distances.
 
-It prevents a few very wide intervals from flattening all others.
+Without it, a few very wide intervals would flatten all others.
 """
 CUT, BEYOND = "_cut", "_beyond"
-"""Labels of the matplotlib objects that show truncated intervals and points beyond the bounds."""
+"""Labels of the matplotlib artists that mark truncated intervals, and of points outside the bounds."""
 NEAR_POINTS = 1.5
-"""Distance, in points (1/72 inch), below which two lines cannot be distinguished."""
+"""Distance below which two lines cannot be distinguished, in points (1/72 inch)."""
 SAME_SHARE = 0.8
-"""Two lines coincide if they are less than ``NEAR_POINTS`` apart at this share, or more, of their common x values."""
+"""Minimum share of common x values at which two lines must be closer than ``NEAR_POINTS`` to count as coinciding."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
-"""Minimum distance of tick labels, in pixels of the figure's own resolution."""
+"""Minimum gap between tick labels, in pixels at the figure's own resolution."""
 LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
-"""Minimum length of a line of text in a legend, and the step by which lines are shortened, in character columns."""
+"""Minimum line length of legend texts, and the step by which longer lines are shortened, both in characters."""
 MAX_STAGGER = 3
-"""Maximum number of lines over which overlapping tick labels are spread."""
+"""Maximum number of lines on which crowded tick labels are staggered."""
 
 
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all ``intervals``, except the outer ends of intervals that are much wider than
+    """Axis bounds that contain 0 and all ``intervals``, but cut off the ends of intervals that are much wider than
     most.
 
-    The finite ends of the intervals ``whole`` are always within the bounds.
+    Finite ends of the intervals in ``whole`` are never cut off.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -74,7 +74,10 @@ def shown_bounds(
 
 
 def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
-    """Set the limits of the axis ``way`` to ``bounds``, widened on each side by ``share`` of their distance."""
+    """Set the limits of an axis to ``bounds``, widened on each side by a fraction ``share`` of their distance.
+
+    ``way`` is the axis, ``x`` or ``y``.
+    """
     room = share * (bounds[1] - bounds[0])
     axes.set(**{f"{way}lim": (bounds[0] - room, bounds[1] + room)})
 
@@ -85,7 +88,7 @@ def draw_interval(
 ) -> None:  # fmt: skip
     """Draw an interval as a line, truncated at ``bounds``, with an arrowhead at each truncated end.
 
-    ``place`` is its coordinate on the other axis; an ``upright`` line is vertical.
+    ``place`` is the coordinate on the other axis. The line is vertical if ``upright``, otherwise horizontal.
     """
     (low, high), (least, most) = interval, bounds
     ends = [max(low, least), min(high, most)]
@@ -103,11 +106,12 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """Draw a point at ``value``, and at ``place`` on the other axis; ``upright`` means that the values are on the
-    vertical axis.
+    """Draw a point. ``value`` is its coordinate on the axis with ``bounds``, ``place`` its coordinate on the other
+    axis.
 
-    A point outside ``bounds`` is drawn at the edge, with an arrowhead and the text ``said``. If ``said`` is empty, the
-    text is the value; if ``None``, there is no text. ``is_open`` draws a hollow marker.
+    The axis with ``bounds`` is the y axis if ``upright``, otherwise the x axis. A point outside ``bounds`` is drawn at
+    the edge, with an arrowhead and the text ``said``: by default the value, no text for ``None``. ``is_open`` draws a
+    hollow marker.
     """
     (least, most) = bounds
     edge = min(max(value, least), most)
@@ -143,20 +147,21 @@ def _plot(axes: Axes, along: Sequence[float], across: Sequence[float], upright: 
 
 
 RATIO_TICKS = (0.1, 10, 0.5, 2, 0.2, 5, 0.01, 100, 1000, 0.7, 1.5, 0.3, 3, 0.03, 30)
-"""Possible ticks of a logarithmic axis besides 1, in order of preference."""
+"""Candidates for ticks of a logarithmic axis besides 1, in order of preference."""
 RATIO_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 
 
 def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
-    """The smallest and the largest of the numbers 1 and all positive, finite ``ends``."""
+    """The smallest and the largest number among 1 and all positive, finite ``ends``."""
     finite = [end for end in ends if math.isfinite(end) and end > 0]
     return min([*finite, 1.0]), max([*finite, 1.0])
 
 
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
-    """Make an axis logarithmic, with ticks for ratios, such as ``0.5×``.
+    """Make an axis logarithmic, with ticks for ratios such as ``0.5×``.
 
-    1 always has a tick. Near 1, all ticks have the same number of decimals.
+    ``way`` is the axis, ``x`` or ``y``. The value 1 always has a tick. Near 1, all labels have the same number of
+    decimals.
     """
     low, high = bounds
     room = max(1.02, (high / low) ** 0.06)
@@ -171,9 +176,9 @@ def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way
 
 
 def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
-    """Ticks between two ends, including 1; the ratio of each tick to the one before is at least ``factor``.
+    """Choose ticks between two ends, including 1, so that each tick is at least ``factor`` times the one before.
 
-    If the ends are near 1, the ticks have equal steps; otherwise they come from ``RATIO_TICKS``.
+    For a narrow range around 1 the ticks have equal steps; otherwise they come from ``RATIO_TICKS``.
     """
     low, high = ends
     for step in RATIO_STEPS if high / low < 3 else ():
@@ -190,9 +195,9 @@ def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
 def explain_marks(
     figure: Figure, marks: Mapping[str, tuple[str, str, bool]], others: Sequence[Any] = (), most: int = 6
 ) -> None:
-    """Add a legend above the figure; ``marks`` maps each text to a colour, a marker, and whether the marker is hollow.
+    """Add a legend above the figure. ``marks`` has a colour, a marker and whether the marker is hollow, by legend text.
 
-    ``others`` are further legend entries. A line has at most ``most`` entries.
+    ``others`` are further legend entries (matplotlib artists). A row has at most ``most`` entries.
     """
     from matplotlib.lines import Line2D
 
@@ -207,7 +212,7 @@ def explain_marks(
 
 
 def widen_coinciding(lines: Sequence[Line2D]) -> None:
-    """Widen each line that coincides with a later line, so that it shows as a rim around that line."""
+    """Widen each line that coincides with a later line, so that it remains visible as a rim around that line."""
     drawn = [_points_by_place(line) for line in lines]
     for place, (line, own) in enumerate(zip(lines, drawn, strict=True)):
         hidden = min(MAX_RIMS, sum(_run_together(own, other) for other in drawn[place + 1 :]))
@@ -218,7 +223,7 @@ def widen_coinciding(lines: Sequence[Line2D]) -> None:
 
 
 def _points_by_place(line: Line2D) -> dict[float, float]:
-    """Vertical positions of a line's points in units of 1/72 inch, keyed by their x values."""
+    """The y positions of a line's points in the figure, in points (1/72 inch), by x value."""
     axes = line.axes
     assert axes is not None
     figure = axes.get_figure()
@@ -234,10 +239,10 @@ def _run_together(one: dict[float, float], other: dict[float, float]) -> bool:
 
 
 def settle(figure: Figure) -> Figure:
-    """Finish the layout of the figure, so that legends fit and tick labels do not overlap; returns the same figure.
+    """Finish the layout of a figure so that legends fit and tick labels do not overlap; returns the figure.
 
-    Legends get fewer columns and shorter text lines. Labels of categories are staggered over several lines or rotated
-    by 90°. Numeric axes get fewer ticks.
+    Legends get fewer columns and shorter lines. Labels of categories are staggered or rotated by 90°. Numeric axes get
+    fewer ticks.
     """
     figure.draw_without_rendering()
     changed = _fit_legends(figure)
@@ -251,10 +256,9 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Reduce the columns and then the line lengths of legends that are wider than the figure; returns whether any
-    changed.
+    """Make legends that are wider than the figure fit, by fewer columns and then shorter lines of text.
 
-    The height of the figure grows as much as that of the legends.
+    The figure becomes higher by the growth of the legends. Returns whether anything changed.
     """
     changed = False
     for legend in figure.legends:
@@ -281,7 +285,7 @@ def _fit_legends(figure: Figure) -> bool:
 
 
 def overlapping(labels: Sequence[Any]) -> list[tuple[str, str]]:
-    """Pairs of texts of neighbouring labels that overlap in the drawn figure."""
+    """Pairs of neighbouring labels, as texts, that overlap in the drawn figure."""
     shown = [(label.get_text(), label.get_window_extent()) for label in labels if label.get_text().strip()]
     return [
         (one, other) for (one, box), (other, next_box) in pairwise(shown)

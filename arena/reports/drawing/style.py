@@ -1,6 +1,6 @@
-"""The style of figures, and their output: PNG, SVG and PDF files, and SVG in a page's colours.
+"""The style of plots and their output: PNG, SVG and PDF files, and SVG in the colours of a page.
 
-matplotlib is imported inside functions only.
+matplotlib is imported only inside functions.
 """
 
 from __future__ import annotations
@@ -24,24 +24,22 @@ INK, MUTED, GRID, GROUND = "#23272e", "#6a7079", "#dddddb", "#fffefc"
 WIN, EVEN, LOSS = "#2f6f9f", "#b9bcc0", "#cf7a30"
 GAIN, SETBACK = "#8fb5d1", "#e8bb8d"
 BLACK, WHITE = "#15181c", "#f6f3ea"
-"""Dark and light colour that are the same in every theme: for pieces, and for text on backgrounds that no theme
-changes.
-"""
+"""A dark and a light colour that do not depend on the page's theme: for pieces, and for text on fixed backgrounds."""
 SERIES = ("#2f6f9f", "#c8442f", "#3f8f5f", "#8a5aa8", "#b8862b", "#4d9fb5", "#a8486f", "#6f7f2f")
 PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
-"""Colours of figures, each with the name of the CSS variable that replaces it in a page's SVG, for dark mode."""
+"""Colours of plots. Inside a page, the CSS variable with the given name replaces each colour, as dark mode requires."""
 
 
 def new_figure(
     height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
     share_scale: bool = True, font_size: float = 10,
 ) -> tuple[Figure, Any]:  # fmt: skip
-    """Create an empty figure in the reports' style; returns it and its axes, an array of shape (rows, columns).
+    """Create an empty figure in the style of reports; returns it and its axes, an array of shape (rows, columns).
 
-    ``share_scale`` gives all axes one vertical scale; ``widths`` are the relative widths of the columns.
+    With ``share_scale``, all axes have a common y scale. ``widths`` are the relative widths of the columns.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -66,44 +64,44 @@ def new_figure(
 
 
 def single_axes(height_inches: float, font_size: float = 12) -> tuple[Figure, Axes]:
-    """Create an empty figure with one pair of axes; returns both."""
+    """Create an empty figure with a single plot; returns the figure and its axes."""
     figure, grid = new_figure(height_inches, font_size=font_size)
     return figure, grid[0, 0]
 
 
 def draw_grid(axes: Axes, way: Literal["x", "y"]) -> None:
-    """Draw grid lines at the ticks of the axis ``way``."""
+    """Draw grid lines at the ticks of an axis; ``way`` is ``x`` or ``y``."""
     axes.grid(axis=way, color=GRID, linewidth=0.8)
 
 
 def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
-    """Restrict the ticks of the axis ``way`` to whole numbers, at most about ``most``."""
+    """Restrict the ticks of an axis to whole numbers, about ``most`` at most; ``way`` is ``x`` or ``y``."""
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=most, integer=True))
 
 
 def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) -> None:
-    """Label the rows of a chart with names; rows have height 1, and the first is on top."""
+    """Label the rows of a chart with names. Rows are 1 high and numbered from 0 at the top."""
     axes.set_yticks(range(len(names)), names, fontsize=font_size)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
 
 
 def legend_above(figure: Figure, columns: int, font_size: float = 11, **options: Any) -> None:
-    """Add a legend above the figure; ``options`` go to ``Figure.legend``."""
+    """Add a legend above the plots of a figure; ``options`` are passed to ``Figure.legend``."""
     figure.legend(
         loc="outside upper center", frameon=False, ncols=columns, fontsize=font_size, columnspacing=1.2, **options
     )
 
 
 FORMATS = ("png", "pdf", "svg")
-"""File formats of figures, in the order in which they are written."""
+"""File formats of plots, in the order in which they are written."""
 _drawn_svg: WeakKeyDictionary[Figure, str] = WeakKeyDictionary()
-"""SVG text of each figure, cached because a report needs it twice: as a file and in the page."""
+"""The SVG text of figures; cached because a report uses it twice, in a file and in the page."""
 
 
 def _lay_out(figure: Figure) -> None:
-    """Compute the layout of the figure once and fix it; otherwise matplotlib would compute it twice for every file."""
+    """Compute the layout of the figure once and fix it, because matplotlib would compute it twice for every file."""
     from matplotlib.layout_engine import PlaceHolderLayoutEngine
 
     engine = figure.get_layout_engine()
@@ -115,9 +113,9 @@ def _lay_out(figure: Figure) -> None:
 
 
 def _with_numbered_ids(svg: str) -> str:
-    """The SVG with the ids that end in ten hexadecimal digits numbered in their order: ``p1`` for the first clip path.
+    """Replace the ids that end in ten hexadecimal digits by numbered ones, such as ``p1`` for the first clip path.
 
-    matplotlib computes such an id from coordinates, whose last digits differ between versions of its libraries.
+    matplotlib computes these ids from coordinates, whose last digits differ between versions of its libraries.
     """
     found = dict.fromkeys(re.findall(r'\bid="(\w*[0-9a-f]{10})"', svg))
     numbered = {name: f"{name[0]}{number}" for number, name in enumerate(found, start=1)}
@@ -125,7 +123,7 @@ def _with_numbered_ids(svg: str) -> str:
 
 
 def svg_of(figure: Figure) -> str:
-    """The figure as the text of an SVG file; computed at the first call."""
+    """The figure as the text of an SVG file; rendered only once."""
     import matplotlib
 
     if figure not in _drawn_svg:
@@ -138,9 +136,9 @@ def svg_of(figure: Figure) -> str:
 
 
 def figure_file(figure: Figure, ending: str) -> bytes:
-    """The content of a figure's file: ``png`` (300 dpi), ``svg`` or ``pdf``. Equal figures give equal bytes.
+    """The figure as the content of a file: ``ending`` is ``png`` (300 dpi), ``svg`` or ``pdf``.
 
-    SVG and PDF store text as text, not as outlines.
+    Equal figures give equal bytes. SVG and PDF contain text as text, not as outlines.
     """
     _lay_out(figure)
     if ending == "svg":
@@ -154,9 +152,9 @@ def figure_file(figure: Figure, ending: str) -> bytes:
 
 
 def svg_text(figure: Figure, name: str, description: str) -> str:
-    """The figure as an SVG element for a page; ``description`` is for screen readers.
+    """The figure as an SVG element for a page. ``description`` is for screen readers.
 
-    Colours become CSS variables of the page, and ids get the prefix ``name``.
+    CSS variables of the page replace the colours; all ids get the prefix ``name``.
     """
     text = svg_of(figure)
     text = text[text.index("<svg") :]

@@ -1,1 +1,1 @@
-"""Reports of planned sequential tests and of bisections."""
+"""Reports on planned sequential tests and on bisections."""

@@ -1,4 +1,4 @@
-"""The folder of a bisection: its state, its report, its status, and a run's folder for each step."""
+"""The folder of a bisection: its state, report and status, and a subfolder with the run of each step."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ from elolab.engine.errors import UserError
 STATE_NAME = "bisect.json"
 KIND = "bisection"
 FIXED = ("repository", "good", "bad", "reference")
-"""Keys of the state that a resumed bisection must share."""
+"""Keys of the state file whose values must not change when a bisection is resumed."""
 
 
 class BisectionFolder:
-    """A bisection in its folder. Use it as a context manager; leaving it records how the bisection ended.
+    """A bisection and its folder; a context manager. Leaving the context records how the bisection ended.
 
-    Nothing is written before the first step.
+    The folder is created with the first step.
     """
 
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
-        """Read the state of an earlier run; raises ``UserError`` for a folder of something else."""
+        """Read the state of an earlier run of the same bisection, if there is one.
+
+        Raises ``UserError`` if the folder contains anything else.
+        """
         self.folder, self.report, self._language = folder, report, language
         self.is_interrupted: bool = False
-        """Whether a step was interrupted."""
+        """Whether the user interrupted a step."""
         self._status = new_status(KIND, STATE_NAME)
         if (folder / STORE_NAME).exists():
             raise UserError(f"{folder}: holds a run, not a bisection", OTHER_FOLDER)
@@ -52,7 +55,7 @@ class BisectionFolder:
         self.skipped: Mapping[str, str] = {
             step["commit"]: step["reason"] for step in self._stored.get("steps", ()) if step["verdict"] == SKIPPED
         }
-        """Reasons of the commits that an earlier run has skipped, by name."""
+        """Commits that an earlier run skipped: the reasons, by name of the commit."""
         self._check()
 
     def __enter__(self) -> Self:
@@ -70,7 +73,7 @@ class BisectionFolder:
         self._write_status(ending)
 
     def add(self, step: Step) -> None:
-        """Add a step, and write state, report and status."""
+        """Add a step, and write the state, the report and the status."""
         verdicts = self.report.bisection.verdicts
         if step.verdict != UNDECIDED:
             verdicts = {**verdicts, step.commit.name: step.verdict}
@@ -83,7 +86,7 @@ class BisectionFolder:
         self._write_status(Ending(RUNNING))
 
     def _read(self) -> dict[str, Any]:
-        """The state of an earlier run; empty if there is none."""
+        """The contents of the state file; empty if there is none. Raises ``UserError`` if the file is invalid."""
         path = self.folder / STATE_NAME
         if not path.is_file():
             return {}
@@ -95,7 +98,10 @@ class BisectionFolder:
             raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
 
     def _check(self) -> None:
-        """Raise ``UserError`` if the folder holds another bisection. A reference without a name is not known yet."""
+        """Raise ``UserError`` if the folder contains another bisection.
+
+        While the reference has no name yet, it is not compared.
+        """
         here = self.report.data()
         for key in FIXED:
             if self._stored and here[key] and self._stored[key] != here[key]:

@@ -1,4 +1,4 @@
-"""The state of a bisection: lines for a terminal, plain data, and a report."""
+"""The data of a bisection, shown as lines in a terminal, as plain data and as a report."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ COLUMNS = ("step", "commit", "date", "subject", "verdict", "games", "elo", "inte
 
 @dataclass(frozen=True)
 class BisectionReport:
-    """A bisection with its steps so far."""
+    """A bisection and its steps so far."""
 
     repository: str
     good: Commit
-    """The commit before the line."""
+    """The last good commit, directly before the commits to search."""
     reference: str
-    """Name of the player that every commit meets."""
+    """Name of the player against which every commit is tested."""
     settings: SequentialSettings
     pairs: int
-    """Maximum number of pairs of a test."""
+    """Maximum number of game pairs of each test."""
     bisection: Bisection
     steps: Sequence[Step]
-    """Tested and skipped commits, in the order of the bisection."""
+    """The tested and the skipped commits, in the order of the steps."""
     command: str
-    """The command line that resumes the bisection; empty if there is none."""
+    """The command line that resumes the bisection; empty if unknown."""
 
     @property
     def is_undecided(self) -> bool:
-        """Whether the last test reached its maximum of pairs without a verdict, so that the bisection cannot go on."""
+        """Whether the last test ended without a verdict at its maximum length, so that the bisection cannot go on."""
         return bool(self.steps) and self.steps[-1].verdict == UNDECIDED
 
     @property
     def is_finished(self) -> bool:
-        """Whether all verdicts are known that can be known."""
+        """Whether no commit is left to test."""
         return not self.is_undecided and self.bisection.next_commit() is None
 
     def plan(self, say: Catalogue) -> str:
-        """The maximum of tests and games, and the probability of a wrong verdict."""
+        """A sentence on the maximum number of tests and games, and on the probability of a wrong result."""
         most = self.bisection.most_steps
         wrong = 1 - (1 - max(self.settings.alpha, self.settings.beta)) ** most
         hypotheses = {name: given_text(getattr(self.settings, name)) for name in ("elo0", "elo1")}
@@ -60,7 +60,7 @@ class BisectionReport:
         )  # fmt: skip
 
     def result(self, say: Catalogue) -> str:
-        """The result so far, in one sentence."""
+        """A sentence on the result so far."""
         suspects = self.bisection.suspects
         if self.is_undecided:
             return say("bisect.stopped", commit=self.steps[-1].commit.short, pairs=self.pairs)
@@ -76,7 +76,7 @@ class BisectionReport:
 
     @property
     def verdict(self) -> str:
-        """The result as one word: ``found``, ``range``, ``nothing`` or ``undecided``."""
+        """The result as one word: ``found`` (one commit), ``range`` (several), ``nothing`` or ``undecided``."""
         if self.is_undecided:
             return UNDECIDED
         if self.bisection.is_without_fault:
@@ -84,7 +84,7 @@ class BisectionReport:
         return "found" if len(self.bisection.suspects) == 1 else "range"
 
     def step_line(self, step: Step, say: Catalogue) -> str:
-        """One step as a line for a terminal."""
+        """A line for a terminal on one step: commit, verdict, number of games, and Elo with its interval."""
         about = {"number": self.steps.index(step) + 1, "commit": step.commit.short, "subject": step.commit.subject}
         if step.verdict == SKIPPED:
             return say("bisect.step_skipped", reason=step.reason, **about)
@@ -110,7 +110,7 @@ class BisectionReport:
         }
 
     def document(self, language: str) -> Document:
-        """The report: the result, the steps, a figure, and the line of commits."""
+        """The report: the result, the steps with a chart, and the list of commits."""
         say = Catalogue(REPORTS, language)
         tested = [step for step in self.steps if step.elo is not None]
         commands = (Commands((self.command,)),) if self.command else ()

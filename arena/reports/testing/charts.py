@@ -1,4 +1,4 @@
-"""Charts of a sequential test's expected outcome, and of a bisection."""
+"""Charts for the expected outcome of a sequential test and for a bisection."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_NAMED = 40
-"""Maximum number of commits that a chart names; with more, it numbers them."""
+"""Maximum number of commits for which a chart shows names; with more commits, it shows numbers."""
 MOST_ELO = 400.0
-"""Largest absolute value, in Elo, that the chart of a bisection shows; results beyond it are drawn there."""
+"""Elo limit of the chart of a bisection, on each side of 0. Larger values are drawn at the limit."""
 
 
 def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
-    """Probabilities of both verdicts, and the length of the test in games, by the true strength in logistic Elo."""
+    """A chart of the probabilities of both verdicts, and one of the length in games, by the true logistic Elo."""
     say = Catalogue(REPORTS, language)
     figure, grid = new_figure(3.4, columns=2, share_scale=False, font_size=11)
     verdicts, lengths = grid[0]
@@ -61,7 +61,9 @@ def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
 
 
 def bisection_chart(commits: Sequence[Commit], steps: Sequence[Step], language: str) -> Figure:
-    """Elo of the tested commits against the reference, with 95 % intervals, in the order of the history."""
+    """A chart of the Elo of the tested commits against the reference with 95 % intervals, in the order of the
+    history.
+    """
     say = Catalogue(REPORTS, language)
     figure, axes = single_axes(3.2)
     places = {commit.name: place for place, commit in enumerate(commits, start=1)}

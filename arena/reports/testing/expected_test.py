@@ -1,4 +1,4 @@
-"""The expected outcome of a sequential test as lines for a terminal and as a report."""
+"""The expected outcome of a sequential test, as lines in a terminal and as a report."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ COLUMNS = {
     "elo": "Elo", "normalized": "nElo", "h1": "H1 %", "h0": "H0 %", "undecided": "", "games": "", "median": "50 %",
     "late": f"{100 * LATE:.0f} %",
 }  # fmt: skip
-"""Columns of the table with their titles; for an empty one, ``expected.NAME`` of the catalogue is the title."""
+"""The columns of the table: their names and titles. An empty title is replaced by the message ``expected.NAME``."""
 TEXT_WIDTH = 79
 
 
 @dataclass(frozen=True)
 class ExpectedTest:
-    """A planned test and its expected outcomes at several true strengths, the weakest first."""
+    """A planned sequential test with its expected outcomes at several true strengths, weakest first."""
 
     settings: SequentialSettings
     pairs: int
-    """Maximum number of pairs."""
+    """Maximum number of game pairs."""
     rows: Sequence[Expectation]
 
     def sentences(self, say: Catalogue) -> list[str]:
@@ -42,7 +42,7 @@ class ExpectedTest:
         return [about, say("expected.reading", percent=f"{100 * LATE:.0f}")]
 
     def cells(self) -> list[tuple[str, ...]]:
-        """The table's rows as texts, in the order of ``COLUMNS``; lengths in games."""
+        """The rows of the table as texts, in the order of ``COLUMNS``. Lengths are numbers of games."""
         return [
             (
                 signed(row.elo), signed(row.normalized_elo), percent_text(row.h1), percent_text(row.h0),
@@ -52,7 +52,7 @@ class ExpectedTest:
         ]  # fmt: skip
 
     def lines(self, language: str, columns: int = TEXT_WIDTH) -> list[str]:
-        """The whole text for a terminal of ``columns`` columns; a narrow table lacks the last ones that do not fit."""
+        """The sentences and the table as lines for a terminal. Columns of the table that do not fit are left out."""
         say = Catalogue(REPORTS, language)
         cells = zip(*self.cells(), strict=True)
         table = [Column(*texts, rank=rank) for rank, texts in enumerate(zip(_titles(say), cells, strict=True))]
@@ -61,7 +61,7 @@ class ExpectedTest:
         return [line for text in self.sentences(say) for line in wrapped(text, width)] + ["", *rows]
 
     def document(self, language: str) -> Document:
-        """The report: the table and a figure."""
+        """The report: the table and a chart."""
         say = Catalogue(REPORTS, language)
         about, reading = self.sentences(say)
         table = table_of(_titles(say), self.cells(), numbers=range(len(COLUMNS)))
