@@ -1,4 +1,4 @@
-"""Conditions common to all games of a study or an ablation, and the player for a set of parameters."""
+"""Conditions common to all games of a tuning study or an ablation, and the players for sets of parameters."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from elolab.tuning.external_engine import (
 )
 
 EMPTY = '""'
-"""Displayed form of an empty text value: a pair of quotation marks."""
+"""Displayed form of an empty text: a pair of quotation marks."""
 
 DIGEST_DIGITS = 8
 """Number of hexadecimal digits in the digest at the end of a shortened name."""
@@ -73,12 +73,12 @@ class Conditions(RunSpec):
 
     @property
     def base_values(self) -> dict[str, Value]:
-        """The settings of the base, by name."""
+        """The base settings, by name."""
         return dict(self.base)
 
     @property
     def of_games(self) -> GameConditions:
-        """The conditions as the arena's ``GameConditions``."""
+        """The part of the conditions that the arena needs, as its ``GameConditions``."""
         return GameConditions(self.game, self.rules, self.adjudication, self.seed)
 
     def differences(self, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -101,13 +101,14 @@ class Conditions(RunSpec):
 
     @property
     def own_level(self) -> bool:
-        """Whether the players can play at their own level, without a search limit: ``limit = "own"``."""
+        """Whether players can play without a search limit, at their own level: ``limit = "own"`` in the file."""
         return self.external is not None and self.external.has_own_level
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """The external engine's name, if the duration of games at one of these limits depends on its speed.
+        """The external engine's name, as the only entry, if one of the limits makes the duration of games depend on its
+        speed.
 
-        Otherwise the tuple is empty.
+        This is the case for limits of depth or nodes. Otherwise the tuple is empty.
         """
         return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 
@@ -117,7 +118,7 @@ class Conditions(RunSpec):
             check_player(self.player({}, limits), self.game, where)
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the games, as plain data; the names are the keys of the file."""
+        """Everything that determines the games, as plain data with the keys of the file."""
         return {
             "game": self.game,
             **({} if self.external is None else {"engine": self.external.content()}),

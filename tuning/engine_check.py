@@ -43,7 +43,7 @@ class EngineCheck:
     def compare_builds(self, stream: TextIO) -> None:
         """Raise ``ConfigurationError`` if two builds run one program file with equal arguments and options.
 
-        Print a note on ``stream`` for two builds whose program files are copies of each other.
+        Print a note on ``stream`` if the program files of two builds are copies of each other.
         """
         programs = {name: self._program(name, player) for name, player in self._engine.builds}
         for (one, first), (other, second) in combinations(self._engine.builds, 2):
@@ -67,10 +67,10 @@ class EngineCheck:
             raise PlayerError(f"{self._place(name)}: {fault.text}") from None
 
     def effective(self, values: Mapping[str, Value], where: str = "") -> dict[str, str]:
-        """All settings with which the engine plays if it gets ``values``, as canonical texts by name.
+        """All settings with which the engine plays if it receives ``values``, as canonical texts by name.
 
-        They are its build, its placeholders, and its options in lower case; announced options that ``values`` lacks
-        have their defaults. Equal results mean equal play.
+        They are its build, its placeholders, and its options in lower case. An announced option that ``values`` lacks
+        has its default. Equal results mean equal play.
 
         Raises ``ConfigurationError`` for an option that the engine lacks and for a value that it does not accept;
         ``where`` begins the message.
@@ -135,7 +135,7 @@ def _announced_by(spec: PlayerSpec, game: str) -> Mapping[str, AnnouncedOption] 
 
 
 def _normal(option: AnnouncedOption, value: str) -> str:
-    """A canonical form of a value, so that equivalent values compare equal."""
+    """Canonical form of an option's value, so that equivalent values compare equal."""
     if option.kind == "button":
         return value or "false"  # buttons have no default, and are not pressed yet
     if option.kind == "spin" and re.fullmatch(r"[+-]?\d{1,19}", value):

@@ -34,7 +34,7 @@ CATALOGUE = "elolab.tuning.keys"
 BUILD_PROGRAM = schema.declare(
     CATALOGUE, "engine", "build", PROGRAM, *(protocol_named(name).keys for name in EXTERNAL_PROTOCOLS)
 )
-"""Declared keys of an external program, for all protocols; ``read_player`` rejects those of other protocols."""
+"""Declared keys of an external program, for all protocols; ``read_player`` rejects the keys of other protocols."""
 _NAMED = schema.declare(
     CATALOGUE, "engine", "engine",
     name=schema.text(default=COMPUTED, example="mine"),
@@ -77,7 +77,7 @@ class ExternalEngine:
 
     @property
     def has_own_level(self) -> bool:
-        """Whether the engine can play without a limit, at its own level."""
+        """Whether the engine can play at its own level, without a search limit."""
         return protocol_named(self.builds[0][1].protocol).has_own_level
 
     @cached_property
@@ -150,7 +150,7 @@ class ExternalEngine:
                 )
 
     def read(self, given: Mapping[str, Any], where: str) -> dict[str, Value]:
-        """Validate a table of settings; return the values by the settings' own names (``own_name``).
+        """Validate a table of settings. The keys of the result are the settings' own names (see ``own_name``).
 
         Raises ``ConfigurationError`` for the first mistake.
         """
@@ -164,8 +164,10 @@ class ExternalEngine:
         return found
 
     def refuse_unfilled(self, values: Mapping[str, Value], where: str, tables: str) -> None:
-        """Raise ``ConfigurationError`` if a placeholder has no value; ``tables`` names the tables that could give it
-        one."""
+        """Raise ``ConfigurationError`` if a placeholder has no value.
+
+        ``tables`` names the tables of the file that could give it a value; ``where`` begins the message.
+        """
         for build, player in self.builds:
             missing = next((name for name in placeholders_of(player) if name not in values), None)
             if missing is not None:
@@ -176,7 +178,7 @@ class ExternalEngine:
                 )
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the engine's games apart from its settings, as plain data by build."""
+        """Everything except the settings that determines the engine's games, as plain data by build."""
         parts = {build or "engine": player.content() for build, player in self.builds}
         return {
             name: {key: value for key, value in part.items() if key not in ("name", "limits")}
@@ -200,7 +202,7 @@ def _filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def _line_keys(player: PlayerSpec) -> tuple[str, ...]:
-    """Names of the player's protocol keys whose values are lines to send to the engine."""
+    """Names of the protocol's keys whose values are lines to send to the engine."""
     return tuple(key for key, value in player.protocol_keys if isinstance(value, tuple))
 
 
@@ -267,7 +269,7 @@ def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limi
 
 
 def read_settings(table: Table, engine: ExternalEngine) -> dict[str, Value]:
-    """Read the base's settings, by name: the first build, the options in ``[engine]``, and the table ``[set]``."""
+    """The base's settings, by name: the first build, the options in ``[engine]``, and the table ``[set]``."""
     build: dict[str, Value] = {BUILD: engine.builds[0][0]} if engine.has_builds else {}
     given = engine.read(table["set"], f"{table.where}: [set]")
     known = {name.lower() for name, _ in engine.options}

@@ -1,8 +1,8 @@
-"""Bounds and power of group-sequential tests whose error is spent by a function (Lan and DeMets 1983).
+"""Bounds and power of group-sequential tests with an error-spending function (Lan and DeMets 1983).
 
-The statistic is a Brownian motion. At each analysis its value over the root of the information is a standard normal
-deviate under the null hypothesis. The density of paths that crossed no bound is integrated from analysis to analysis by
-Gauss-Legendre quadrature.
+The statistic is a Brownian motion. At each analysis its value divided by the square root of the information is a
+standard normal deviate under the null hypothesis. Gauss-Legendre quadrature integrates the density of the paths that
+crossed no bound, from analysis to analysis.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ import numpy as np
 MAX_VALUE = 8.0
 """Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
 NODES_PER_DEVIATION = 1.5
-"""Number of nodes for the density per standard deviation of the motion between two analyses: their integral is then
-accurate to 1e-8."""
+"""Quadrature nodes per standard deviation of the motion between two analyses; with them integrals are accurate to
+1e-8."""
 NODES_STEP, MAX_NODES = 32, 1024
-"""The number of nodes is a multiple of the first value, and at most the second."""
+"""The number of quadrature nodes is a multiple of ``NODES_STEP``, and at most ``MAX_NODES``."""
 PRECISION = 1e-10
 """Accuracy of a bound, in standard errors."""
 MAX_STEPS = 100
@@ -31,31 +31,31 @@ Array = np.ndarray
 
 
 class CrossingPaths:
-    """A Brownian motion from analysis to analysis; paths that cross an upper bound end there."""
+    """Paths of a Brownian motion, computed from analysis to analysis. A path ends when it crosses the upper bound."""
 
     def __init__(self, drift: float = 0.0) -> None:
-        """``drift`` is the mean of the motion per unit of information."""
+        """Start at information 0; ``drift`` is the mean of the motion per unit of information."""
         self._drift = drift
         self._information = 0.0
         self._sums: Array = np.zeros(1)
         self._weights: Array = np.ones(1)
-        """Probabilities of the values in ``_sums``, over all paths that have not ended."""
+        """Probability of each value in ``_sums``, over all paths that have not ended."""
         self.crossed = 0.0
-        """Probability of a crossing so far."""
+        """Probability that a path has crossed a bound so far."""
 
     def passing(self, information: float, bound: float) -> float:
-        """Probability that the motion first crosses at an analysis at ``information`` with this bound.
+        """Probability that the motion crosses a bound for the first time at the next analysis.
 
-        The bound is in standard errors.
+        The analysis takes place at ``information``; its ``bound`` is in standard errors.
         """
         more = information - self._information
         values = (bound * math.sqrt(information) - self._sums - self._drift * more) / math.sqrt(more)
         return float((self._weights * _upper_tails(values)).sum())
 
     def bound_that_passes(self, information: float, probability: float, near: float) -> float:
-        """The bound with which ``passing`` is ``probability``, between 0 and ``MAX_VALUE``; ``near`` is a first guess.
+        """The bound for which ``passing`` returns ``probability``, from 0 to ``MAX_VALUE``; ``near`` is a first guess.
 
-        Newton's steps, or bisection where they leave the range.
+        Newton's method finds it; a step that would leave the range is replaced by bisection.
         """
         low, high, bound = 0.0, MAX_VALUE, near
         root, more = math.sqrt(information), information - self._information
@@ -71,7 +71,8 @@ class CrossingPaths:
         return bound
 
     def advance(self, information: float, bound: float) -> None:
-        """Go to an analysis: add the crossings of ``bound`` to ``crossed``."""
+        """Move to the analysis at ``information``, and add the probability of crossing ``bound`` there to
+        ``crossed``."""
         self.crossed += self.passing(information, bound)
         more = information - self._information
         root = math.sqrt(information)
@@ -85,9 +86,10 @@ class CrossingPaths:
 
 
 def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tuple[float, ...]:
-    """The bound of each analysis, in standard errors, with which a null motion has crossed with probability ``spent``.
+    """The bounds of all analyses, in standard errors, for a test that spends its error as given.
 
-    ``information`` and ``spent`` rise; they have one entry an analysis.
+    ``spent[i]`` is the probability, under the null hypothesis, of a crossing up to analysis i. ``information`` and
+    ``spent`` have one entry per analysis and do not decrease.
     """
     paths = CrossingPaths()
     bounds: list[float] = []
@@ -102,7 +104,8 @@ def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tup
 
 
 def crossing_probability(information: Sequence[float], bounds: Sequence[float], drift: float) -> float:
-    """Probability that a motion with this drift per unit of information crosses a bound at one of the analyses."""
+    """Probability that a motion crosses a bound at one of the analyses; ``drift`` is its mean per unit of
+    information."""
     paths = CrossingPaths(drift)
     for now, bound in zip(information, bounds, strict=True):
         paths.advance(now, bound)
@@ -110,7 +113,7 @@ def crossing_probability(information: Sequence[float], bounds: Sequence[float], 
 
 
 def _nodes(number: float) -> tuple[Array, Array]:
-    """Nodes from 0 to 1 and their weights; at least ``number`` of them, unless that is more than ``MAX_NODES``."""
+    """Quadrature nodes from 0 to 1 and their weights: at least ``number`` nodes, but at most ``MAX_NODES``."""
     return _legendre(min(math.ceil(number / NODES_STEP) * NODES_STEP, MAX_NODES))
 
 

@@ -1,4 +1,4 @@
-"""A match played by a program of the user's: a command line with placeholders, whose output ends with the outcomes."""
+"""A match played by a user's program: a command line with placeholders, whose output ends with the outcomes."""
 
 from __future__ import annotations
 
@@ -24,32 +24,32 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
-"""A match of two sets of values, with a number of game pairs and a seed, which returns one of three:
+"""A function that plays a match: it receives two sets of values, a number of game pairs and a seed.
 
-the numbers of pairs by their outcome from the first set's view, from two losses to two wins; its games won, drawn and
-lost; or, for a single pair, its share of the points.
+It returns one of three results, all from the first set's view. Either five numbers of pairs, from two losses to two
+wins; or the numbers of games won, drawn and lost; or, for a single pair, the share of the points, from 0 to 1.
 """
 PLACEHOLDERS = ("a", "b", "pairs", "seed")
-"""The two sets, as paths of JSON files with the values by name, the number of game pairs, and a seed."""
+"""Placeholders of a command: the paths of two JSON files with values by name, the number of game pairs, and a seed."""
 REQUIRED = PLACEHOLDERS[:3]
 ATTEMPTS = 3
-"""How often a match is tried before the study stops."""
+"""Number of attempts to play a match before the study stops."""
 POLL_SECONDS = 0.1
-"""Time in which a running command sees a request to stop."""
+"""Seconds between two checks of the stop flag while a command runs."""
 LEAVE_SECONDS = 2.0
-"""Time that a command's programs have to end after SIGTERM; then they are killed."""
+"""Seconds that a command's processes have to end after SIGTERM; after that they are killed."""
 
 _COUNTS = re.compile(r"[\[(]?\s*\d+(?:[\s,]+\d+){2,4}\s*[\])]?")
 
 
 class MatchFailure(UserError):
-    """Raised for a command that plays no match, after ``ATTEMPTS``."""
+    """Raised if a command still plays no match after ``ATTEMPTS`` attempts."""
 
     exit_code = 1
 
 
 class MatchCommand:
-    """A match as ``PairedObjective`` asks for it, played by a command; ``where`` names its file in errors.
+    """A match for ``PairedObjective`` that a command plays; ``where`` names the command's file in errors.
 
     Once ``stop`` is set, running commands end with all their processes, their matches are lost, and calls raise
     ``KeyboardInterrupt``. The processes also end if elolab dies.
@@ -71,9 +71,9 @@ class MatchCommand:
             )
 
     def __call__(self, one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed: int) -> tuple[int, ...]:
-        """Play the match; returns the numbers of pairs by outcome from the first set's view, worst first.
+        """Play the match; return five numbers of pairs from the first set's view, from two losses to two wins.
 
-        Raises ``MatchFailure`` if the command fails several times.
+        Raises ``MatchFailure`` if the command fails ``ATTEMPTS`` times.
         """
         with tempfile.TemporaryDirectory(prefix="elolab-match-") as name:
             texts = {"pairs": str(pairs), "seed": str(seed)}
@@ -124,7 +124,8 @@ class MatchCommand:
         return counts_of([int(number) for number in re.findall(r"\d+", last)], pairs, seed)
 
     def _outputs_of(self, process: subprocess.Popen[str]) -> tuple[str, str]:
-        """Output and error output of a process at its end, which comes soon after a request to stop."""
+        """Wait for a process to end and return its output and error output. If the stop flag is set, end the
+        process."""
         waited = 0.0
         while True:
             try:
@@ -136,9 +137,10 @@ class MatchCommand:
 
 
 def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
-    """Convert what a match of ``pairs`` pairs returned (see ``Match``); raises ``UserError`` if it is not valid.
+    """Convert the result of a match of ``pairs`` pairs (see ``Match``). Raises ``UserError`` if it is not valid.
 
-    Numbers of games won, drawn and lost do not say which games were pairs: they are paired at random, by the ``seed``.
+    Numbers of games won, drawn and lost do not show which games formed a pair. Such games are paired at random, by
+    ``seed``.
     """
     if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
         return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])
@@ -159,6 +161,6 @@ def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
 
 
 def _last_line(text: str, before: str = "") -> str:
-    """The last line of a text that is not blank, with ``before`` in front of it; empty without one."""
+    """``before`` followed by the last line of ``text`` that is not blank; empty if there is no such line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return before + lines[-1] if lines else ""

@@ -1,4 +1,4 @@
-"""Matches between two sets of parameters: a run's games, and the counts of their outcomes.
+"""Matches between two sets of parameters: the games of a run, and the counts of their outcomes.
 
 Studies, ablations, claims and fits play everything through this module. Stored games are never played again; all counts
 come from the store of games.
@@ -24,9 +24,8 @@ REFERENCE, VARIANT = 0, 1
 
 @dataclass(frozen=True)
 class Match:
-    """A match: game pairs between a variant and its reference; both games of a pair have one opening, with colours
-    swapped.
-    """
+    """A match: game pairs between a variant and a reference. The two games of a pair have one opening, with colours
+    swapped."""
 
     variant: PlayerSpec
     reference: PlayerSpec
@@ -77,9 +76,8 @@ class MatchTable:
     ) -> bool:
         """Play the games that the store lacks, pair by pair, alternating between matches.
 
-        Returns False if the run stopped before all were played.
-
-        ``finished`` is called with each game's outcome; ``scores`` are as in ``play_parts``.
+        Returns False if the run stopped before all were played. ``finished`` is called with each game's outcome;
+        ``scores`` has the meaning that it has in ``play_parts``.
         """
         return self.play_parts([matches], finished, scores)
 
@@ -93,8 +91,8 @@ class MatchTable:
 
         Returns False if the run stopped before all games were played.
 
-        ``parts`` yields ``None`` while the next list depends on games in progress. ``scores``, which the progress
-        display shows, receives every match of the lists.
+        ``parts`` yields ``None`` while the next list depends on games in progress. The progress display shows
+        ``scores``, to which every match of the lists is added.
         """
 
         def games() -> Iterator[Iterable[GameJob | None]]:
@@ -106,7 +104,8 @@ class MatchTable:
         return self._run.play(chain.from_iterable(games()), finished)
 
     def _show(self, matches: Sequence[Match], scores: MatchScores) -> None:
-        """Note the games of matches in the scores of the progress display; stored games count at once."""
+        """Add the matches to the scores that the progress display shows; games that are already stored count at
+        once."""
         for match in matches:
             score = scores.of((match.variant, match.reference, match.series), match.variant.name, VARIANT)
             for job in chain.from_iterable(self.jobs(match)):
@@ -126,7 +125,7 @@ class MatchTable:
         return self._run.missing_games(self.in_turn(matches))
 
     def counted_games(self, matches: Sequence[Match]) -> int:
-        """Number of distinct stored games of the matches, without those of incomplete pairs."""
+        """Number of distinct stored games in the complete pairs of the matches."""
         pairs = (pair for match in matches for pair in self.jobs(match))
         keys = ({job.key for job in pair} for pair in pairs)
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))

@@ -1,8 +1,8 @@
-"""The tuning method for any study of Optuna: an objective that compares two sets of values, and the sampler for it.
+"""The tuning method for any study of Optuna: an objective that compares two sets of values, and a sampler for it.
 
-The objective is an ordinary function of a trial. With ``DuelSampler`` or ``SpsaSampler`` it plays the settings pairs
-that the sampler lays out around the trial's values; with any other sampler it plays the trial's values against the
-base. The results are attributes of the trials, so that every storage of Optuna keeps them.
+The objective is an ordinary function of a trial. With ``DuelSampler`` or ``SpsaSampler`` it plays pairs of sets that
+the sampler draws around the trial's values. With any other sampler it plays the trial's values against the base. Trial
+attributes hold the results, so every storage of Optuna keeps them.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from optuna.trial import FrozenTrial, Trial
 
 MAX_VALUE = 1000.0
-"""Largest absolute Elo that a trial reports to Optuna."""
+"""Largest absolute Elo that a trial returns to Optuna."""
 SEED_STEP, PLAYOFF_STEP = 1_000_000_000, 500_000_000
-"""Distances of the seeds of a confirmation and of a playoff from those of the search."""
+"""Offsets added to the seed: for the matches of a confirmation, and for the matches of a playoff."""
 
 
 @dataclass(frozen=True)
 class Recommended:
-    """The recommendation from all games of a study."""
+    """The set of values recommended from all games of a study."""
 
     values: dict[str, Value]
-    """The candidate, or the base if nothing better is expected."""
+    """The recommended values; the base's values if no better set is expected."""
     is_base: bool
     elo: float
     """Expected Elo over the base; ``low`` to ``high`` is its 90 % interval."""
@@ -61,17 +61,17 @@ class Recommended:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """A test of a set against the base."""
+    """The result of a test of a set of values against the base."""
 
     is_confirmed: bool
     counts: tuple[int, ...]
-    """Pairs by their outcome, from two losses of the set to two wins."""
+    """Numbers of pairs by outcome, from two losses of the set to two wins."""
     elo: float
-    """Observed Elo over the base; ``elo_low`` to ``elo_high`` is its interval, which allows for an early end."""
+    """Observed Elo over the base. ``elo_low`` to ``elo_high`` is its interval, corrected for early stopping."""
     elo_low: float
     elo_high: float
     pairs_needed: int | None
-    """Total number of pairs that probably confirm a gain as large as measured; ``None`` without one."""
+    """Total number of pairs that would probably confirm the observed gain; ``None`` if no gain was observed."""
 
 
 class PairedObjective:
@@ -90,8 +90,8 @@ class PairedObjective:
     ) -> None:
         """``base`` has the values to improve, by name.
 
-        A trial has ``pairs_per_trial`` game pairs, and a match ``pairs_per_match`` of them. ``map_matches`` plays
-        several matches, such as ``ThreadPoolExecutor(8).map``.
+        A trial plays ``pairs_per_trial`` game pairs, in matches of ``pairs_per_match`` pairs. ``map_matches`` calls a
+        function for several matches, as ``map`` does; ``ThreadPoolExecutor(8).map`` plays eight at a time.
         """
         dimensions = tuple(dimension_of(name, one) for name, one in distributions.items())
         for one in dimensions:
@@ -110,16 +110,18 @@ class PairedObjective:
         self._lock = threading.RLock()
 
     def sampler(self) -> DuelSampler:
-        """The sampler of this objective: relative sampling around the maximum of the model of all games."""
+        """The sampler ``duel`` for this objective. It samples around the maximum of a model that is fitted to all
+        games."""
         return DuelSampler(self.space, self._state, self._learn)
 
     def spsa_sampler(
         self, trials: int, c_end: Mapping[str, float] = MappingProxyType({}), r_end: float = R_END
     ) -> SpsaSampler:
-        """The sampler SPSA, with the schedules of fishtest and OpenBench, for a study of ``trials`` trials.
+        """The sampler SPSA for a study of ``trials`` trials, with the schedules of fishtest and OpenBench.
 
-        ``c_end`` is the distance of both sets from the centre at the end, by name: in the unit of the values, or with
-        ``log`` of their natural logarithm; by default a twentieth of the range. ``r_end`` is the step at the end.
+        ``c_end`` is the final perturbation of each value, by name: half the distance between the two sets that play. It
+        has the value's unit, or with ``log`` the unit of the natural logarithm; the default is a twentieth of the
+        range. ``r_end`` is the final step: each game won moves the centre by ``r_end`` times ``c_end``.
         """
         unknown = next((name for name in c_end if name not in self.space.names), None)
         if unknown is not None:
@@ -128,7 +130,7 @@ class PairedObjective:
         return SpsaSampler(replace(self.space, dimensions=dimensions), trials * self._pairs, self._seed)
 
     def __call__(self, trial: Trial) -> float:
-        """Play a trial's matches; returns the Elo of its values over the base."""
+        """Play a trial's matches; return the Elo of the trial's values over the base."""
         values = tuple(suggest(trial, dimension) for dimension in self.space.dimensions)
         attributes = trial.study.get_trials(deepcopy=False)[trial.number].user_attrs  # the trial's own may be older
         recorded, base, number = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
@@ -159,9 +161,10 @@ class PairedObjective:
     def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
-        It is no trial's set: the best of many noisy trials is mostly the luckiest. It is the model's maximum, with SPSA
-        its last iterate, or the base if nothing better is expected. With ``playoff_pairs`` the candidate first plays
-        the base, to correct what the model expects. Raises ``UserError`` without games.
+        It is the maximum of the model; with SPSA the last iterate; or the base if nothing better is expected. It is not
+        the best trial, because the best of many noisy trials is mostly the luckiest one. With ``playoff_pairs`` the
+        candidate first plays this number of pairs against the base, which corrects the model's expectation. Raises
+        ``UserError`` if there are no games.
         """
         found = self._decision(study, playoff_pairs)
         low, high = found.interval()
@@ -182,9 +185,10 @@ class PairedObjective:
             return decide(model, best, counts.pairs, counts.score, self._state.observations.trust_region())
 
     def confirm(self, values: Mapping[str, Value], pairs: int) -> Confirmation:
-        """Test whether the values are better than the base, with at most ``pairs`` new pairs.
+        """Test whether ``values`` are better than the base, with at most ``pairs`` new pairs.
 
-        A gain where there is none is confirmed with at most 5 % probability. Matches have other seeds than the search.
+        If they are not better, the test confirms a gain with at most 5 % probability. The matches use other seeds than
+        the search.
         """
         test, counts = GainTest(pairs), Pentanomial((0, 0, 0, 0, 0))
         one = tuple(values[name] for name in self.space.names)
@@ -200,7 +204,7 @@ class PairedObjective:
         )
 
     def _play_all(self, matches: Sequence[tuple[Values, Values, int, int]]) -> list[Pentanomial]:
-        """The outcomes of matches, each of two sets, a number of pairs and a seed."""
+        """The outcomes of several matches; each match is two sets of values, a number of pairs and a seed."""
 
         def play(match: tuple[Values, Values, int, int]) -> Pentanomial:
             first, second, pairs, seed = match
@@ -209,7 +213,7 @@ class PairedObjective:
         return list(self._map(play, matches))
 
     def _play_base(self, values: Values, pairs: int, seed: int) -> Pentanomial:
-        """The outcomes of game pairs of a set against the base."""
+        """The outcomes of ``pairs`` game pairs of a set against the base, from the set's view."""
         base, each = self.space.default_values, self._pairs_per_match
         starts = range(0, pairs, each)
         matches = [(values, base, min(each, pairs - start), seed + start) for start in starts]
@@ -219,7 +223,7 @@ class PairedObjective:
         return dict(zip(self.space.names, values, strict=True))
 
     def _learn(self, study: Study) -> None:
-        """Read the finished trials that other processes or earlier runs have played."""
+        """Read the results of finished trials, including those of other processes and earlier runs."""
         with self._lock:
             for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
                 self._read(trial)

@@ -22,14 +22,14 @@ from elolab.arena.run import RunError, RunOptions
 from elolab.engine.engine import StopFlag
 
 KEPT_FILES = ("weights-*.toml", "positions-*.npz", "matches.jsonl")
-"""Patterns of the names of the files, besides the games, that reading a run's result needs."""
+"""Patterns of file names: the files that reading a result needs besides the store of games."""
 
 
 def result_in(directory: Path) -> Any:
-    """The result of a folder's run: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+    """The result of the run in a folder: a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
 
-    ``None`` for other kinds of runs, such as tournaments. Raises ``UserError`` if the folder holds no games, or too
-    little for a result.
+    ``None`` for other kinds of runs, such as tournaments. Raises ``UserError`` if the folder holds no games, or too few
+    for a result.
     """
     if not (directory / STORE_NAME).is_file():
         raise RunError(f"{directory}: no run in it (there is no {STORE_NAME}); name the folder of a run")
@@ -121,4 +121,4 @@ _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),
 }
-"""For each kind of run, the metadata name of its specification and the function that reads its result."""
+"""By kind of run: the key of the store's metadata with its specification, and the function that reads its result."""

@@ -208,22 +208,25 @@ class SearchEstimate:
     error: float
     """Standard error, clustered by game; infinite without cases."""
     units: int
-    """Number of games that contributed positions."""
+    """Number of games from which the positions come."""
     cases: int
     """Number of positions, or the denominator of a share."""
     hits: int = 0
     """Numerator of a share."""
     one_sided: int = 0
-    """-1 if the counted event never occurred, 1 if it always did, otherwise 0. At -1 and 1 the error is not normal."""
+    """-1 if the counted event never occurred, 1 if it always did, otherwise 0.
+
+    At -1 and 1 the standard error is 0, so intervals come from another formula.
+    """
     is_percentage: bool = False
     """Whether the estimate is a percentage, between 0 and 100."""
 
     def interval(self, error_rate: float) -> tuple[float, float]:
-        """The two-sided interval with the given error rate.
+        """The two-sided interval with the given error rate, in the unit of ``value``.
 
-        Percentages get Wilson's interval ("Probable inference", 1927) for the effective number of independent cases:
+        Percentages have Wilson's interval ("Probable inference", 1927) for the effective number of independent cases:
         Korn and Graubard, "Confidence intervals for proportions with small expected number of positive counts", 1998.
-        It stays between 0 and 100 and does not shrink to nothing at either end.
+        It stays between 0 and 100, and has a positive width even if the share is 0 or 100 %.
         """
         if not math.isfinite(self.error):
             return -math.inf, math.inf
@@ -242,8 +245,10 @@ class SearchEstimate:
         return 100 * (middle - reach), 100 * (middle + reach)
 
     def tail(self, value: float, side: int) -> float:
-        """Probability of an estimate at least as far above (``side`` +1) or below (-1) ``value``, if ``value`` were
-        true."""
+        """One-sided p-value of the hypothesis that the true value is ``value``.
+
+        It is the probability of an estimate at least as far above ``value`` (``side`` +1) or below it (``side`` -1).
+        """
         if not math.isfinite(self.error):
             return 1.0
         if self.one_sided:
@@ -261,7 +266,7 @@ class SearchEstimate:
 
     @property
     def _independent_cases(self) -> float:
-        """Number of independent cases that would give a percentage the same error."""
+        """Number of independent cases that would give the percentage the same standard error."""
         return self.value * (100 - self.value) / self.error**2
 
     @property
@@ -275,9 +280,9 @@ NOTHING_SEARCHED = SearchEstimate(0.0, math.inf, 0, 0)
 def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float, int]:
     """Standard error of a sum of deviations, clustered by game, and the number of games.
 
-    ``parts`` has each position's deviation, ``games`` the number of its game. The error is the sandwich estimator of
-    Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with the factor G / (G - 1) for G
-    games. It is infinite for a single game.
+    ``parts`` has each position's deviation, ``games`` the number of the game that it comes from. The error is the
+    sandwich estimator of Cameron and Miller, "A Practitioner's Guide to Cluster-Robust Inference", 2015, with the
+    factor G / (G - 1) for G games. It is infinite for a single game.
     """
     sums: dict[int, float] = {}
     for part, game in zip(parts, games, strict=True):
@@ -320,8 +325,11 @@ def _mean(logs: Sequence[float], games: Sequence[int]) -> SearchEstimate:
 
 
 def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> SearchEstimate:
-    """The ratio called ``name`` from counted searches, in percent unless ``RATIO_UNITS`` lists it; ``games`` has the
-    number of each position's game."""
+    """Estimate of a share from searches that counted it: total hits divided by total cases.
+
+    ``name`` is one of ``SHARE_NAMES``. The value is in percent, or a plain ratio for the names in ``RATIO_UNITS``.
+    ``games`` has the number of each position's game.
+    """
     hits, cases, parts = _counted(searches)
     if not cases:
         return NOTHING_SEARCHED
@@ -338,8 +346,10 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> SearchEstimate:
-    """The variant's share minus the reference's on the same positions, in percentage points; ``games`` has the number
-    of each position's game."""
+    """The variant's share minus the reference's, on common positions, in percentage points.
+
+    ``games`` has the number of each position's game.
+    """
     shares = [share_of(name, side, games) for side in (variant, reference)]
     if not all(share.cases for share in shares):
         return NOTHING_SEARCHED
@@ -352,8 +362,10 @@ def share_difference(
 
 
 def _reach_of_one_sided(share: SearchEstimate) -> float:
-    """Substitute for a share's standard error, in percent, if the counted event never or always occurred and that error
-    is 0."""
+    """Substitute for a share's standard error, in percentage points.
+
+    It is used if the counted event occurred never or always, because the standard error is then 0.
+    """
     low, high = share.interval(ERROR_RATE)
     return (high - low) / _NORMAL.inv_cdf(1 - ERROR_RATE / 2)
 
@@ -365,7 +377,7 @@ def _counted(searches: Sequence[Searched]) -> tuple[int, int, list[float]]:
 
 
 def rate_of_cases(hits: int, cases: int) -> SearchEstimate:
-    """The rate of hits among independent cases, in percent."""
+    """Rate of hits among independent cases, in percent."""
     if not cases:
         return NOTHING_SEARCHED
     rate = hits / cases
@@ -385,14 +397,14 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Name of a share: searches on a clock that went on until the board was full."""
+"""Name of a share: of the searches with a clock, those that lasted until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Number of positions with a mate in at most ``deepest_mate`` plies, and how many of these mates a deeper search
+    """Number of positions with a mate in at most ``deepest_mate`` plies, and number of these mates that a deeper search
     contradicts.
 
-    ``searches`` holds the searches of the same positions for each depth.
+    ``searches`` has, for each depth, the searches of all positions.
     """
     from elolab.engine.values import mate_distance
 
@@ -411,5 +423,5 @@ def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: 
 
 
 def exact_failures(pairs: Sequence[tuple[Searched, Searched]]) -> int:
-    """Number of pairs in which a search to the end of the game and the solver find different scores."""
+    """Number of pairs in which a search to the end of the game and the endgame solver find different scores."""
     return sum(searched.score != solved.score for searched, solved in pairs)

@@ -1,8 +1,8 @@
-"""Merging of cells that ended in other results folders, from any machine, so that they need not run again.
+"""Merging of cells that ended in other folders of results, from any machine, so that their games are not played again.
 
-A cell's result is a pure function of its games and searches, which depend on its settings and seed. So rows of
-``cells.csv`` replace games if the part's rule has the same digest, and openings, weights and defaults agree with
-``surroundings.json``. The run's own store keeps the rows, so that it can resume without the other folders.
+A cell's result is a pure function of its games and searches, which depend on its settings and seed. So a row of
+``cells.csv`` can replace games. This needs a rule with an equal digest, and openings, weights and defaults that agree
+with ``surroundings.json``. The run's own store keeps the rows, so that the run can resume without the other folders.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ from elolab.tuning.claims.registration import (
 TABLES = ("claims", "cells", "amendments")
 SURROUNDINGS_FILE = "surroundings.json"
 MERGED = "claims merged"
-"""Name of the store's metadata on merged cells: for each part the digest, the date of registration and the lines of its
-cells."""
+"""Key of the store's metadata about merged cells. For each part it holds the digest of the part's rule, the date of
+registration, and the cells' lines of ``cells.csv``."""
 
 
 @dataclass(frozen=True)
 class MergedPart:
-    """The cells of one part that come from other folders."""
+    """The cells of one part of a claim that come from other folders."""
 
     digest: str
     """Digest of the part's whole specification when its cells were measured: game, budget, rule and presets."""
     date: str
-    """Time of that rule's registration: UTC, ISO 8601."""
+    """Time at which that specification was registered: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     lines: tuple[Mapping[str, str], ...]
     """Lines of ``cells.csv`` for cells that have ended."""
@@ -58,13 +58,15 @@ class MergedPart:
         return tuple(map(cell_row, self.lines))
 
     def known(self, positions: int) -> KnownElsewhere:
-        """Date and extent of the part's results; ``positions`` is its number of positions if it is measured by
-        searches."""
+        """Date and numbers of the part's results.
+
+        ``positions`` is the part's number of positions. It counts only if searches measure the part.
+        """
         is_played = any(row.kind in STRENGTH for row in self.rows)
         return KnownElsewhere(self.date, sum(row.games for row in self.rows), 0 if is_played else positions)
 
     def joined(self, other: MergedPart) -> MergedPart:
-        """The cells of both parts; a cell that both have comes from this part."""
+        """The cells of both objects, for one part; a cell that both have comes from this object."""
         keys = {row.key for row in self.rows}
         return replace(
             self,
@@ -75,10 +77,10 @@ class MergedPart:
 
 
 def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change: bool = False) -> dict[str, MergedPart]:
-    """Read the ended cells of some folders, by part; if several folders have a cell, the first folder wins.
+    """Read the ended cells from folders of results, by part; if several folders have a cell, the first folder wins.
 
-    Raises ``RunError`` if a folder holds no results, or a part ran there under another rule, with other openings,
-    weights or defaults, or, unless accepted, with another engine.
+    Raises ``RunError`` if a folder holds no results, or if a part ran there with another rule, openings, weights or
+    defaults. Cells of another engine also raise it unless ``accept_engine_change``.
     """
     found: dict[str, MergedPart] = {}
     here = surroundings_of(spec) if folders else {}
@@ -126,7 +128,8 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
 
 
 def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
-    """The ended cells of the parts ``names`` in a folder's tables, by part; parts without ended cells are left out."""
+    """Read the ended cells of the parts ``names`` from a folder's tables, by part; parts without ended cells are left
+    out."""
     claims, cells, amendments = (_lines(folder / f"{table}.csv") for table in TABLES)
     found = {}
     for line in (one for one in claims if one["part"] in names):
@@ -158,7 +161,8 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """The text of ``surroundings.json``: the distinct surroundings, and for each part an index into them."""
+    """The text of ``surroundings.json``: the distinct surroundings of a run's parts, and for each part an index into
+    them."""
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:
@@ -168,7 +172,7 @@ def surroundings_text(surroundings: Mapping[str, Any]) -> str:
 
 
 def _surroundings_in(folder: Path) -> dict[str, Any]:
-    """A folder's registered surroundings by part; empty if an older version wrote its tables."""
+    """The registered surroundings in a folder's tables, by part; empty if an older version wrote the tables."""
     path = folder / SURROUNDINGS_FILE
     if not path.exists():
         return {}
@@ -177,7 +181,7 @@ def _surroundings_in(folder: Path) -> dict[str, Any]:
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
-    """Raise ``RunError`` if an engine other than the present one measured a cell."""
+    """Raise ``RunError`` if another engine than the one that runs now measured a cell; ``where`` names the folder."""
     for row in rows:
         if row.engine_identity not in equivalent_identities():
             raise RunError(
@@ -187,9 +191,9 @@ def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
 
 
 def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
-    """Keep merged cells in the run's store; cells merged earlier take precedence.
+    """Write merged cells into the run's store; cells that were merged earlier take precedence.
 
-    A part keeps its own results if this run has searched positions for it.
+    A part for which this run has searched positions keeps its own results.
     """
     known, amendments = known_merged(store), list(store.metadata(AMENDMENTS) or [])
     merged = {name: part for name, part in merged.items() if not is_searched_here(store, name)}
@@ -212,7 +216,7 @@ def keep_merged(store: Store, merged: Mapping[str, MergedPart]) -> None:
 def known_merged(store: Store) -> dict[str, MergedPart]:
     """The cells that a run has merged from other folders, by part.
 
-    Their amendments are empty, because the run keeps them together with its own.
+    Their ``amendments`` are empty, because the store keeps all amendments in one list.
     """
     return {
         name: MergedPart(entry["digest"], entry["date"], (), tuple(entry["lines"]))
@@ -221,7 +225,7 @@ def known_merged(store: Store) -> dict[str, MergedPart]:
 
 
 def known_before(directory: Path) -> dict[str, MergedPart]:
-    """The cells merged by the run in that folder, by part; empty without a run."""
+    """The cells that the run in ``directory`` merged from other folders, by part; empty if there is no run."""
     if not (directory / STORE_NAME).is_file():
         return {}
     with Store(directory, read_only=True) as store:

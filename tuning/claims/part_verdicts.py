@@ -1,8 +1,8 @@
-"""Verdicts on a claim's parts, one for each engine, from intervals of their cells.
+"""Verdicts on the parts of claims, one for each engine, from the intervals of their cells.
 
-Every cell (an engine at a limit) has one effect, turned so that the expected direction is positive. Its interval has an
-error rate of 5 % over all looks, by O'Brien-Fleming spending (repeated confidence intervals: Jennison and Turnbull,
-"Group Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
+Every cell (an engine at a limit) has one effect, with the expected direction as positive. Its interval has an error
+rate of 5 % over all looks, by O'Brien-Fleming spending (repeated confidence intervals: Jennison and Turnbull, "Group
+Sequential Methods", 2000, chapter 9). With a single look it is a plain interval. With the margin m:
 
 - An expected direction is ``negligible`` if the interval lies inside (-m, m), else ``confirmed`` above 0 and
   ``refuted`` below -m. The part's ``refuted_by`` may also refute by an interval below 0 (``opposite``), or inside (-m,
@@ -16,18 +16,18 @@ error rate of 5 % over all looks, by O'Brien-Fleming spending (repeated confiden
   exceptions ends below m.
 - Otherwise the cell is ``open``.
 
-A part has a verdict for the text's engine and one for today's, never a common one. An engine's verdict is the one that
-all its cells share, otherwise ``open``. It makes one claim about every limit at once, so it is an intersection-union
-test: false with a probability of at most 5 %, without a correction for the number of cells (Berger, "Multiparameter
-hypothesis testing and acceptance sampling", 1982).
+A part has one verdict for the engine of the claim's source and one for today's engine, never a common one. An engine's
+verdict is the one that all its cells share, otherwise ``open``. It makes one claim about every limit at once, so it is
+an intersection-union test. It is false with a probability of at most 5 %, without a correction for the number of cells
+(Berger, "Multiparameter hypothesis testing and acceptance sampling", 1982).
 
-A part ``depends`` on the engine if its two verdicts differ, and the effects of the two engines at one limit differ by
-more than m: the intervals lie further apart. Any limit may show it. So these intervals hold together for all k cells of
-the part, each with the error rate 5 % / k (Bonferroni).
+A part ``depends`` on the engine if its two verdicts differ, and the intervals of the two engines at one limit lie
+further apart than m. Any limit may show it. So these intervals hold together for all k cells of the part, each with the
+error rate 5 % / k (Bonferroni).
 
-Over all engine verdicts with an expectation, Holm's procedure shows which would stay if the probability of any false
-one were at most 5 %. The p-value of an engine's verdict is the smallest error rate at which its cells would have
-decided this way, the largest of its cells.
+Holm's correction covers all engine verdicts with an expectation. It shows which of them would stay if the probability
+of any false one were at most 5 %. The p-value of a cell is the smallest error rate at which its verdict would be the
+same. The p-value of an engine's verdict is the largest of its cells.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ UNFINISHED = "unfinished"
 VERDICTS = (CONFIRMED, REFUTED, NEGLIGIBLE, OPEN)
 
 TURNED = ("worse", "less", "below", "not_more")
-"""Expectations of a negative effect; the sign of the effect is reversed for them."""
+"""Expected results that mean a negative effect; the sign of the effect is reversed for them."""
 EQUIVALENT = ("equivalent", "equal")
 NON_INFERIOR = ("not_worse", "not_more")
 OF_CASES = ("occurs", "same")
@@ -55,7 +55,7 @@ BY_MARGIN, BY_OPPOSITE, BY_NEGLIGIBLE = REFUTED_BY
 
 @dataclass(frozen=True)
 class PartRule:
-    """The rule for a cell: the expectation, and the margin on the scale of its effect (0 for none)."""
+    """The rule for a cell's verdict: the expected result, and the margin on the scale of the effect (0 for none)."""
 
     expect: str | None
     margin: float
@@ -67,12 +67,17 @@ class PartRule:
         return -1 if self.expect in TURNED else 1
 
     def turned(self, low: float, high: float) -> tuple[float, float]:
-        """The bounds of an effect with the expected direction as positive: negated and exchanged if ``sign`` is -1."""
+        """Convert the bounds of an effect so that the expected direction is positive.
+
+        If ``sign`` is -1, they are negated and exchanged.
+        """
         return (low, high) if self.sign > 0 else (-high, -low)
 
     def verdict(self, low: float, high: float) -> str:
-        """The verdict on an interval of the effect, positive in the expected direction; not for expectations in
-        ``OF_CASES``."""
+        """The verdict for an interval of the effect that is positive in the expected direction.
+
+        Expectations in ``OF_CASES`` need ``verdict_of_cases`` instead.
+        """
         margin = self.margin
         inside = -margin < low and high < margin
         if self.expect is None:
@@ -88,7 +93,10 @@ class PartRule:
         return REFUTED if high < (0 if self.refuted_by == BY_OPPOSITE else -margin) else OPEN
 
     def verdict_of_cases(self, hits: int, cases: int, high: float) -> str:
-        """The verdict if occurrence or uniformity is expected; ``high`` is the upper bound of the rate, in percent."""
+        """The verdict if occurrence or uniformity is expected.
+
+        ``hits`` of ``cases`` are occurrences or exceptions; ``high`` is the upper bound of their rate, in percent.
+        """
         if self.expect is None:
             return SHOWN
         if hits:
@@ -98,9 +106,11 @@ class PartRule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """Values of the effect that the verdict rejects, each with the side where the effect lies: +1 above, -1 below.
+        """Values of the effect that the verdict rejects, each with the side on which the effect lies: +1 above, -1
+        below.
 
-        The interval is positive in the expected direction. The result is empty if the interval decides nothing.
+        ``low`` and ``high`` bound the interval, with the expected direction as positive. The result is empty if the
+        interval does not decide.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):
@@ -129,12 +139,15 @@ def verdict_of_cells(verdicts: Sequence[str]) -> str:
 
 
 def are_apart(one: tuple[float, float], other: tuple[float, float], margin: float) -> bool:
-    """Whether two intervals, each a lower and an upper bound, lie further apart than the margin."""
+    """Whether the gap between two intervals (low, high) is larger than ``margin``."""
     return max(one[0] - other[1], other[0] - one[1]) > margin
 
 
 def stays_in_family(p_values: Mapping[str, float | None], family: int, error_rate: float = ERROR_RATE) -> set[str]:
-    """Names of the hypotheses that Holm's procedure rejects, out of ``family`` in all; ``None`` is never rejected."""
+    """Names of the hypotheses that Holm's correction rejects, out of ``family`` hypotheses in all.
+
+    A p-value of ``None`` is never rejected.
+    """
     found: set[str] = set()
     known = sorted((p_value, name) for name, p_value in p_values.items() if p_value is not None)
     for place, (p_value, name) in enumerate(known):

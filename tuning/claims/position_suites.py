@@ -1,7 +1,7 @@
-"""Positions for searches: from self-play, usually one per game, each game from its own opening.
+"""Positions for searches, drawn from self-play games; every game starts from its own opening.
 
-The seed and the game's number alone decide which position is drawn, so a longer list begins with the shorter one. The
-games are the same on every machine, because moves are limited by nodes. The run's store keeps the positions.
+The seed and the game's number alone determine which positions are drawn. So a longer list begins with the shorter one.
+The games are the same on every machine, because moves are limited by nodes. The run's store keeps the positions.
 """
 
 from __future__ import annotations
@@ -40,14 +40,15 @@ class PositionSuites:
     """A run's positions by suite: drawn from self-play, or read from the run's store."""
 
     def __init__(self, searches: PositionSearches, seed: int, suite: Suite, openings: Sequence[int]) -> None:
-        """``openings`` are indices into the opening suite; every game starts from a different opening."""
+        """Draw from games that start at ``openings``, indices into the opening suite; every game has a different
+        opening."""
         self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
     def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:
-        """``count`` positions of the suite ``name``; ``None`` if the stop flag was set before they were known.
+        """At most ``count`` positions of the suite ``name``; ``None`` if the stop flag was set before all were drawn.
 
-        ``tuning.keys.claims.SUITES`` lists the suites. ``passes`` may give fewer positions, because some games have no
-        pass.
+        ``tuning.keys.claims.SUITES`` lists the suites, and ``per_game`` is the number of positions of one game.
+        ``passes`` may give fewer positions than ``count``, because some games have no pass.
         """
         content = [self._searches.game, self._seed, self._suite.digest, per_game, NODES_A_MOVE]
         key, store = f"positions {name} {digest_of(content)}", self._searches.store
@@ -75,7 +76,7 @@ class PositionSuites:
 
 
 def _places(name: str, texts: Sequence[str]) -> range:
-    """Indices, in a game's list of position texts, of the positions that the suite ``name`` may use."""
+    """Indices of the positions that the suite ``name`` may use; ``texts`` are all positions of one game."""
     if name == "games":
         return range(len(texts))
     # A pass leaves the board as it is.
@@ -86,7 +87,7 @@ def _places(name: str, texts: Sequence[str]) -> range:
 
 
 def texts_of_self_play(engine: Engine, opening: Opening, max_plies: int) -> list[str]:
-    """The positions of an engine's game against itself from an opening, without the final one."""
+    """The positions of a game that the engine plays against itself from an opening, without the final position."""
     engine.new_game()
     position = engine.game.position(opening.position, opening.moves)
     engine.game.apply_rules(position.state, engine.game.standard_rules)

@@ -1,8 +1,8 @@
-"""Registration of rules before results: digests and dates of parts in the run's store.
+"""Registration of rules before results: the run's store keeps digests and dates of the parts of claims.
 
 Before a part's first game, the store keeps its specification (rule, measure, settings, budget, looks, margin), its
 digest and the date. It also keeps the *surroundings* that determine the games: parameter values that presets leave to
-the defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless it
+the defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless the user
 gives a reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The
 run also refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of
 all parts in the table at the first run prove which parts are new.
@@ -29,15 +29,19 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""Name of the store's metadata with the number of positions searched for each part. ``REGISTERED`` names the metadata
-with the registered rules, ``AMENDMENTS`` the one with their amendments."""
+"""Key of the store's metadata with the number of positions searched for each part.
+
+``REGISTERED`` is the key of the registered rules, ``AMENDMENTS`` the key of the amendments.
+"""
 NOTHING = "nothing"
 SURROUNDINGS = "surroundings"
 WITHDRAWN = "withdrawn"
-"""Key that marks a part as removed from the table, in the part's record in the store. ``SURROUNDINGS`` is the key of
-its surroundings there."""
+"""Key, in a part's registered record, that marks the part as removed from the table of claims.
+
+``SURROUNDINGS`` is the key of the part's surroundings in that record.
+"""
 TABLE = "claims table"
-"""Name of the store's metadata with the digest of every part in the table at the first run."""
+"""Key of the store's metadata with the digest of every part that was in the table at the first run."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +57,16 @@ class Amendment:
     changes: tuple[tuple[str, str, str], ...]
     """Path, old value and new value of each changed key."""
     games: int
-    """Number of games of the part played before the change."""
+    """Number of the part's games played before the change."""
     positions: int
-    """Number of positions of the part searched before the change."""
+    """Number of the part's positions searched before the change."""
 
     @classmethod
     def from_plain(cls, entry: Mapping[str, Any]) -> Amendment:
-        """Convert a line of a store or a table to an amendment. Raises ``KeyError`` for a missing value, ``ValueError``
-        for a wrong one."""
+        """Convert an entry of a store or a line of a table to an amendment.
+
+        Raises ``KeyError`` for a missing value, ``ValueError`` for a wrong one.
+        """
         changes = tuple((path, old, new) for path, old, new in entry["changes"])
         counts = {"games": int(entry["games"]), "positions": int(entry["positions"])}
         return cls(**{name: entry[name] for name in AMENDMENT_COLUMNS} | {"changes": changes} | counts)
@@ -70,7 +76,7 @@ AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
 
 
 class KnownElsewhere(NamedTuple):
-    """Date and extent of a part's results in other folders."""
+    """Date and numbers of a part's results that come from other folders."""
 
     date: str
     """Time of the part's registration there: UTC, ISO 8601."""
@@ -80,14 +86,14 @@ class KnownElsewhere(NamedTuple):
 
 @dataclass(frozen=True)
 class Registration:
-    """When the rules of a run's parts were fixed, and how they changed."""
+    """When the rules for the parts of a run were fixed, and how they changed."""
 
     dates: Mapping[str, str]
     """Time of registration of each part: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
-    """Verdicts on parts with an expectation that were removed from the table after results were known: part and
-    engine."""
+    """Verdicts that were withdrawn: part and engine, for each part with an expectation that was removed from the table
+    after results were known."""
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     """The registered surroundings by part, as given by ``surroundings_of``."""
 
@@ -113,30 +119,32 @@ def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
 
 
 def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Path, old and new value of each difference; parameters that only one side has are left out."""
+    """Path, old value and new value of each difference; parameters that only one of the two has are left out."""
     return [change for change in differences(before, now) if None not in change[1:]]
 
 
 @dataclass(frozen=True)
 class _Departure:
-    """A deviation from registration: a part with a changed rule, a removed part, or one added after its results were
-    known."""
+    """A deviation from the registered rules: a part with a changed rule, a removed part, or a part that was added after
+    results for it were known."""
 
     part: str
     old: Any
-    """The registered content; ``None`` for a new part whose results were known before it."""
+    """The registered content; ``None`` for an added part."""
     new: Any
-    """The present content; ``None`` for a part that left the table."""
+    """The present content; ``None`` for a removed part."""
     digests: tuple[str, str]
-    """Digests of the registered and the present content; an empty text if there is no content."""
+    """Digests of the registered and the present content; an empty text stands for missing content."""
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
-    """Largest number of searched positions of any part that shares games or searches with this one. ``games`` is the
-    largest number of games in the same sense."""
+    """Number of searched positions. Of all parts that share games or searches with this one, the largest number counts.
+
+    ``games`` is the largest number of games in the same sense.
+    """
 
     def text(self, source: str) -> str:
-        """A sentence about the deviation; ``source`` is the table of claims."""
+        """A sentence that describes the deviation; ``source`` is the file of the table of claims."""
         if self.old is None:
             return f"{self.part} of {source} is a new rule for games or searches whose results another part has shown"
         if self.new is None:
@@ -190,8 +198,10 @@ def refuse_changes(
     store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, KnownElsewhere],
     surroundings: Mapping[str, Any],
 ) -> None:  # fmt: skip
-    """Raise ``RunError`` if the specification departs from the rules registered in the store; arguments as for
-    ``register``."""
+    """Raise ``RunError`` if the specification deviates from the rules registered in the store.
+
+    The arguments are those of ``register``.
+    """
     found = _departures(store, spec, elsewhere, surroundings)
     if not found:
         return
@@ -207,10 +217,10 @@ def register(
     store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, KnownElsewhere],
     surroundings: Mapping[str, Any],
 ) -> Registration:  # fmt: skip
-    """Register each part's specification before its first game, after ``refuse_changes``.
+    """Register the specification of each part before its first game. Call ``refuse_changes`` first.
 
-    ``amend`` is the reason for amendments. ``elsewhere`` are results from other folders, and ``surroundings`` is the
-    result of ``surroundings_of``; both are by part.
+    ``amend`` is the reason for amendments. ``elsewhere`` holds results from other folders, ``surroundings`` the result
+    of ``surroundings_of``; both are keyed by part.
     """
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
@@ -263,14 +273,14 @@ def note_positions(store: Store, part: str, positions: int) -> None:
 
 
 def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Names of the parts in ``known`` that share the games or searches of at least one cell with a part of this
-    content."""
+    """Names of the parts in ``known`` that share the games or searches of at least one cell with the part
+    ``content``."""
     own = _asked_of(content)
     return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
 
 
 def _asked_of(content: Mapping[str, Any]) -> set[str]:
-    """One digest per cell of a part.
+    """One digest per cell of a part; equal digests mean shared games or searches.
 
     A digest covers everything that determines the cell's games or searches, except the order of the sides.
     """

@@ -1,7 +1,7 @@
 """Fitting evaluation weights to self-play: games, positions, regression, and matches against earlier weights.
 
-Each iteration plays games with the previous weights, and fits to the positions of its own and all earlier games.
-The run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with the same
+Each iteration plays games with the previous weights, and fits new weights to the positions of all games so far. The
+run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with the same
 weights, byte for byte.
 """
 
@@ -62,7 +62,7 @@ KIND = "evaluation fit"
 LENGTHS = ("games", "iterations", "match_pairs")
 """Fields of ``FitSpec`` that may change when a run resumes."""
 SPECIFICATION_METADATA = "evaluation fit, as asked for"
-"""Name of the store's metadata with the fields of ``FitSpec``, so that the folder is self-contained."""
+"""Key of the store's metadata with the fields of ``FitSpec``; it makes the run folder self-contained."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class FitSpec:
 
     game: str
     start: str
-    """Weights that play the first iteration's games: the name of shipped weights, or the path of a file."""
+    """The weights that play the games of the first iteration: the name of shipped weights, or the path of a file."""
     games: int
     """Number of self-play games per iteration."""
     limits: Limits
@@ -84,19 +84,20 @@ class FitSpec:
     patterns: bool
     """Whether to fit patterns in addition to features."""
     score_share: int
-    """Weight of the search's score in a logistic regression's targets, in percent; the rest is the game's outcome."""
+    """Share of the search's score in the targets of a logistic regression, in percent; the rest is the game's
+    outcome."""
     match_pairs: int
     """Number of pairs in each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
     """Search limits of the matches: one match per limit and opponent."""
     score_limits: Limits | None = None
-    """Limits of the searches whose scores are the targets of a linear regression for unsolved positions.
+    """Limits of the searches that score unsolved positions; the scores are the targets of a linear regression.
 
-    With ``None``, their targets are the results of the games.
+    With ``None`` the results of the games are the targets.
     """
 
     def content(self, start: Weights) -> dict[str, Any]:
-        """Everything that determines the run, as plain data for its folder."""
+        """Everything that determines the run, as plain data for the run folder."""
         return {
             "game": self.game, "from": start.digest, "games": self.games, "limit": str(self.limits),
             "seed": self.seed, "iterations": self.iterations, "until_no_gain": self.until_no_gain,
@@ -111,7 +112,8 @@ class FitSpec:
         return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
-        """The shell command that reproduces the weights after ``iterations`` iterations, without output options."""
+        """The shell command that fits the same weights again in ``iterations`` iterations, without options about
+        output."""
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
@@ -138,7 +140,7 @@ def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
 
 @dataclass(frozen=True)
 class FittedMatch:
-    """A match of an iteration's weights against earlier ones."""
+    """A match between the weights of an iteration and earlier weights."""
 
     against: str
     """The opponent: ``the weights before`` or ``the first weights``."""
@@ -159,7 +161,7 @@ class FitIteration:
     error_before: float
     """Held-out error of the weights that played the iteration's games, in the unit of ``Fit.held_out_error``."""
     error_before_scaled: float
-    """``error_before`` after multiplying these weights by the factor that minimises it."""
+    """Held-out error of these weights times the factor that minimises the error."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The iteration's matches; incomplete if the run was stopped during them."""
@@ -171,7 +173,7 @@ class FitIteration:
 
     @property
     def verdict(self) -> str:
-        """``gain``, ``loss`` or ``undecided``, by that match."""
+        """Result of the match with the previous weights at the first limit: ``gain``, ``loss`` or ``undecided``."""
         return "gain" if self.gained else "loss" if self.lost else "undecided"
 
     @property
@@ -189,16 +191,18 @@ class FitResult:
     regression: str
     """Kind of regression: ``linear`` or ``logistic``."""
     unit: int
-    """Evaluation points per point of the game's own score, or 1 for a logistic regression; reports divide errors by it.
+    """Evaluation points per point of the game's own score, such as a disc; 1 for a logistic regression.
+
+    Reports divide errors by this number.
     """
     iterations: tuple[FitIteration, ...]
     output: Path | None = None
-    """The path of a second copy of the kept weights; ``None`` without one."""
+    """Path of a second copy of the final weights; ``None`` without a copy."""
     interrupted: bool = False
     unfinished: FitIteration | None = None
-    """The iteration during whose matches the run was stopped, or ``None``; ``iterations`` does not include it."""
+    """The iteration whose matches were interrupted, or ``None``; ``iterations`` does not include it."""
     games: tuple[int, int] = (0, 0)
-    """Numbers of stored and of planned self-play games of the last iteration begun."""
+    """Number of stored and number of planned self-play games, for the last iteration that began."""
     digest: str = ""
     """Digest of all stored games; equal digests mean equal games."""
     engine: str = ""
@@ -230,9 +234,10 @@ class FitResult:
 
 
 ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
-"""Name of the minimised error, and of the hyperparameter chosen on held-out games, by kind of regression."""
+"""By kind of regression, the name of the error that is minimised and of the hyperparameter that held-out games
+select."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
-"""Names of the opponents in matches: the previous iteration's weights, and the weights of the start."""
+"""Names of the opponents in matches: the weights of the previous iteration, and the weights before the first one."""
 
 
 class Interrupted(Exception):
@@ -240,7 +245,7 @@ class Interrupted(Exception):
 
 
 def fitting_of(game: Game) -> EvaluationFitting:
-    """A game's support for fitting; raises ``UserError`` if its weights do not come from a file."""
+    """The functions that a game provides for fitting. Raises ``UserError`` if its weights do not come from a file."""
     from elolab.engine.games import GAMES, game_named
 
     fitting = game.fitting
@@ -253,7 +258,10 @@ def fitting_of(game: Game) -> EvaluationFitting:
 
 
 def check_fit(spec: FitSpec) -> EvaluationFitting:
-    """Validate a specification and return the game's support for fitting; raises ``UserError`` with one line."""
+    """Validate a specification and return the functions that its game provides for fitting.
+
+    Raises ``UserError`` with one line for a mistake.
+    """
     from elolab.engine.games import game_named
 
     fitting = fitting_of(game_named(spec.game))
@@ -333,16 +341,17 @@ def fit_evaluation(
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
-    """The run's purpose: a fit from ``start``; a resumed run may change only the fields ``LENGTHS``."""
+    """The run's identity and checks: a fit from ``start``. A resumed run may change only the fields ``LENGTHS``."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     sides = (PlayerLoad("--limit", spec.limits), *(PlayerLoad("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
 
 
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
-    """The stages of a run in ``directory``: for each iteration, its self-play games and then its matches.
+    """The planned games of a fit and their estimated cost, for display before the run starts.
 
-    ``store`` is the run's store if it is already open.
+    Each iteration has a stage of self-play games, then a stage of matches. ``store`` is the run's store if it is
+    already open.
     """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
@@ -367,7 +376,8 @@ def _stage_name(kind: str, number: int) -> str:
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """For each opponent of iteration ``number``, by name, the iteration that fitted its weights; 0 is the start."""
+    """The opponents of iteration ``number``: each one's name, and the iteration that fitted its weights (0: the
+    start)."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
@@ -403,7 +413,7 @@ class _Iterations:
         self.unfinished: FitIteration | None = None
         """The iteration whose matches are in progress."""
         self.games = (0, 0)
-        """Stored and planned self-play games of the current iteration."""
+        """Number of stored and number of planned self-play games of the current iteration."""
 
     def next(self) -> FitIteration:
         """Run the next iteration: games, positions, fit and matches."""
@@ -455,10 +465,8 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Two held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor.
-
-        The best factor minimises the error.
-        """
+        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the factor that minimises
+        the error."""
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))
@@ -475,7 +483,8 @@ class _Iterations:
         return self._run.directory / f"weights-{number}.toml"
 
     def _player(self, number: int, limits: Limits, settings: Mapping[str, Value] | None = None) -> PlayerSpec:
-        """The built-in engine with the weights of iteration ``number`` and ``settings``, named by the weights' digest.
+        """The built-in engine with the weights of iteration ``number`` and ``settings``; the weights' digest is its
+        name.
 
         A game's key includes all settings of its players. So the setting holds only the name of the weights' file, and
         the same fit has the same games in every folder.
@@ -500,8 +509,10 @@ class _Iterations:
             raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> ScoredPositions:
-        """The positions selected from the iteration's games; read from the folder if they belong to exactly these
-        games."""
+        """The positions selected from the iteration's games.
+
+        The folder's file of positions is used if it belongs to exactly these games.
+        """
         records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
         path = self._run.directory / f"positions-{plan.iteration}.npz"
@@ -578,7 +589,7 @@ class _Iterations:
 
 
 def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
-    """The positions in a file; ``None`` if the file is missing or belongs to other games."""
+    """Positions read from a file; ``None`` if the file is missing or belongs to games with another digest."""
     with contextlib.suppress(OSError, ValueError, KeyError, zipfile.BadZipFile), np.load(path) as stored:
         if str(stored["digest"]) == digest:
             return ScoredPositions(**{field.name: stored[field.name] for field in fields(ScoredPositions)})
@@ -586,7 +597,7 @@ def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
 
 
 def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
-    """Weights with one row for each of ``phases`` phases; a single row is repeated."""
+    """The rows of weights, one for each of ``phases`` phases; a single row is repeated."""
     return np.repeat(rows, phases, axis=0) if len(rows) == 1 else rows
 
 
@@ -607,5 +618,5 @@ def weights_text(game: str, provenance: str, features: Sequence[str], phases: Se
 
 
 def strengths_text(found: Fit) -> str:
-    """The chosen strengths of the prior as text, separated by commas."""
+    """The selected strengths of the prior as text, separated by commas."""
     return ", ".join(f"{strength:g}" for strength in found.strengths)

@@ -1,4 +1,4 @@
-"""Regression with held-out games: their error selects the strength of the prior, and gives the learning curve."""
+"""Regression with held-out games. Their error selects the strength of the prior and gives the learning curve."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from elolab.engine.errors import UserError
 
 HELD_OUT_EVERY = 10
-"""Interval of held-out games: one game in every ten is held out."""
+"""One game in this many is held out."""
 CURVE = (16, 8, 4, 2, 1)
 """Divisors of the number of training games, one for each point of the learning curve; the last uses all games."""
 
@@ -37,12 +37,12 @@ class Columns:
 
 @dataclass(frozen=True)
 class Fit:
-    """Fitted weights and their errors: root mean squares in evaluation points, or logistic losses."""
+    """Fitted weights and their errors. Errors are root mean squares in evaluation points, or logistic losses."""
 
     weights: np.ndarray
     """Weights of the features, rounded: int64, shape (phases, features)."""
     strengths: tuple[float, ...]
-    """Chosen strengths of the prior: one for all phases, or one per phase."""
+    """Selected strengths of the prior: one for all phases, or one per phase."""
     training_error: float
     held_out_error: float
     training: int

@@ -3,7 +3,7 @@
 The evaluation of a position blends two or more rows of weights. The fit starts from given weights. It maximises the log
 likelihood of the targets minus a penalty on each weight's change: a normal prior around the start. The features of a
 group share a further change with a wider prior, so that a piece's value can change as a whole, without a penalty for
-every square. Newton's method finds the maximum; an approximate Hessian suffices, and several steps reuse it.
+every square. Newton's method finds the maximum. An approximate Hessian is enough, and several steps use it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from elolab.engine.settings.weights import MAX_PACKED_WEIGHT
 from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_held_out
 
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
-"""Candidate standard deviations of the prior, in the evaluation's points."""
+"""Candidate standard deviations of the prior, in evaluation points."""
 GROUP_DEVIATION = 4.0
-"""Standard deviation of the prior of a group's shared change, as a multiple of that of one feature's change."""
+"""Standard deviation of a group's shared change under the prior, divided by that of one feature's change."""
 ALONE_DEVIATION = 2.0
-"""Standard deviation of the prior of an ungrouped feature's change, as a multiple of that of a grouped feature."""
+"""Standard deviation of an ungrouped feature's change under the prior, divided by that of a grouped feature's
+change."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
-"""Size of a Newton step, in points of the evaluation, below which the method ends."""
+"""Size of a Newton step, in evaluation points, below which the method ends."""
 STEPS_PER_HESSIAN = 8
 MAX_STEPS = 100
 MAX_EXPONENT = 700.0
 """Bound on the argument of ``exp``, which overflows for larger numbers."""
 LARGEST_FACTOR = 20.0
-"""Maximum absolute factor by which ``losses_of`` scales weights."""
+"""Largest absolute factor by which ``losses_of`` scales weights."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class WinSample(Columns):
 
 
 def expected_score(values: np.ndarray, scale: float) -> np.ndarray:
-    """Expected points, 0 to 1, of evaluations; at the evaluation ``scale`` the odds of winning are e to 1."""
+    """Expected points, 0 to 1, for evaluations. At an evaluation equal to ``scale`` the odds of winning are e to 1."""
     found: np.ndarray = 1 / (1 + np.exp(np.minimum(-values / scale, MAX_EXPONENT)))
     return found
 
@@ -64,7 +65,7 @@ def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> float:
-    """Mean negative log likelihood of the targets, given the evaluations ``values``; 0 without positions."""
+    """Mean negative log likelihood of the targets under the evaluations ``values``; 0 without positions."""
     if not len(values):
         return 0.0
     odds = values / scale
@@ -74,8 +75,8 @@ def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> floa
 def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[float, float]:
     """Two logistic losses of the outcomes: with ``weights``, and with ``weights`` times the factor of least loss.
 
-    The factor is at most ``LARGEST_FACTOR`` in size: if the weights favour the winner of every position, the loss has
-    no minimum.
+    The factor is at most ``LARGEST_FACTOR`` in size. Without this bound there may be no minimum, for example if the
+    weights favour the winner in every position.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR
@@ -97,11 +98,11 @@ def fit_wins(
     sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float,
     deviations: Sequence[float] = PRIOR_DEVIATIONS,
 ) -> Fit:  # fmt: skip
-    """Fit to the games that are not held out; errors are logistic losses of the outcomes, without the tempo bonus.
+    """Fit to the games that are not held out. Errors are logistic losses of the outcomes, without the tempo bonus.
 
-    ``start`` contains the initial weights, shape (rows, features); ``groups`` lists the features of each group;
-    ``scale`` is that of ``expected_score``. The prior's standard deviation is the one of ``deviations`` with the
-    smallest held-out error.
+    ``start`` has the initial weights, shape (rows, features). ``groups`` lists the features of each group. ``scale``
+    has the meaning that it has in ``expected_score``. ``deviations`` are candidate standard deviations of the prior;
+    the one with the smallest held-out error is used.
     """
 
     def error(part: WinSample, weights: np.ndarray) -> float:
@@ -114,10 +115,10 @@ def fit_wins(
 
 
 class _Newton:
-    """Newton's method for the best weights of a sample; each solution is the start of the next.
+    """Newton's method for the best weights of a sample. Each solution starts from the previous one.
 
     The unknowns are the changes of all features and of each group, row by row, and last a bonus for the side to move.
-    The bonus is a nuisance parameter, because the search adds its own.
+    The fit does not return this bonus, because the search adds its own.
     """
 
     def __init__(self, sample: WinSample, start: np.ndarray, groups: Sequence[Sequence[int]], scale: float) -> None:
@@ -159,13 +160,14 @@ class _Newton:
         return found
 
     def _parts(self) -> Iterator[tuple[WinSample, np.ndarray]]:
-        """The sample in chunks, each with the expected scores of its positions by the current weights."""
+        """Yield the sample in chunks, each with its positions' expected scores under the current weights."""
         for start in range(0, len(self._sample), CHUNK):
             part = self._sample.part(slice(start, start + CHUNK))
             yield part, expected_score(values_of(part, self._weights()) + self._found[-1], self._scale)
 
     def _gradient(self) -> np.ndarray:
-        """Gradient of the log likelihood by the unknowns, in double precision, because it determines the solution."""
+        """Gradient of the log likelihood with respect to the unknowns. It is in double precision, because it determines
+        the solution."""
         rows, features = self._start.shape
         by_row = np.zeros((rows, features))
         tempo = 0.0
@@ -176,7 +178,7 @@ class _Newton:
         return np.concatenate([np.concatenate([by_row, by_row @ self._shared], axis=1).reshape(-1), [tempo]])
 
     def _curvature(self) -> np.ndarray:
-        """Hessian of the negative log likelihood; single precision suffices, because it only steers the steps."""
+        """Hessian of the negative log likelihood. Single precision is enough, because it only determines the steps."""
         found = np.zeros((self._unknowns, self._unknowns))
         shared = self._shared.astype(np.float32)
         for part, expected in self._parts():

@@ -2,7 +2,7 @@
 
 A phase's weights minimise the sum of squared errors of its positions plus ``strength`` times the sum of squared pattern
 weights. Conjugate gradients find them without the normal matrix, because each pattern instance selects one weight per
-position. A phase also learns from positions a few steps before and after it. The chosen strength has the smallest
+position. A phase is also trained on positions a few steps before and after it. The selected strength has the smallest
 held-out error.
 """
 
@@ -24,15 +24,15 @@ from elolab.tuning.evaluation.ridge import (
 )
 
 STRENGTHS = (10.0, 50.0, 200.0, 800.0)
-"""Candidate strengths: noisy game results need strong ones, search scores weak ones."""
+"""Candidate strengths. Noisy game results need strong regularisation, search scores weak regularisation."""
 FEATURE_STRENGTH = 1e-3
 """Strength for the features' weights, relative to each feature's sum of squares."""
 ROUNDS = 30
 """Iterations of conjugate gradients; the held-out error converges well before the last."""
 OVERLAP = 3
-"""Number of steps of the game before and after a phase whose positions also train the phase."""
+"""Number of steps before and after a phase whose positions also train it. A step is a stage of the game."""
 CURVE = (4, 2)
-"""Divisors of the number of training games in the learning curve; its last point uses all of them."""
+"""Divisors of the number of training games, for points of the learning curve; its last point uses all games."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,15 @@ class PatternSample(Columns):
     features: np.ndarray
     """Values of the features: float64, shape (n, features)."""
     steps: np.ndarray
-    """int64, shape (n,): each position's step of the game, 0 to ``STEPS`` - 1."""
+    """int64, shape (n,): each position's stage of the game, from 0 to ``STEPS`` - 1."""
     numbers: np.ndarray
-    """Index of the weight that each pattern instance selects in each position, shape (n, instances)."""
+    """Shape (n, instances): the index of the weight that each pattern instance selects in a position."""
     results: np.ndarray
-    """float64, shape (n,): target of each position's weighted sum, in points of the evaluation."""
+    """float64, shape (n,): value that the evaluation of each position should have, in evaluation points."""
 
 
 Best = dict[int, tuple[float, np.ndarray]]
-"""Chosen strength and fitted weights of each phase, by phase; phases with too few positions are missing.
+"""Selected strength and fitted weights of each phase, by phase; phases with too few positions are missing.
 
 The weights are one vector: first the patterns, then the features.
 """
@@ -91,9 +91,9 @@ def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
 def best_of_phases(
     sample: PatternSample, size: int, strengths: Mapping[int, Sequence[float]], training: np.ndarray
 ) -> Best:
-    """Fit each phase to its positions within the mask ``training``.
+    """Fit each phase to those of its positions that the mask ``training`` selects.
 
-    ``strengths`` lists the candidate strengths of each phase; the one with the smallest held-out error is chosen.
+    ``strengths`` lists the candidate strengths of each phase; the one with the smallest held-out error is selected.
     ``size`` is the number of pattern weights of a phase.
     """
     best: Best = {}
@@ -114,7 +114,7 @@ def best_of_phases(
 
 
 def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Two arrays, the weights of features and the weights of patterns, with one row for each of ``phases``."""
+    """The features' weights and the patterns' weights as two arrays, with one row for each of ``phases``."""
     weights = np.stack([best[phase][1] for phase in phases])
     return weights[:, size:], weights[:, :size]
 
@@ -126,7 +126,10 @@ def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size
 
 
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
-    """Find the weights (patterns, then features) by conjugate gradients, preconditioned with their frequencies."""
+    """Weights (patterns, then features) that minimise the penalised squared error, found by conjugate gradients.
+
+    The preconditioner is diagonal: the number of positions in which a weight occurs, plus the weight's penalty.
+    """
     places = numbers.reshape(-1)
     instances = numbers.shape[1]
 

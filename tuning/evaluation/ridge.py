@@ -30,18 +30,19 @@ class Sample(Columns):
     phases: np.ndarray
     """int64, shape (n,): each position's phase, which is its row of weights."""
     results: np.ndarray
-    """float64, shape (n,): target of each position's weighted sum, in points of the evaluation."""
+    """float64, shape (n,): value that the evaluation of each position should have, in evaluation points."""
 
 
 def phases_of(steps: np.ndarray, phases: int) -> np.ndarray:
-    """The phase (row of weights, from 0) of each step of a game that has ``phases`` phases."""
+    """The phase (row of weights, from 0) for each stage in ``steps``; a game has ``STEPS`` stages and ``phases``
+    phases."""
     return steps * phases // STEPS
 
 
 def fit(sample: Sample, phases: int, strengths: Sequence[float] = STRENGTHS) -> Fit:
     """Fit the weights to the games of ``sample`` that are not held out.
 
-    The strength is the candidate of ``strengths`` with the smallest held-out error.
+    Of the candidate ``strengths``, the one with the smallest held-out error is used.
     """
     return fit_with_held_out(sample, strengths, lambda part: _solver(part, phases), root_mean_square, MAX_WEIGHT)
 
@@ -63,7 +64,7 @@ def nearest_filled(filled: Sequence[int], phases: int) -> list[int]:
 
 
 def _solver(sample: Sample, phases: int) -> Solver:
-    """Make the function that finds the weights of every phase for a strength.
+    """Make the function that returns the weights of every phase for a given strength.
 
     Raises ``FitError`` if no phase has enough positions.
     """

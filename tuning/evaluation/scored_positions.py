@@ -1,9 +1,9 @@
 """Positions of games with their results, as data for fitting evaluations.
 
-One of every two consecutive positions of a game is selected at random. In a game with a score of its own, such as
-Othello, positions near the end are solved. Earlier ones get the score of perfect play from the first solved position,
-or optionally the score of a search. In other games, such as Xiangqi, the result is the points won: 1, 1/2 or 0. The
-score of the search that chose the move is also kept.
+One of every two consecutive positions of a game is selected at random. The results depend on the game. In a game with a
+score of its own, such as Othello, positions near the end are solved. Earlier positions get the score of perfect play
+from the first solved position, or optionally the score of a search. In other games, such as Xiangqi, the result is the
+points won: 1, 1/2 or 0. The score of the search that chose the move is also kept.
 """
 
 from __future__ import annotations
@@ -53,16 +53,17 @@ class ScoredPositions(Columns):
     """Positions with results; ``games`` holds the ``game_number`` of each position's game."""
 
     rows: np.ndarray
-    """uint64, shape (n, words): the positions, encoded as ``EvaluationFitting`` describes."""
+    """uint64, shape (n, words): the positions, in the encoding of ``EvaluationFitting``."""
     results: np.ndarray
     """float64, shape (n,): the result from the view of the side to move.
 
     It is in points of the game's own score, or in points won: 1, 1/2 or 0.
     """
     scores: np.ndarray
-    """float64, shape (n,): the game's own search score, in evaluation points, from the view of the side to move.
+    """float64, shape (n,): score that the search found when it chose the move, in evaluation points, from the view of
+    the side to move.
 
-    0 if the game did not record one, and in games with a score of their own.
+    0 if the game has no record of it, and in games with a score of their own.
     """
 
 
@@ -78,9 +79,9 @@ def positions_of(
 ) -> ScoredPositions | None:  # fmt: skip
     """Select positions from finished games; ``None`` if the stop flag was set.
 
-    ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game. In
-    games with a score of their own, searches by ``scoring`` give unsolved positions their results. Without it, these
-    get the score of the game's first solved position.
+    ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game.
+    ``scoring`` concerns games with a score of their own: searches with these limits score the unsolved positions.
+    Without ``scoring`` these positions get the score of the game's first solved position.
     """
     fitting = game.fitting
     assert fitting is not None
@@ -115,9 +116,9 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
 
 
 def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
-    """Make a function that searches an encoded position and returns the score for the side to move.
+    """Make a function that searches an encoded position and returns its score.
 
-    The score is in points of the game's own score.
+    The score is in points of the game's own score, from the view of the side to move.
     """
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 
@@ -140,7 +141,10 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
 
 
 def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
-    """Selected positions of a game, with points won as results, except those whose search found a forced end."""
+    """Selected positions of a game, with points won as results.
+
+    Positions whose search found a forced end are left out.
+    """
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
@@ -163,9 +167,9 @@ def _solved_positions(
     record: GameRecord, game: Game, fitting: EvaluationFitting, solver: Solver,
     score: Callable[[np.ndarray], float] | None, seed: int, stop: StopFlag,
 ) -> ScoredPositions:  # fmt: skip
-    """Selected positions of a game, with its own score as results.
+    """Selected positions of a game, with the game's own score as results.
 
-    Positions near the end are solved; ``score`` evaluates the others. With ``None`` they get the score of the first
+    Positions near the end are solved; ``score`` evaluates the others. Without ``score`` they get the score of the first
     solved position.
     """
     before = len(record.opening.moves)

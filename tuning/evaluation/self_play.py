@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 GAMES_PER_ITERATION = 10**7
-"""An upper bound on the games of an iteration, which makes ``game_number`` unique within a run."""
+"""Upper bound on the games of an iteration. It makes ``game_number`` unique within a run."""
 
 
 def game_number(record: GameRecord) -> int:
@@ -30,7 +30,7 @@ def game_number(record: GameRecord) -> int:
 
 
 def series_of_iteration(iteration: int) -> str:
-    """Name of the store's series for an iteration's games; iterations count from 0."""
+    """Name of the series of games under which the store keeps an iteration's games; iterations count from 0."""
     return f"games {iteration:03d}"
 
 
@@ -50,7 +50,7 @@ class SelfPlay:
 
     @property
     def series(self) -> str:
-        """Name of the store's series for the games."""
+        """Name of the series under which the store keeps the games."""
         return series_of_iteration(self.iteration)
 
     def opening(self, game: Game, index: int) -> Opening:
@@ -79,7 +79,8 @@ def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
     """Indices (from 0) of the iteration's games in the store.
 
-    Games that other weights played are excluded: they became obsolete when an earlier iteration got more games.
+    Games played with other weights are excluded. Such games are obsolete, because an earlier iteration has got more
+    games since.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 

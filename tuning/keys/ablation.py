@@ -79,7 +79,7 @@ INTERACTIONS = _question("interactions", features=_FEATURES, **_COMMON)
 
 @dataclass(frozen=True)
 class NodesToDepth:
-    """Settings for measuring how many nodes searches to a fixed depth need."""
+    """Settings for measuring the number of nodes that searches need to reach a fixed depth."""
 
     depth: int = schema.whole(0, 64, default=6, example=8, unit="plies")
     """Depth of the searches in plies; 0 disables the measurement."""
@@ -96,7 +96,7 @@ QUESTIONS: dict[str, Schema] = {
     "factorial": FACTORIAL,
     "interactions": INTERACTIONS,
 }
-"""Declared keys of the tables that ask an ablation's questions, by the table's name.
+"""Declared keys of the tables that declare an ablation's comparisons and factorials, by the table's name.
 
 ``tuning.ablation.settings`` checks which keys of ``[[values]]`` apply to the engine.
 """
@@ -116,4 +116,4 @@ ABLATION = schema.declare(
 )
 
 BUILD_COMPARISON = _question("builds", limit=_LIMIT, pairs=_PAIRS)
-"""Declared keys of a comparison between builds. No file has this table: builds are compared with the defaults."""
+"""Declared keys of a comparison between builds. No file contains them: comparisons of builds use the defaults."""

@@ -25,9 +25,9 @@ The source states it (``c``), the source's design implies it (``i``), or the que
 """
 THEN, NOW = "then", "now"
 ENGINES = (THEN, NOW)
-"""Names of the two engines that every part tests.
+"""Names of the two engines in which every part is measured.
 
-They are the engine of the text that makes the claim (``then``), and this program's best preset (``now``).
+``then`` is the engine that the claim's source describes, ``now`` elolab's best preset.
 """
 NOW_PRESET = DEFAULT_PRESET
 EXPECTED = {
@@ -54,7 +54,7 @@ Each is the name of a limit in the budget, or the text of a limit.
 """
 SEARCH_LIMITS = ("shallow", "deep")
 TIME_LIMIT = "time"
-"""Name of the limit in the budget that gives both sides equal processor time."""
+"""Name of the budget's limit that gives both sides equal processor time."""
 REFUTED_BY = ("margin", "opposite", "negligible")
 SUITES = ("games", "last", "passes")
 """Kinds of test positions from self-play: from whole games, from last plies, or from last plies before a pass."""

@@ -1,6 +1,7 @@
 """JSON schemas of TOML files, generated from the declarations of their keys.
 
-The schemas are draft 7 restricted to features of draft 4, because taplo, the language server for TOML, supports those.
+The schemas conform to draft 7, but use only features of draft 4, because taplo, the language server for TOML, supports
+those.
 """
 
 from __future__ import annotations

@@ -74,12 +74,12 @@ def _below(kind: FileKind, schema: Schema, path: str) -> Iterator[Place]:
 
 
 def entries_of(schema: Schema) -> list[Field]:
-    """The keys of a table; if users may choose further names, the last entry, called ``NAME``, describes them."""
+    """The keys of a table. If users may add keys of their own, the last entry, called ``NAME``, describes these."""
     return [*schema.keys.values(), *([] if schema.others is None else [schema[NAME]])]
 
 
 class Wording:
-    """Makes the texts about keys in one language: meaning, type and default."""
+    """The texts about keys in one language: meaning, type and default."""
 
     def __init__(self, language: str) -> None:
         self.say = Catalogue("elolab.tuning.keys", language)
@@ -94,13 +94,13 @@ class Wording:
         return Catalogue(schema.catalogue, self._language)(f"{schema.topic}.{schema.name}")
 
     def default(self, key: Field) -> str:
-        """The default of a key as text; empty for a required key and for a key without a default."""
+        """The default of a key as text; empty if the key is required or has no default."""
         if key.default is Default.COMPUTED:
             return Catalogue(key.catalogue, self._language)(f"{key.topic}_default.{key.message}")
         return "" if key.default is None or key.default == () else written(key.default)
 
     def default_sentence(self, key: Field) -> str:
-        """A phrase that states the default of a key, or that the key is required; empty without a default."""
+        """A phrase that states the default of a key, or that the key is required; empty if it has no default."""
         if key.default is Default.REQUIRED:
             return self.say("reference.required")
         text = self.default(key)
@@ -128,7 +128,7 @@ class Wording:
 
 
 def written(value: object) -> str:
-    """Write a plain value in TOML syntax."""
+    """A plain value in TOML syntax."""
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{toml_key(name)} = {written(own)}' for name, own in value.items())} }}"
     return f"{value:g}" if isinstance(value, float) else toml_value(value)

@@ -59,10 +59,11 @@ SAME = SERIES[2]
 """Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""A cell of the heat map gets light text if its absolute value exceeds this share of the colour scale's end."""
+"""Cells of the heat map have light text if their absolute value exceeds this share of the largest value of the
+scale."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
-"""Maximum width of a row label in columns; it is wrapped into two or three lines."""
+"""Maximum width of a row's label in columns of text; the label is wrapped into two or three lines."""
 LINE_INCHES = 0.155
 """Height of one line of a label, in inches."""
 DEPTH_STYLES = ("o-", "s--", "^:", "D-.")
@@ -72,17 +73,14 @@ UNASKED = (INK, "d")
 
 
 def wrapped(label: str) -> str:
-    """The label wrapped into lines; nothing is truncated, because labels often differ only at their ends."""
+    """The label wrapped into lines. Nothing is truncated, because labels often differ only at their ends."""
     if columns_of(label) > len(label):
         return "\n".join(language.wrapped(label, LABEL_WIDTH))
     return "\n".join(textwrap.wrap(label, LABEL_WIDTH, break_on_hyphens=False))
 
 
 def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
-    """The labels of a figure's rows, shortened but distinct, and wrapped.
-
-    Also returns the height of a row in inches.
-    """
+    """The labels of a figure's rows, shortened, wrapped and distinct; and the height of a row in inches."""
     shown = [wrapped(label) for label in shorten_unique(labels, LABEL_COLUMNS)]
     lines = max(text.count("\n") + 1 for text in shown)
     return shown, max(0.3, LINE_INCHES * lines + 0.04)
@@ -91,7 +89,7 @@ def row_labels(labels: Sequence[str]) -> tuple[list[str], float]:
 def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 0.0) -> Figure:
     """Forest plot: each comparison's Elo with its own 95 % interval and its simultaneous interval.
 
-    If nodes to a fixed depth are known, a second panel shows their ratio, variant to reference.
+    A second panel shows the ratio of nodes to a fixed depth, variant to reference, if it was measured.
 
     ``margin`` is half the width of the equivalence band, in Elo. Arrowheads mark intervals that leave the axis. A point
     beyond the axis is drawn at its edge, with Elo and interval as text.
@@ -135,10 +133,11 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """Draw a comparison: its Elo, with the marker of its verdict, its own interval (thick) and the judged one (thin).
+    """Draw a comparison: its Elo with the marker of its verdict, its own interval (thick line) and the interval that
+    decides (thin line).
 
-    ``place`` is its position on the other axis, ``bounds`` are the limits of the Elo axis, and ``upright`` makes that
-    axis vertical.
+    ``place`` is its coordinate on the axis of rows, ``bounds`` are the ends of the Elo axis. With ``upright`` the Elo
+    axis is vertical.
     """
     color, marker = verdict_mark(row.verdict)
     judged = judged_interval(row)
@@ -174,7 +173,7 @@ def _draw_nodes(axes: Axes, rows: Sequence[AblationRow], places: Sequence[float]
 
 
 def _layout(rows: Sequence[AblationRow]) -> list[float]:
-    """Vertical position of each row, in row heights from the top, with a gap between groups."""
+    """Vertical position of each row, in row heights from the top, with a gap between groups of comparisons."""
     places: list[float] = []
     place = 0.0
     for number, row in enumerate(rows):
@@ -187,7 +186,7 @@ def _layout(rows: Sequence[AblationRow]) -> list[float]:
 
 @dataclass(frozen=True)
 class Curve:
-    """Comparisons of several values of one integer parameter, each against the same reference."""
+    """Several values of one integer parameter, each compared with the same reference value."""
 
     title: str
     reference: Level
@@ -196,9 +195,8 @@ class Curve:
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
-    """A panel for each integer parameter: Elo of every value, with its 95 % interval, simultaneous interval and
-    verdict.
-    """
+    """One panel per integer parameter: the Elo of every value, with its 95 % interval, simultaneous interval and
+    verdict."""
     figure, grid, panels = _panels(len(curves), 0.7, 2.8)
     compared = [row for curve in curves for _, row in curve.points]
     bounds = shown_bounds(map(judged_interval, compared))
@@ -212,9 +210,10 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
 
 
 def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, list[Axes]]:
-    """Make a figure with ``count`` panels in two columns; return the figure, its grid of axes, and the used axes.
+    """Make a figure with ``count`` panels in two columns; return the figure, its grid of axes, and the axes that are
+    used.
 
-    Its height is ``inches`` plus ``row_inches`` per row of panels.
+    The figure's height is ``inches`` plus ``row_inches`` per row of panels.
     """
     columns = min(2, count)
     rows = math.ceil(count / columns)
@@ -225,9 +224,8 @@ def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, 
 
 
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
-    """Draw the values as a line with intervals; the level that switches the parameter off is a separate point on the
-    left.
-    """
+    """Draw the values as a line with intervals. If a level switches the parameter off, it is a separate point on the
+    left."""
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")
@@ -258,8 +256,8 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
     """Positions of levels on the axis.
 
-    A level without a value, which switches the parameter off, lies to the left of the smallest value. The distance
-    between them is the smallest step between values, or the smallest factor on a logarithmic axis.
+    A level without a value, which switches the parameter off, lies to the left of the smallest value. It has the
+    distance of the smallest step between values, or on a logarithmic axis of the smallest factor.
     """
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:
@@ -307,10 +305,10 @@ def _draw_square(axes: Axes, square: Sequence[CombinationRow], bounds: tuple[flo
 
 
 def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue) -> Figure:
-    """Heat map of interactions: by how many Elo the effect of one technique grows if the other one is on.
+    """Heat map of interactions: the Elo by which the effect of one feature grows if the other feature is on.
 
-    ``worth`` contains these Elo values: a symmetric matrix, shape (features, features), with NaN for unplayed pairs.
-    ``known`` has the same shape; it is true for decided pairs.
+    ``worth`` contains these Elo values: a symmetric matrix, shape (features, features), with NaN for pairs that were
+    not played. ``known`` has the same shape, and is true for pairs with a verdict.
     """
     from matplotlib.colors import LinearSegmentedColormap
 
@@ -337,7 +335,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """A line for each setting: nodes to each depth, divided by those of the first setting in ``rows``.
+    """One line per setting: nodes to each depth, divided by those of the first setting in ``rows``.
 
     The axis of the ratios is logarithmic.
     """

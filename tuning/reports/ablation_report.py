@@ -62,9 +62,10 @@ if TYPE_CHECKING:
 
 
 def write_ablation_report(result: AblationResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; returns report.html's path.
+    """Write the tables as CSV, games.pgn, report.md, report.html and the plots; return the path of report.html.
 
-    The CSV files name the base, whose cells are empty in ``result``. The files go to ``folder``, by default the run's.
+    The CSV files contain the base's name; ``result`` leaves it empty. The files go to ``folder``, by default the run's
+    folder.
     """
     folder = folder or result.directory
     base = result.spec.conditions.base_name
@@ -111,7 +112,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 
 
 def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
-    """The caption, followed by the number of games, search limit, base, engine and command."""
+    """A figure's caption, followed by the number of games, search limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
         "caption.of_ablation",
@@ -157,7 +158,8 @@ MAX_DEPTH_LINES = 7
 
 
 def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
-    """The rows to draw: the first comparison's reference, and the settings whose costs differ most from it."""
+    """The rows to draw: those of the first comparison's reference, and of the settings whose costs differ most from
+    it."""
     last = {row.setting: row.nodes for row in rows}
     names = list(last)
     reference = names[min(1, len(names) - 1)]
@@ -167,7 +169,10 @@ def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
 
 
 def _curves(result: AblationResult) -> list[charts.Curve]:
-    """Curves along integer parameters, each from at least two comparisons with the same reference and search limit."""
+    """Curves of strength against integer parameters.
+
+    Each curve has at least two comparisons with the same reference and search limit.
+    """
     groups: dict[Any, list[tuple[CurvePoint, AblationRow]]] = {}
     for comparison, row in zip(result.spec.comparisons, result.rows, strict=True):
         point = comparison.curve_point
@@ -221,7 +226,7 @@ def _heat(result: AblationResult) -> tuple[list[str], Any, Any] | None:
 
 
 def _ablation_sentence(result: AblationResult, message: Catalogue) -> str:
-    """A sentence with the number of decided questions, the number of games, and the largest effect."""
+    """One or two sentences: the number of verdicts and of games, then the largest effect that was found."""
     asked = [row.verdict for row in result.rows] + [row.verdict for row in result.effects]
     verdicts = [verdict for verdict in asked if verdict]
     found = [(verdict, verdicts.count(verdict)) for verdict in (BETTER, WORSE, EQUIVALENT, UNDECIDED)]
@@ -261,7 +266,7 @@ def smallest_text(elo: float) -> str:
 
 
 def _pair_deviation(rows: Sequence[AblationRow]) -> float:
-    """Pooled standard deviation of a game pair's score, 0 to 1, within the rows."""
+    """Standard deviation of a game pair's score, 0 to 1, pooled over the rows."""
     squares, pairs = 0.0, 0
     for row in rows:
         counts = (row.LL, row.LD, row.even, row.WD, row.WW)
@@ -291,7 +296,7 @@ def _verdict_text(verdict: str, message: Catalogue) -> str:
 
 
 def _pairs_text(row: AblationRow, message: Catalogue) -> str:
-    """The number of counted game pairs as text, with the planned number if that is larger."""
+    """The number of counted game pairs as text, followed by the planned number if it is larger."""
     if row.pairs >= row.planned_pairs:
         return str(row.pairs)
     return message("ablation.pairs_of", pairs=row.pairs, planned=row.planned_pairs)
@@ -311,14 +316,14 @@ def _ratio_text(ratio: float | None) -> str:
 
 
 def _kind_of_cost(speeds: Sequence[SpeedRow]) -> str:
-    """Name of the quantity in the cost column: ``nodes`` to a depth, or an external engine's ``speed`` or ``time``."""
+    """Quantity in the cost column: ``nodes`` to a depth; for an external engine ``speed`` or ``time``."""
     if not speeds:
         return "nodes"
     return "time" if all(row.speed_ratio is None for row in speeds) else "speed"
 
 
 def _costs(rows: Sequence[AblationRow], speeds: Sequence[SpeedRow]) -> list[str]:
-    """The cells of the cost column, in the quantity of ``_kind_of_cost``."""
+    """The texts of the cost column, in the quantity that ``_kind_of_cost`` returns."""
     kind = _kind_of_cost(speeds)
     if kind == "nodes":
         return [_ratio_text(row.nodes_ratio) for row in rows]
@@ -359,9 +364,9 @@ def _effects_table(effects: Sequence[EffectRow], message: Catalogue) -> TextTabl
 
 
 def _rests_on_text(row: EffectRow, message: Catalogue) -> str:
-    """Weight and game pairs of each match from which an effect is computed, as text.
+    """The matches from which an effect is computed, as text: weight and number of game pairs of each.
 
-    For more than ``MOST_TERMS`` matches, the text gives their number, and the smallest and largest number of pairs.
+    With more than ``MOST_TERMS`` matches, the text has their number, and the smallest and largest number of pairs.
     """
     terms = row.rests_on.split(" + ")
     if len(terms) <= MOST_TERMS:
@@ -398,7 +403,7 @@ def _ablation_facts(result: AblationResult, message: Catalogue) -> tuple[tuple[s
 
 
 MOST_TERMS = 4
-"""Maximum number of an effect's matches that the table lists one by one; more matches are only counted."""
+"""Largest number of matches of an effect that the table lists one by one."""
 
 
 def ablation_text(
@@ -407,7 +412,7 @@ def ablation_text(
     language: str = DEFAULT_LANGUAGE,
     speeds: Sequence[SpeedRow] = (),
 ) -> str:
-    """The tables of comparisons and effects as text for this terminal, at most 80 columns wide."""
+    """Tables of comparisons and effects as text for the terminal, at most 80 columns wide."""
     columns = text_columns()
     message = Catalogue(MESSAGES, language)
     depth = next((row.depth for row in rows if row.depth is not None), None)
@@ -443,7 +448,7 @@ def ablation_text(
 
 
 def ablation_result_text(result: AblationResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The tables of an ablation's result as text for this terminal, with labels in the given language."""
+    """Tables of an ablation's result as text for the terminal; generated labels are in the given language."""
     shown = in_language(result, Catalogue(MESSAGES, language))
     return ablation_text(shown.rows, shown.effects, language, shown.speeds)
 

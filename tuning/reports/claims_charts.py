@@ -1,4 +1,4 @@
-"""The figures of claims: the cells of one claim with their intervals, and all parts of claims sorted by verdict.
+"""Figures for claims: the cells of one claim with their intervals, and the verdicts on the parts of all claims.
 
 A claim consists of parts; a cell is one measurement of a part, with one engine at one search limit.
 
@@ -51,17 +51,17 @@ MARGIN_COLOR, MARGIN_ALPHA = SERIES[2], 0.15
 THRESHOLD_COLOR = SERIES[4]
 ROW_INCHES = 0.24
 MOST_EXPLAINED, MOST_WITH_THRESHOLD = 6, 5
-"""Maximum entries in a line of the legend, without and with the entry for thresholds."""
+"""Largest number of entries in a line of the legend, without and with the entry for thresholds."""
 MOST_IN_ONE = 40
-"""Maximum parts that the summary figure draws in one column; more parts are divided into two columns."""
+"""Largest number of parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 FINER = 4.0
-"""Two ratios get separate panels if one has a logarithm this many times as large as the other's.
+"""Ratio of logarithms from which two ratios of costs get separate panels.
 
-On a common axis, the difference between 1 and the ratio near it would not be visible.
+On a common axis, the distance between 1 and the ratio near it would not be visible.
 """
 SEEN_OF_ENDLESS = 0.15
-"""Minimum share of the panel's width that an interval with an infinite end occupies."""
+"""Smallest share of a panel's width for the visible part of an interval that is unbounded on one side."""
 
 
 def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | None:
@@ -88,9 +88,10 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def claims_forest(answers: Mapping[str, Mapping[str, CellRow]], words: Catalogue) -> Figure:
-    """The forest of all claims: one row a claim, with the cell that answers it in each engine, then and now.
+    """Forest plot of all claims: one row per claim, with the cells that decide it in both engines, ``then`` and
+    ``now``.
 
-    ``answers`` has the cell by engine for each claim. Claims measured in one unit share a panel and its scale.
+    ``answers`` has the cells by claim, then by engine. Claims measured in one unit share a panel and its scale.
     """
     panels: dict[str, list[str]] = {unit: [] for unit in UNITS}
     for claim, rows in answers.items():
@@ -125,7 +126,7 @@ def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
 
 
 def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
-    """Divide ratios into panels by their distance from 1, the farthest first, so that all are visible."""
+    """Divide ratios into panels by their distance from 1, the farthest first, so that all distances are visible."""
     reaches: dict[str, float] = {}
     for row in rows:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
@@ -162,7 +163,7 @@ def _draw_rows(axes: Axes, rows: Sequence[CellRow | None], bounds: tuple[float, 
 
 
 def _scale(axes: Axes, rows: int, bounds: tuple[float, float], unit: str) -> None:
-    """Set the scales of a panel with so many rows, whose effects lie within ``bounds``."""
+    """Set the scales of a panel that has this number of rows, with effects within ``bounds``."""
     axes.set_ylim(rows - 0.4, -0.6)
     if unit == "×":
         mark_ratios(axes, bounds)
@@ -172,7 +173,7 @@ def _scale(axes: Axes, rows: int, bounds: tuple[float, float], unit: str) -> Non
 
 
 def axis_text(row: CellRow, words: Catalogue) -> str:
-    """The axis label of a row's measured quantity, with its unit and the side whose advantage is positive."""
+    """Axis label: the row's measured quantity, its unit, and the side whose advantage is positive."""
     if row.of in RATIO_UNITS:
         return words(f"share_axis.{row.of}")
     return words(f"axis.{row.kind}", of=words(f"share_axis.{row.of}") if row.of else "")
@@ -224,10 +225,10 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 
 
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
-    """The summary figure: all parts sorted by verdict, of the text's engine first, with the verdict of each engine and
-    of each of its cells.
+    """Summary figure: the verdicts on all parts, by engine and cell.
 
-    Engines and limits without cells are left out.
+    Parts are sorted by their verdicts, that of the engine ``then`` first. Engines and limits without cells are left
+    out.
     """
     order = {verdict: place for place, verdict in enumerate((*VERDICTS, UNFINISHED, SHOWN))}
 
@@ -248,7 +249,7 @@ def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
 
 
 def _marks_of_column(result: PartResult, column: str) -> list[str]:
-    """The verdicts that a part has in ``column``: the engine's, or those of its cells there."""
+    """Verdicts to draw for a part in ``column``: the verdict of an engine, or of that engine's cells."""
     engine, _, which = column.partition("_")
     if which == "verdict":
         return [result.verdicts[engine].shown_verdict] if engine in result.verdicts else []
@@ -256,7 +257,7 @@ def _marks_of_column(result: PartResult, column: str) -> list[str]:
 
 
 def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str], length: int, words: Catalogue) -> None:
-    """Draw one column of parts, with space for ``length`` parts; a line stands before each engine's columns."""
+    """Draw one column of parts, with space for ``length`` parts; a vertical line separates the engines."""
     for place, result in enumerate(shown):
         for column, name in enumerate(columns):
             verdicts = _marks_of_column(result, name)
@@ -277,14 +278,14 @@ def _draw_parts(axes: Axes, shown: Sequence[PartResult], columns: Sequence[str],
 COLUMNS = (
     "then_verdict", "then_first", "then_rest", "then_time", "now_verdict", "now_first", "now_rest", "now_time",
 )  # fmt: skip
-"""Columns of the table of parts: for each engine (``then``, ``now``) its verdict, then its cells.
+"""Columns of the table of parts. Each engine (``then``, ``now``) has its verdict, then three columns of cells.
 
-There are cells at the first search limit, at the other limits, and at equal time.
+These are the cells at the first search limit, at the other limits, and at equal time.
 """
 
 
 def rows_of_column(result: PartResult, column: str) -> list[CellRow]:
-    """The cells of a part that belong in ``column``, one of ``COLUMNS`` without a verdict."""
+    """The part's cells in ``column``, a column of ``COLUMNS`` that holds cells."""
     engine, _, which = column.partition("_")
     own = [one for one in result.cells if one.cell.engine == engine]
     at_nodes, at_time = [one for one in own if not one.cell.is_time], [one for one in own if one.cell.is_time]

@@ -58,12 +58,10 @@ COMPRESSED = {"searches": "searches.csv.gz"}
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write all files of the report; returns the path of report.html.
+    """Write all files of the report; return the path of report.html.
 
     The files are the tables with their data dictionary, the description of the machine, report.md, report.html and
-    plots.
-
-    The files go to ``folder``, by default the run's folder.
+    plots. They go to ``folder``, by default the run's folder.
     """
     folder = folder or run.directory
     tables = {"claims": run.frame(), "cells": run.cells_frame()}
@@ -78,7 +76,8 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
-    """The meaning of every column of every table, with units and points of view, as CSV: file, column, meaning."""
+    """Meaning of every column of every table, with units and points of view, as CSV text with the columns file, column
+    and meaning."""
     message = Catalogue(MESSAGES, language)
     rows = [
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
@@ -138,9 +137,9 @@ def _limit_of_engines(by_engine: Any) -> str:
 def claims_command(
     spec: ClaimsSpec, directory: Path | None, language: str = DEFAULT_LANGUAGE, only: Sequence[str] | None = None
 ) -> str:
-    """The shell command that resumes the run in ``directory``; with another folder it repeats the run.
+    """The shell command that resumes the run in ``directory``. In an empty folder it repeats the run.
 
-    With ``None``, the command names no folder. ``only`` replaces the run's selection of claims and parts.
+    With ``directory`` None, the command names no folder. ``only`` replaces the run's selection of claims and parts.
     """
     from elolab.engine.settings.configuration import specification_word
 
@@ -154,7 +153,7 @@ def claims_command(
 
 
 def _claims_sentence(run: ClaimsResult, message: Catalogue) -> str:
-    """A sentence with the number of parts that have each verdict, engine by engine."""
+    """A sentence with the number of parts for each verdict, engine by engine."""
     games = sum(result.games for result in run.results)
     found = [
         message("claims.found_in_engine", engine=message(f"engine.{engine}"), found=counted(counts, message))
@@ -200,7 +199,8 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
-    """The text of a part's cells in a column of the summary, or the reason why the part has no cells there."""
+    """Text of one column of the summary: a part's verdict or cells, or the reason why the part is not measured
+    there."""
     engine, _, which = column.partition("_")
     if which == "verdict":
         return _verdict_text(result.verdicts.get(engine), message)
@@ -221,7 +221,8 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
 
 
 def _verdict_text(verdict: EngineVerdict | None, message: Catalogue) -> str:
-    """An engine's verdict, with the result of Holm's procedure if there is one; empty if the engine is not asked."""
+    """An engine's verdict, with the result of Holm's correction if there is one; empty if the engine does not measure
+    the part."""
     if verdict is None:
         return ""
     text = message(f"outcome.{verdict.shown_verdict}")
@@ -331,7 +332,7 @@ def rule_text(part: Part, message: Catalogue) -> str:
 
 
 def _quantity_text(part: Part, message: Catalogue) -> str:
-    """The name of the measured quantity, with the condition on positions if the part has one."""
+    """Name of the quantity that a part measures, with the condition that selects positions if there is one."""
     quantity = message(f"quantity.{part.kind}")
     if part.of:
         quantity = message("claims.quantity_of", quantity=quantity, of=part.of)
@@ -366,7 +367,7 @@ def margin_text(part: Part, message: Catalogue) -> str:
 
 
 def _verdict_fact(run: ClaimsResult, result: PartResult, engine: str, message: Catalogue) -> str:
-    """An engine's verdict as a sentence, with its p-value and what Holm's procedure says."""
+    """An engine's verdict as a sentence, with its p-value and the result of Holm's correction."""
     one = result.verdicts[engine]
     text = message(f"outcome.{one.shown_verdict}")
     if run.is_indicative:
@@ -378,7 +379,10 @@ def _verdict_fact(run: ClaimsResult, result: PartResult, engine: str, message: C
 
 
 def _comparison_facts(result: PartResult, message: Catalogue) -> list[tuple[str, str]]:
-    """The part's remaining facts: whether it depends on the engine, and the games or positions still needed."""
+    """Further facts about a part as pairs of label and text: whether it depends on the engine, and what it still needs.
+
+    Needed are a number of games or of positions.
+    """
     facts = [(message("claims.depends"), message("claims.depends_where"))] if result.depends else []
     needed = _needed_text(result, message)
     return [
@@ -431,7 +435,7 @@ def effect_text(row: CellRow, message: Catalogue) -> str:
 
 
 def quoted_effect(row: CellRow, message: Catalogue) -> str:
-    """The estimate to quote, as text with its unit: median-unbiased if known, otherwise the plain one."""
+    """The estimate to quote, as text with its unit: the median-unbiased one if known, otherwise the plain one."""
     return effect_text(row if row.median_unbiased is None else replace(row, effect=row.median_unbiased), message)
 
 
@@ -469,7 +473,7 @@ def range_text(row: CellRow) -> str:
 
 
 def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The table of verdicts for this terminal, at most 80 columns wide."""
+    """The table of verdicts for the terminal, at most 80 columns wide."""
     message = Catalogue(MESSAGES, language)
     results = run.results
     table = [
@@ -496,7 +500,8 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _engine_text(result: PartResult, engine: str, message: Catalogue) -> str:
-    """An engine's verdict on a part and the effect in its first cell; empty if the engine is not asked."""
+    """An engine's verdict on a part, and the effect in its first cell; empty if the engine does not measure the
+    part."""
     row = next((row for row in result.rows if row.engine == engine), None)
     if row is None:
         return ""

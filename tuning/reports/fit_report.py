@@ -20,7 +20,7 @@ FIGURE_WIDTH = 10
 
 
 def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The results of every iteration as text for a terminal, then the warnings and the written file."""
+    """The results of every iteration as text for the terminal, then warnings and the path of the weights."""
     message = Catalogue(MESSAGES, language)
     lines = [line for done in _shown(fitted) for line in _iteration_lines(fitted, done, message)]
     if fitted.interrupted:
@@ -45,7 +45,7 @@ def _warnings(fitted: FitResult, message: Catalogue) -> list[str]:
 
 
 def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
-    """A sentence that says where an unfinished run stopped."""
+    """A sentence that states where an unfinished run stopped."""
     number = len(fitted.iterations) + 1
     if fitted.unfinished is not None:
         return message("fit.stopped_in_matches", number=number)
@@ -54,7 +54,7 @@ def _stopped_sentence(fitted: FitResult, message: Catalogue) -> str:
 
 
 def write_fit_report(fitted: FitResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write report.html and report.md; returns the path of report.html.
+    """Write report.html and report.md; return the path of report.html.
 
     The files go to ``folder``, by default the run's folder.
     """
@@ -140,8 +140,10 @@ def _counts_text(done: FitIteration, message: Catalogue) -> str:
 def _error_rows(
     fitted: FitResult, done: FitIteration, message: Catalogue
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]], list[tuple[str, ...]]]:
-    """Heads, then rows with training and held-out errors: of the weights before and after, and of the learning
-    curve."""
+    """Column heads, rows with the errors before and after the fit, and rows of the learning curve.
+
+    Each row has a label, the error in training and the error on held-out games, as text.
+    """
     found = done.fit
 
     def row(label: str, *errors: float | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Labels of comparisons and bases in the report's language; a specification stores generated labels in English."""
+"""Labels of comparisons and bases in the report's language. Specifications store generated labels in English."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from elolab.tuning.ablation.ablation_spec import Comparison, unnamed_label
 from elolab.tuning.conditions import Conditions, value_text
 
 GENERATED = ("values", "builds", "factorial", "interactions")
-"""Names of the groups of comparisons whose labels elolab generates in the form ``... against ...``."""
+"""Groups of comparisons whose labels elolab generates, in the form ``... against ...``."""
 OFF_TEXTS = ("off", "false", "none", "no")
-"""Values, in lower case, that switch off an external engine's option."""
+"""Values of an external engine's option, in lower case, that mean that it is off."""
 
 
 def in_language(result: AblationResult, message: Catalogue) -> AblationResult:

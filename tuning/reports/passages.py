@@ -1,4 +1,5 @@
-"""Parts of several reports: a run's conditions, the speeds of both sides, the command that repeats the run."""
+"""Passages that several reports share: a run's conditions, the speeds of both sides, the command that repeats the
+run."""
 
 from __future__ import annotations
 
@@ -115,7 +116,7 @@ def _program_text(player: PlayerSpec, message: Catalogue) -> str:
 
 
 def _quoted(word: str) -> str:
-    """The word quoted for a shell, except braces, which mark placeholders."""
+    """Quote a word for a shell. Braces, which mark placeholders, need no quotes."""
     bare = word.replace("{", "").replace("}", "")
     return word if bare and shlex.quote(bare) == bare else shlex.quote(word)
 
@@ -143,7 +144,7 @@ def repeat_command(command: str, conditions: Conditions, directory: Path, langua
 
 
 def language_words(language: str) -> list[str]:
-    """The command-line words that select a language; empty for the default language."""
+    """Command-line arguments that select a language; empty for the default language."""
     return [] if language == DEFAULT_LANGUAGE else ["--language", language]
 
 

@@ -1,4 +1,4 @@
-"""The figures of tuning studies.
+"""Figures for tuning studies.
 
 Every chart function takes results and the catalogue of the figure's texts (``chart_words``).
 """
@@ -44,15 +44,15 @@ if TYPE_CHECKING:
 
 SLICES_PER_ROW = 3
 MAX_ARROWHEADS = 8
-"""Maximum arrowheads along the axis edge where a band leaves the figure."""
+"""Largest number of arrowheads along an edge where an interval band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Distances below the recommendation's Elo at which contour lines may be drawn."""
+"""Elo differences to the recommendation at which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
-"""Maximum width of the base's name in an axis label, in columns; the caption has the full name."""
+"""Maximum width of the base's name in an axis label, in columns of text; the caption has the full name."""
 FONT_SIZE = 10
 
 
@@ -68,11 +68,11 @@ def unit_text(unit: str, message: Catalogue) -> str:
 
 
 def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """Elo of every round's set over the number of games, and the final intervals.
+    """Elo of every round's set of values against the number of games, and the final intervals.
 
-    Each set has two values: the estimate of the model at the end of its round, with a 90 % interval, and the estimate
-    of the model of all games. For samplers that play trials, the trial's observed Elo replaces the first estimate.
-    Arrowheads mark intervals and points that leave the axis.
+    Each set has two values: the model's estimate at the end of its round, with a 90 % interval, and the estimate of the
+    model of all games. For samplers that play trials, the trial's observed Elo replaces the first estimate. Arrowheads
+    mark intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -112,17 +112,17 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
-    """The 90 % interval of a round's Elo by the model after that round, of zero width if the deviation is unknown."""
+    """90 % interval of a round's Elo, by the model at the end of that round; zero width if the deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
-"""Marker shapes of the validations, in their order."""
+"""Marker shapes of validations, in order."""
 
 
 def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float, tuple[float, float], str, str, str]]:
-    """Elo, interval, colour, marker and label of the recommendation and of each validation.
+    """Elo, interval, colour, marker and label: one entry for the recommendation, then one for each validation.
 
     The interval is a 90 % interval for the recommendation and a 95 % interval for validations. If the base is
     recommended, the best other set takes the recommendation's place.
@@ -145,9 +145,9 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
 
 
 def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
-    """A panel for each dimension: Elo if only this value of the recommendation changes, and the density of games.
+    """One panel per dimension: the Elo of the recommendation if only this value changes, and the density of games.
 
-    The axes contain every expected value; arrowheads mark bands that leave the axis.
+    The axes contain all expected values; arrowheads mark interval bands that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -179,9 +179,9 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half-width of its band.
+    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half width of its band.
 
-    The bounds contain all mean curves. Above and below them there is at most the same height for the bands.
+    The bounds contain all mean curves. The bands get additional space, at most the height of the curves on either side.
     """
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
@@ -210,7 +210,7 @@ def _draw_slice(
 
 
 def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
-    """A bar for each parameter: its share of the model's variance."""
+    """A bar chart: each parameter's share of the model's variance."""
     figure, axes = single_axes(0.8 + 0.28 * len(shares), FONT_SIZE)
     places = range(len(shares))
     axes.barh(places, [100 * share for share in shares.values()], 0.62, color=WIN)
@@ -225,7 +225,7 @@ def importance_chart(shares: Mapping[str, float], words: Catalogue) -> Figure:
 
 
 def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: Catalogue) -> Figure:
-    """A panel for each pair of parameters: contours of expected Elo, and the played sets.
+    """One panel per pair of parameters: contours of expected Elo, and the sets that were played.
 
     All other parameters have their recommended values.
     """
@@ -263,7 +263,8 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
 
 
 def _contour_levels(depth: float) -> list[float]:
-    """Elo of the contours relative to the recommended values: negative, rising, from ``-depth`` at the lowest."""
+    """Contour levels in ascending order, as negative Elo differences to the recommendation; none is below
+    ``-depth``."""
     steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
     return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
 
@@ -283,14 +284,14 @@ def _label_contours(axes: Axes, drawn: Any) -> None:
 
 
 def _values_at(dimension: Dimension, coordinates: Any) -> Any:
-    """Values of a range at coordinates: 0 is its low end, 1 its high end."""
+    """Convert coordinates of a range to values; coordinate 0 is its low end, 1 its high end."""
     if dimension.scale == "log":
         return dimension.low * (dimension.high / dimension.low) ** coordinates
     return dimension.low + coordinates * (dimension.high - dimension.low)
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:
-    """Draw bars at the bottom: the game pairs near each value. The highest bar has a quarter of the axes' height."""
+    """Draw a histogram of game pairs by value at the bottom; its highest bar has a quarter of the axes' height."""
     if dimension.choices:
         edges = np.arange(len(dimension.choices) + 1) - 0.5
     else:
@@ -308,7 +309,7 @@ def _place(dimension: Dimension, value: Any) -> float:
 
 
 def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Catalogue) -> None:
-    """Label the axis and mark the base's and the recommended value."""
+    """Label the axis, and mark the value of the base and the recommended value."""
     unit = ""
     if result.spec.engine is None and not result.spec.is_by_matches:
         unit = unit_in(result.spec.conditions.game, BY_NAME[dimension.name])

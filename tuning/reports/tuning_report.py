@@ -64,9 +64,9 @@ if TYPE_CHECKING:
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MOST_GAMES = 1e7
-"""Number of games from which on a table says that no budget is enough."""
+"""Number of games from which a table shows that no budget would be enough."""
 MIN_OPTIMISM = 0.05
-"""Smallest optimism (the winner's curse), in Elo, that the report mentions."""
+"""Smallest optimism (winner's curse), in Elo, that the report mentions."""
 
 
 def rounds_frame(result: StudyResult) -> DataFrame:
@@ -74,12 +74,12 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
     - ``round``: from 1
     - a column for each dimension: the value at the centre when the round began, or the trial's value
-    - ``elo``: Elo over the base, of the centre by the model at that time, or of the trial as observed
+    - ``elo``: Elo over the base; for a centre by the model at that time, for a trial as observed
     - ``deviation``: standard deviation of ``elo``; NaN for a trial
     - ``pairs``: game pairs of the round
     - ``LL``, ``LD``, ``even``, ``WD``, ``WW``: number of these pairs by outcome, from the first set's view
     - ``total_pairs``: game pairs of the study up to this round
-    - ``final_elo``, ``final_deviation``: like ``elo`` and ``deviation``, but by the model of all games
+    - ``final_elo``, ``final_deviation``: ``elo`` and ``deviation`` by the model of all games
     """
     import pandas
 
@@ -97,7 +97,8 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write parameters.csv, rounds.csv, games.pgn, report.md, report.html and the plots; returns report.html's path.
+    """Write parameters.csv, rounds.csv, games.pgn, report.md, report.html and the plots; return the path of
+    report.html.
 
     The files go to ``folder``, by default the run's folder.
     """
@@ -164,9 +165,9 @@ def _with_provenance(caption: str, result: StudyResult, message: Catalogue) -> s
 def model_sections(
     result: StudyResult, base: str, caption_of: Callable[[str], str], message: Catalogue
 ) -> list[Section]:
-    """The sections with the figures of the model; empty without a model, a decision and rounds.
+    """The report's sections with figures of the model; empty if the study has no model, decision or rounds.
 
-    ``base`` is the base's name; ``caption_of`` adds to a figure's caption where its games come from.
+    ``base`` is the base's name. ``caption_of`` adds the origin of the games to a figure's caption.
     """
     if result.model is None or result.decision is None or result.observations is None or not result.rounds:
         return []
@@ -195,7 +196,7 @@ def model_sections(
 
 
 def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
-    """A table of what the model knows about each parameter, and how many games would show more."""
+    """A table of the model's knowledge about each parameter, and of the number of games that would improve it."""
     assert result.observations is not None
     rows, played = [], 2 * result.observations.pairs
     for one, dimension in zip(_knowledge(result), result.spec.space.dimensions, strict=True):
@@ -217,7 +218,8 @@ def _knowledge(result: StudyResult) -> list[Knowledge]:
 
 
 def space_facts(space: Space, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The constraints between the dimensions and the conditions under which they count, as pairs of label and text."""
+    """The constraints between dimensions, and the conditions under which a dimension has an effect, as pairs of label
+    and text."""
     comma, needs = message("list.comma"), []
     for dimension in space.dimensions:
         for parent, values in dimension.needs or ():
@@ -251,10 +253,10 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
 
 
 def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: str = "") -> str:
-    """A sentence with the game pairs that an undecided test probably needs, and how to allow them.
+    """A sentence with the number of game pairs that an undecided test probably needs, and how to allow them.
 
-    It is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` for the
-    number. ``where`` is the file with the key, or empty for an option.
+    It is empty for other verdicts. ``length`` is the key or option that sets the maximum, with ``{pairs}`` in place of
+    the number. ``where`` is the file with the key, or empty for an option.
     """
     if verdict.test is None or verdict.unfinished_of is not None or verdict.passed:
         return ""
@@ -273,14 +275,15 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
 
 
 def pairs_needed(verdict: Verdict) -> int | None:
-    """Total number of game pairs that an undecided test probably needs; ``None`` if it is unknown or decided."""
+    """Total number of game pairs that an undecided test probably needs; ``None`` if this is unknown, or if it is
+    decided."""
     if isinstance(verdict.test, GainState):
         return verdict.test.pairs_needed
     return None if verdict.test is None else expected_pairs(verdict.test, verdict.counts.pairs)
 
 
 def _left_sentence(found: Decision, message: Catalogue) -> str:
-    """A sentence on the gain that may remain if the base is recommended; empty if it is unknown."""
+    """A sentence on the gain that other settings may still offer if the base is recommended; empty if it is unknown."""
     if found.left is None:
         return ""
     gain, low, high = found.left
@@ -313,7 +316,7 @@ def verdict_sentence(verdict: Verdict, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _test_words(verdict: Verdict, message: Catalogue) -> str:
-    """How a validation ended, as text: the verdict of its test, its fixed length, or an interruption."""
+    """How a validation ended, as text: with the verdict of its test, at its fixed length, or by an interruption."""
     if verdict.unfinished_of is not None:
         return message("study.match_stopped", most=verdict.unfinished_of)
     if verdict.test is None:
@@ -331,9 +334,9 @@ def best_round(result: StudyResult) -> RoundEnd | None:
 
 
 def optimism(result: StudyResult) -> dict[str, float] | None:
-    """The winner's curse: number of the best round, and its Elo as ``observed`` and as ``expected`` from all games.
+    """The winner's curse: Elo of the best round as observed then, and as expected from all games.
 
-    The keys are ``round`` (from 1), ``observed``, ``expected`` and ``optimism``, the difference of the two.
+    The keys are ``round`` (from 1), ``observed``, ``expected`` and ``optimism``, which is observed minus expected.
     ``observed`` is the best trial's result, infinite if it won every pair. The sampler ``duel`` has no trials: its
     ``observed`` is the highest estimate of a round's centre by the model at that time.
 
@@ -374,7 +377,10 @@ def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> 
 
 
 def _parameters_csv(result: StudyResult) -> str:
-    """Each parameter's value in the base, whose name is the column's head, and in the recommended setting."""
+    """The parameters as CSV text: the value of each in the base, and in the recommended setting.
+
+    The base's name is the head of its column.
+    """
     base = result.spec.space.default
     recommended = base if result.decision is None else result.recommended
     rows = [(name, base[name], recommended[name]) for name in result.spec.space.names]
@@ -382,7 +388,8 @@ def _parameters_csv(result: StudyResult) -> str:
 
 
 def parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
-    """A table of the dimensions: base, recommended value, range; of the built-in engine also units and meanings."""
+    """A table of the dimensions: base, recommended value and range. For the built-in engine it has units and meanings,
+    too."""
     game = result.spec.conditions.game if _has_parameters(result.spec) else None
     rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
@@ -465,13 +472,13 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _outlook_of(result: StudyResult) -> Verdict | None:
-    """The last validation that says what more games would give; ``None`` without one."""
+    """The last validation, if it has an estimate of what more games would give; otherwise ``None``."""
     last = [*result.verdicts, *result.further][-1:]
     return next((verdict for verdict in last if verdict.outlook), None)
 
 
 def _outlook_columns(result: StudyResult, message: Catalogue) -> list[Column]:
-    """Columns of the table of what more games of the validation would give; empty without one."""
+    """Columns of a table: what more games of the validation would give; empty if there is no such estimate."""
     verdict = _outlook_of(result)
     if verdict is None:
         return []
@@ -499,7 +506,7 @@ def _outlook_rule(result: StudyResult, message: Catalogue) -> str:
 
 
 def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> tuple[Block, ...]:
-    """A table of time and nodes that both sides of each validation spent; empty if no game reports them."""
+    """A table of time and nodes that both sides spent in each validation; empty if no game reports them."""
     speeds = [
         replace(verdict.speed, label=str(verdict.limits))
         for verdict in verdicts
@@ -511,7 +518,8 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
 
 
 def limit_words(spec: TuningSpec, message: Catalogue) -> str:
-    """The target search limit as text, followed by the limits of the rounds and their shares if there are several."""
+    """The target search limit as text. If rounds are played at several limits, these and their shares of the games
+    follow."""
     shares = spec.limit_shares
     if not shares.content():
         return str(shares.target)
@@ -569,7 +577,7 @@ def _tuning_facts(result: StudyResult, message: Catalogue) -> tuple[tuple[str, s
 
 
 def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """The study's outcome as text for this terminal, at most 80 columns wide."""
+    """The study's outcome as text for the terminal, at most 80 columns wide."""
     columns = text_columns()
     message = Catalogue(MESSAGES, language)
     head = "terminal.parameter" if _has_parameters(result.spec) else "terminal.option"

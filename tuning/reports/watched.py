@@ -1,7 +1,7 @@
-"""Interim results for ``elolab watch``: report sections or text for a tuning, ablation, run of claims or fit.
+"""Interim results for ``elolab watch``: report sections or text for a tuning, ablation, claims run or fit.
 
 The module runs in a child process (``engine.child_processes``), because fitting a model and drawing charts takes
-seconds. Its command-line words are DIR LANGUAGE, then ``text`` for text instead of JSON.
+seconds. Its command-line arguments are DIR and LANGUAGE, then ``text`` for text instead of JSON.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ def watched_data(directory: Path, language: str) -> dict[str, Any]:
 
 
 def outcome_text(directory: Path, language: str) -> str:
-    """The interim result as terminal text, in the form that the run's command prints. Raises ``UserError`` if the run
-    has too few games.
+    """The interim result as text for the terminal, in the form that the run's command prints.
+
+    Raises ``UserError`` if the run has too few games.
     """
     result = _result_in(directory)
     return _report_of(result)[1](result, language)
@@ -53,7 +54,10 @@ def _result_in(directory: Path) -> Any:
 
 
 def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[Any, str], str]]:
-    """Two functions of a result and a language: the first makes the document, the second the terminal text."""
+    """Two functions for the kind of ``result``: the first makes its report, the second its text for the terminal.
+
+    Both take a result and a language.
+    """
     from elolab.tuning.reports.ablation_report import ablation_document, ablation_result_text
     from elolab.tuning.reports.claims_report import claims_document, claims_text
     from elolab.tuning.reports.fit_report import fit_document, fit_text
@@ -69,7 +73,10 @@ def _report_of(result: Any) -> tuple[Callable[[Any, str], Document], Callable[[A
 
 
 def main(words: list[str]) -> int:
-    """Print a run's interim report as JSON, or as text on request; returns 1 if the run has too few games."""
+    """Print a run's interim report as JSON, or as text on request; return 1 if the run has too few games.
+
+    ``words`` are the command-line arguments.
+    """
     directory, language, *form = words
     try:
         if form:

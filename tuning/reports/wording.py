@@ -33,7 +33,7 @@ def ratio_text(ratio: float) -> str:
 
 
 def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
-    """Counts with their names as a list, without zeros: ``2 better, 1 undecided``."""
+    """Counts with their names as a list, without counts of zero: ``2 better, 1 undecided``."""
     parts = [message("list.count", count=count, name=name) for name, count in found if count]
     return message("list.comma").join(parts)
 
@@ -44,6 +44,6 @@ def in_one(sentences: Iterable[str], message: Catalogue) -> str:
 
 
 def limit_text(limit: str, message: Catalogue) -> str:
-    """The search limit of a comparison as text; both limits if variant and reference have different ones."""
+    """A comparison's search limit as text; both limits if variant and reference have different ones."""
     own, _, other = limit.partition(AGAINST)
     return message("fact.limit_against", limit=own, other=other) if other else own
