@@ -247,7 +247,8 @@ class SearchEstimate:
     def tail(self, value: float, side: int) -> float:
         """One-sided p-value of the hypothesis that the true value is ``value``.
 
-        It is the probability of an estimate at least as far above ``value`` (``side`` +1) or below it (``side`` -1).
+        It is the probability of an estimate at least as far from ``value``. ``side`` is +1 for estimates above it,
+        -1 for estimates below it.
         """
         if not math.isfinite(self.error):
             return 1.0

@@ -133,8 +133,9 @@ def verdict_mark(verdict: str) -> tuple[str, str]:
 def _draw_comparison(
     axes: Axes, row: AblationRow, place: float, bounds: tuple[float, float], *, upright: bool = False
 ) -> None:
-    """Draw a comparison: its Elo with the marker of its verdict, its own interval (thick line) and the interval that
-    decides (thin line).
+    """Draw a comparison: its Elo with the marker of its verdict, and its intervals.
+
+    A thick line is its own interval, a thin line the interval that decides.
 
     ``place`` is its coordinate on the axis of rows, ``bounds`` are the ends of the Elo axis. With ``upright`` the Elo
     axis is vertical.
