@@ -116,7 +116,7 @@ class StagePlan:
     def refuse_the_impossible(self) -> None:
         """Raise ``PlanError`` if every stage has a test that no outcome of its games can pass.
 
-        One stage without such a test is enough to continue, because a study is useful without its validations. A run
+        A single stage that can pass is enough to continue, because a study is useful without its validations. A run
         that has stored games may always continue.
         """
         hopeless = [next((reach for reach in stage.reach if reach.is_hopeless), None) for stage in self.stages]
@@ -127,8 +127,8 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """Sentences on the hypotheses and the power of each test in the unfinished stages, with a warning if the power
-        is low.
+        """Sentences on the hypotheses and the power of each test in unfinished stages, with a warning if the power is
+        low.
         """
         say = console("elolab.arena")
         found = []
@@ -142,7 +142,7 @@ class StagePlan:
         return found
 
     def data(self) -> dict[str, Any]:
-        """The plan as plain data (JSON)."""
+        """The plan as data for JSON."""
         return {
             "name": self.name,
             "folder": str(self.directory),
@@ -165,7 +165,9 @@ class StagePlan:
         }
 
     def lines(self, more: Sequence[str] = ()) -> list[str]:
-        """The plan as lines of text: all games, each of several stages, the lines ``more``, the time, the remarks."""
+        """The plan as lines of text: total games, the games of each stage if there are several, ``more``, the time, the
+        remarks.
+        """
         say, data = console("elolab.arena"), self.data()
         kind = "_unknown" if data["games"] is None else "_at_most" if data["at_most"] else ""
         lines = [say(f"dry_run.games{kind}", **data)]

@@ -1,9 +1,9 @@
 """The append-only store of a run's games: one SQLite file in the run's folder, with one writer.
 
-SQLite's write-ahead log with full synchronisation makes a game that ``add`` has accepted survive a kill, a power cut
-and a full disk. ``arena.play.damage`` detects bits that have changed since. A game's key is a digest of everything that
-decides it (``GameJob.key``). Its place in the schedule is separate, because it changes when a tournament is extended.
-Local disks only.
+SQLite's write-ahead log with full synchronisation protects games that ``add`` has accepted: they survive a kill, a
+power failure and a full disk. ``arena.play.damage`` detects bits that have changed since. A game's key is a digest of
+everything that determines the game (``GameJob.key``). Its place in the schedule is stored separately, because it
+changes when a tournament is extended. The folder must be on a local disk.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ COMMIT;
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""Number of repeated attempts to take a lock before the folder counts as in use, and the seconds between two attempts.
-"""
+"""Number of attempts to take a lock before the folder counts as in use, and the pause between attempts in seconds."""
 OPENING_SECONDS = 30.0
-"""Maximum seconds that a writer waits, when it opens the store, for another process that reads it, such as a report."""
+"""Maximum seconds for which a writer that opens the store waits for a reader, such as a report."""
 CLOSING_MS = 1000
-"""Maximum milliseconds that a writer waits for readers when it closes the store; if a reader remains, SQLite's log file
-stays.
+"""Maximum milliseconds for which a writer that closes the store waits for readers.
+
+If a reader remains, SQLite's log file is not removed.
 """
 
 COLUMNS = (
@@ -85,16 +85,14 @@ COLUMNS = (
     "started_at", "duration_ms", "final_position", "detail", "moves", "instruments",
 )  # fmt: skip
 _PLACE, _CONTENT = (operator.itemgetter(*map(COLUMNS.index, names)) for names in (PLACE_COLUMNS, CONTENT_COLUMNS))
-"""Functions that pick the values of ``PLACE_COLUMNS`` and ``CONTENT_COLUMNS`` from a row of ``COLUMNS``."""
+"""Functions that select ``PLACE_COLUMNS`` and ``CONTENT_COLUMNS`` from a row with the columns ``COLUMNS``."""
 
 _WANTED = "WHERE key IN (SELECT value FROM json_each(?)) "
 
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Context without garbage collection, which would double the time of reads that create hundreds of thousands of
-    tuples.
-    """
+    """Context manager that suspends garbage collection, which would double the time of reads with very many tuples."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -105,33 +103,33 @@ def _without_garbage_collection() -> Iterator[None]:
 
 
 GAMES_ELSEWHERE = "games elsewhere"
-"""Name of the metadata entry with the number of games that other programs played, and whose moves are unknown."""
+"""Name of the metadata entry with the number of games that other programs played; their moves are unknown."""
 
 
 class StoreError(UserError):
-    """Raised for a store that cannot be used as requested; the message names the folder and the remedy."""
+    """Raised if a store cannot be used as requested; the message names the folder and the remedy."""
 
 
 class StoreFailure(StoreError):
-    """Raised for a store that cannot be accessed, for example if the disk is full; games stored before are safe."""
+    """Raised if a store cannot be accessed, for example because the disk is full; games stored earlier are safe."""
 
     exit_code = 1
 
 
 class DamagedStore(StoreError):
-    """Raised for a store that differs from what was written; nothing is read from it."""
+    """Raised if a store's file differs from what was written; no games are read from it."""
 
     exit_code = 1
 
 
 class Store:
-    """The games and metadata of one folder, in a SQLite file. Use it as a context manager."""
+    """The games and metadata of a run's folder, in a SQLite file; a context manager that closes it."""
 
     def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
-        """Open the folder's store; a writer creates missing folders and files, and locks out other writers.
+        """Open the store of a folder; a writer creates missing folders and files and excludes other writers.
 
-        The check for damage takes a second or two per 100 000 games. ``glance`` is for frequent short reads: no check
-        for damage, and no additional files beside the store. Raises ``StoreError``.
+        The check for damage takes one or two seconds per 100 000 games. ``glance`` is for frequent short reads: it
+        omits the check and creates no additional files. Raises ``StoreError``.
         """
         self.directory = directory
         self._is_glance = glance
@@ -155,8 +153,9 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and release the lock. A writer first merges SQLite's log into the file, so that no other file
-        remains.
+        """Close the file and release the lock.
+
+        A writer first merges SQLite's log into the file, so that only one file remains.
         """
         with suppress(sqlite3.Error):  # a full disk may prevent folding in the log; the next opening does that
             if self._lock is not None:
@@ -171,22 +170,22 @@ class Store:
     # Metadata: what the games belong to
 
     def metadata(self, name: str) -> Any:
-        """The plain data recorded under a name; ``None`` if there is none."""
+        """The value of a metadata entry; ``None`` if it does not exist."""
         rows = self._rows("SELECT value FROM facts WHERE name = ?", (name,))
         return json.loads(rows[0][0]) if rows else None
 
     def all_metadata(self) -> dict[str, Any]:
-        """All metadata by name."""
+        """All metadata entries, by name."""
         return {name: json.loads(value) for name, value in self._rows("SELECT name, value FROM facts")}
 
     def metadata_names(self) -> set[str]:
-        """The names of all metadata."""
+        """The names of all metadata entries."""
         return {name for (name,) in self._rows("SELECT name FROM facts")}
 
     def record_metadata(self, metadata: Mapping[str, Any], places: Iterable[tuple[str, Pairing]] = ()) -> None:
-        """Record metadata in one transaction, replacing older values.
+        """Store metadata entries in one transaction, replacing earlier values.
 
-        ``places`` are pairs of a game's key and its new place in the schedule, which changes when a tournament is
+        ``places`` contains pairs of a game's key and its new place in the schedule, which changes when a tournament is
         extended.
         """
         entries = [(name, json.dumps(value, ensure_ascii=False)) for name, value in metadata.items()]
@@ -200,15 +199,16 @@ class Store:
     # Games
 
     def add(self, record: GameRecord, *, reproducible: bool = True) -> bool:
-        """Store a finished game; returns whether it is new. See ``add_all``."""
+        """Store a finished game; returns whether it is new. ``add_all`` describes the details."""
         return self.add_all([(record, reproducible)])[0]
 
     def add_all(self, games: Iterable[tuple[GameRecord, bool]]) -> list[bool]:
-        """Store pairs (finished game, whether it is reproducible) in one commit; returns for each whether it is new.
+        """Store finished games in one transaction, each paired with whether it is reproducible; returns whether each is
+        new.
 
-        A game that is already stored is ignored. If it is reproducible (same players, same limits in nodes or depth,
-        same engine), both versions must be identical: otherwise ``StoreError`` names both digests. Raises
-        ``StoreFailure`` if the disk is full; then no game is stored.
+        A game that is already stored is ignored. A reproducible game (same players, same limits in nodes or depth, same
+        engine) must be identical to the stored one; otherwise ``StoreError`` is raised with both digests. Raises
+        ``StoreFailure`` if the disk is full; no game is stored then.
         """
         columns, marks = ", ".join((*COLUMNS, "place_checksum", "checksum")), ", ".join("?" * (len(COLUMNS) + 2))
         insert = f"INSERT OR IGNORE INTO games ({columns}) VALUES ({marks})"
@@ -239,7 +239,7 @@ class Store:
 
     @property
     def played(self) -> int:
-        """Number of the run's games: the stored ones and those that are recorded as ``GAMES_ELSEWHERE``."""
+        """Number of games in the run: stored games, and games counted in ``GAMES_ELSEWHERE``."""
         return len(self) + int(self.metadata(GAMES_ELSEWHERE) or 0)
 
     def records(self) -> list[GameRecord]:
@@ -255,7 +255,7 @@ class Store:
                 yield _record_of(row)
 
     def find(self, game: str) -> list[GameRecord]:
-        """Games with the number ``game`` in the schedule; if there are none, games whose key begins with ``game``."""
+        """Games with the schedule number ``game``; if there are none, games whose key begins with ``game``."""
         query = f"SELECT {', '.join(COLUMNS)} FROM games WHERE "
         if game.isascii() and game.isdigit():
             number = int(game) if len(game) < 16 else -1
@@ -267,8 +267,8 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """Points of the player with the first move's colour in every game, by the game's key; ``None`` for a game
-        without a result.
+        """Score of each game from the first mover's point of view (1, 1/2 or 0), by game key; ``None`` without a
+        result.
         """
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
@@ -286,9 +286,7 @@ class Store:
             ]
 
     def details(self, name: str) -> Iterator[tuple[Pairing, Any]]:
-        """Yield pairs of pairing and value for every game whose ``detail`` has an entry of that name, in schedule
-        order.
-        """
+        """Yield the pairing and the value of ``detail[name]`` for every game that has it, in schedule order."""
         query = (
             "SELECT number, pair, first_index, second_index, opening_index, round, series, detail FROM games "
             "WHERE instr(detail, ?) > 0 ORDER BY series, number"
@@ -300,8 +298,8 @@ class Store:
                     yield Pairing(*place), detail
 
     def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
-        """Schedule numbers of the games that a player lost for one of these reasons (values of ``GameRecord.reason``),
-        in schedule order.
+        """Numbers, in schedule order, of games that a player lost for one of these reasons (values of
+        ``GameRecord.reason``).
         """
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
@@ -316,13 +314,13 @@ class Store:
                 yield _record_of(row)
 
     def numbers_of(self, series: str, player: str) -> set[int]:
-        """Numbers of the games of a series in which the player named ``player`` had the first move's colour."""
+        """Numbers of the games of a series in which ``player`` moved first."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 
     def digest(self, games: int | None = None) -> str:
-        """``arena.records.games_digest`` of all games, or of the games whose number in the schedule is less than
-        ``games``.
+        """Digest of the games (``arena.records.games_digest``); with ``games``, only of games with a smaller schedule
+        number.
         """
         last = -1 if games is None else games
         rows = self._rows(
@@ -331,16 +329,16 @@ class Store:
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
-        """Identities of the built-in engine's sources with which the games were played."""
+        """Identities of the built-in engine's sources that played the games."""
         return {name for (name,) in self._rows("SELECT DISTINCT engine_identity FROM games")}
 
     def mean_duration_ms(self) -> float | None:
-        """Mean duration of a game in milliseconds; ``None`` without games."""
+        """Mean duration of a game in milliseconds; ``None`` if there are no games."""
         mean: float | None = self._rows("SELECT avg(duration_ms) FROM games")[0][0]
         return mean
 
     def copy_to(self, directory: Path) -> None:
-        """Write a consistent copy into another folder, even while another process adds games."""
+        """Write a consistent copy to another folder, even while another process adds games."""
         with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
             self.connection.backup(copy)
 
@@ -364,7 +362,7 @@ class Store:
             return self.connection.execute(query, parameters).fetchall()
 
     def _opened(self, read_only: bool) -> sqlite3.Connection:
-        """Open a connection to the store's file and, except for a ``glance``, check the file for damage."""
+        """Open the SQLite connection and, unless ``glance`` was given, check the file for damage."""
         with self._failures():
             connection = self._connected(read_only)
             try:
@@ -404,7 +402,7 @@ class Store:
         return connection
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is empty; raises ``StoreError`` if it is not of this version of elolab."""
+        """Whether the file is empty; raises ``StoreError`` if it was not written by this version of elolab."""
         version, mark, tables = (
             connection.execute(query).fetchone()[0]
             for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
@@ -420,7 +418,9 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Context in which all reads show the store as of now, whatever other processes add meanwhile."""
+        """Context manager in which all reads see the store as it is at the beginning, even if other processes add
+        games.
+        """
         with self._failures():
             self.connection.execute("BEGIN")
         try:
@@ -518,7 +518,7 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
 
 
 def check_place(directory: Path) -> None:
-    """Raise ``StoreError`` if a writer could not create the folder or its files; writes nothing."""
+    """Raise ``StoreError`` if a writer could not create the folder or its files; creates nothing."""
     there = next(path for path in (directory, *directory.parents) if os.path.lexists(path))
     if not there.is_dir():
         raise _cannot_make(directory, f"a file {'of that name' if there == directory else there} is in the way")
@@ -537,12 +537,14 @@ def check_place(directory: Path) -> None:
 
 
 def _leads_to_a_new_file(path: Path) -> bool:
-    """Whether the path is a link to a file that does not exist yet, in a folder that does."""
+    """Whether the path is a symbolic link to a file that does not exist yet, in an existing folder."""
     return path.is_symlink() and not path.exists() and Path(os.path.realpath(path)).parent.is_dir()
 
 
 def made_folder(directory: Path) -> Path:
-    """The folder of ``--out``, created if missing. Raises ``StoreError`` if that fails."""
+    """Create the folder given with ``--out`` if it does not exist, and return it; raises
+    ``StoreError`` if that fails.
+    """
     check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -561,7 +563,7 @@ def is_in_use(directory: Path) -> bool:
 
 
 def user_of(directory: Path) -> str | None:
-    """The id of the process that writes to the folder's store, as text, or ``unknown``; ``None`` without a writer."""
+    """Process id, as text, of the writer of the folder's store, or ``unknown``; ``None`` if there is no writer."""
     try:
         handle = os.open(directory / LOCK_NAME, os.O_RDONLY)
     except OSError:  # no lock exists, or it is unreadable
@@ -576,10 +578,10 @@ def user_of(directory: Path) -> str | None:
 
 
 class FolderLock:
-    """Lock that keeps a second writer out of a folder. The system releases it when the process ends in any way."""
+    """Lock that excludes a second writer from a folder; the system releases it even if the process is killed."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock. If another process holds it, raises ``StoreError`` naming that process."""
+        """Acquire the lock; raises ``StoreError``, which names the process, if another process holds it."""
         self._path = path
         for attempt in range(LOCK_ATTEMPTS + 1):
             if attempt:  # ``is_in_use`` holds the lock for a moment
@@ -612,7 +614,7 @@ class FolderLock:
             pass  # on a full disk the lock still works; only its holder's id is missing
 
     def release(self) -> None:
-        """Release the lock and remove its file; safe to call twice."""
+        """Release the lock and remove its file; may be called twice."""
         if self._handle >= 0:
             # Before releasing: a waiting process sees that this file is no longer the folder's.
             with suppress(OSError):
@@ -623,7 +625,7 @@ class FolderLock:
 
 
 def _leads_to(path: Path, handle: int) -> bool:
-    """Whether the path still leads to the file that is open as ``handle``."""
+    """Whether the path still refers to the file that is open as ``handle``."""
     try:
         return os.path.samestat(os.stat(path), os.fstat(handle))
     except OSError:
@@ -631,14 +633,16 @@ def _leads_to(path: Path, handle: int) -> bool:
 
 
 def _holder(handle: int) -> str:
-    """The id of the process that holds the lock, as text read from the file; ``unknown`` if the file is empty."""
+    """Process id, as text, of the process that holds the lock, read from the lock file; ``unknown`` if the file is
+    empty.
+    """
     return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
 
 
 def _locked(handle: int, *, is_shared: bool = False) -> bool:
-    """Lock an open file without waiting; the system releases the lock when the process ends.
+    """Try to lock an open file without waiting; returns false if another process holds the lock.
 
-    Returns False if another process holds it. Raises ``OSError`` if the file system has no locks.
+    The system releases the lock when the process ends. Raises ``OSError`` if the file system does not support locks.
     """
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

@@ -1,6 +1,4 @@
-"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays the games that are not stored
-yet.
-"""
+"""Plays a whole tournament: passes each batch of its schedule to a ``Run``, which plays the games not yet stored."""
 
 from __future__ import annotations
 
@@ -66,7 +64,7 @@ class PreparedTournament:
     spec: TournamentSpec
     suite: Suite
     order: tuple[int, ...]
-    """For each game pair, by its number, the index of its opening in the suite."""
+    """Index in the suite of the opening of each game pair, by pair number."""
     available_openings: int
 
     @property
@@ -84,16 +82,17 @@ class TournamentResult:
     stored: int
     """Number of stored games among those that count."""
     count: int
-    """Games whose number in the schedule is less than ``count`` count for the results; games after a sequential test's
-    decision do not.
+    """Number of games that count for the results: those with a smaller schedule number.
+
+    Games after a sequential test's decision do not count.
     """
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
-    """Reason why a player could not be started, keyed by its name."""
+    """Reason for each player that could not be started, by player name."""
     sequential: SequentialRun | None = None
     """State of the tournament's sequential test; ``None`` if it has none."""
     withdrawals: tuple[Withdrawal, ...] = ()
-    """Players that lost without playing, because they could not be started when their games were due."""
+    """Players that lost by walkover, because they could not be started when their games were due."""
     unplayable: int = 0
     """Number of games that will never be played, because a player has withdrawn."""
     forfeits: int = 0
@@ -106,7 +105,7 @@ class TournamentResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if some are missing or were lost by a fault, 130 after an interruption.
+        """0 if every game was played, 1 if games are missing or were lost by a fault, 130 after an interruption.
 
         After a sequential test it is 3 unless H1 was accepted. It is 2 (wrong input) if no game could be played,
         because players cannot be started as specified.
@@ -122,8 +121,9 @@ class TournamentResult:
 
 
 def prepare(spec: TournamentSpec) -> PreparedTournament:
-    """Read the tournament's openings and choose their order. Raises ``UserError`` if the suite is invalid, too small,
-    or unsuitable for some player.
+    """Read the tournament's openings and determine their order.
+
+    Raises ``UserError`` if the suite is invalid, too small, or unsuitable for a player.
     """
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
@@ -141,7 +141,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
 
 def _check_reachable(plan: PreparedTournament) -> None:
-    """Raise ``RunError`` if a player's protocol can only send moves, and some opening cannot be reached by moves."""
+    """Check that players whose protocols send only moves can reach every opening; raises ``RunError`` if not."""
     from elolab.engine.games.proof_game import proof_game
 
     for player in plan.spec.players:
@@ -155,9 +155,10 @@ def _check_reachable(plan: PreparedTournament) -> None:
 
 
 def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) -> TournamentResult:
-    """Play the tournament's games that are not stored in ``directory`` yet; returns the state after them.
+    """Play the tournament's games that are not yet stored in ``directory``; returns the resulting state.
 
-    Raises ``UserError`` if the folder belongs to another tournament or engine, or the disk is full; stored games stay.
+    Raises ``UserError`` if the folder belongs to another tournament or engine, or if the disk is full. Stored games are
+    kept.
     """
     plan = prepare(spec)
     if spec.sprt is not None:
@@ -172,13 +173,13 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
 
 
 def stored_result(spec: TournamentSpec, directory: Path) -> TournamentResult:
-    """The state of the tournament in a folder; ``run`` would play its missing games."""
+    """The state of a tournament according to the store in its folder; plays no games."""
     with Store(directory, read_only=True) as store:
         return result_of(prepare(spec).spec, store)
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
-    """The state of a tournament according to its store; ``outcomes`` are those of the store, if already read."""
+    """The state of a tournament according to an open store; ``outcomes`` are the store's, if already read."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
@@ -192,12 +193,12 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """Number of games that count for the results, given the games in the store; see ``games_that_count``."""
+    """Number of stored games that count for the results; see ``games_that_count``."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 
 def withdrawals_of(store: Store) -> tuple[Withdrawal, ...]:
-    """Players that lost without playing, because they could not be started."""
+    """Players that lost by walkover, because they could not be started."""
     return tuple(Withdrawal(**entry) for entry in store.metadata(WITHDRAWALS) or ())
 
 
@@ -238,8 +239,9 @@ def _play(plan: PreparedTournament, run: Run) -> None:
 
 
 def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
-    """Yield the games of the current batch, except those of withdrawn players. Adds the key of every game of the batch
-    to ``keys``, by number.
+    """Yield the games of the current batch, except those of withdrawn players.
+
+    Stores the key of every game of the batch in ``keys``, by schedule number.
     """
     for pairing in state.batch:
         job = job_of(plan.spec, plan.suite, pairing)
@@ -249,8 +251,9 @@ def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]
 
 
 def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: dict[int, str]) -> bool:
-    """Withdraw the players that could not be started, if the format permits; returns whether the tournament can
-    continue.
+    """Withdraw the players that could not be started, if the format permits it.
+
+    Returns whether the tournament can continue.
     """
     if not format_of(state.spec).decides_on_the_way or run.is_interrupted:
         return False
@@ -266,7 +269,7 @@ def _withdraw(state: ScheduleState, plan: PreparedTournament, run: Run, keys: di
 
 
 def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, outcomes: Sequence[Outcome]) -> None:
-    """Begin the progress display with the standings, or a match's score and the state of its sequential test."""
+    """Start the progress display: with a match's score and the state of its sequential test, or with the standings."""
     spec = plan.spec
     score: Score
     if len(spec.players) == 2:
@@ -288,8 +291,9 @@ def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, 
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
-    """The purpose of the run. Its check accepts a folder without games, with this tournament, or with a shorter version
-    of it.
+    """The run's ``Purpose``, which describes what it plays and checks the folder.
+
+    It accepts a folder that has no games, or games of this tournament or of a shorter version of it.
     """
 
     def check(store: Store, recorded: Any) -> None:
@@ -309,7 +313,7 @@ def purpose_of(plan: PreparedTournament) -> Purpose:
 
 
 def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairing]]:
-    """Yield pairs of key and pairing for the stored games that belong to the present schedule, batch by batch."""
+    """Yield key and new pairing of each stored game that belongs to the current schedule, batch by batch."""
     scores = {outcome.key: outcome.score for outcome in store.outcomes()}
     state = ScheduleState(plan.spec, plan.order, withdrawals_of(store))
     while not state.is_over:
@@ -324,7 +328,8 @@ def _places(plan: PreparedTournament, store: Store) -> Iterator[tuple[str, Pairi
 
 
 def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, plan: PreparedTournament) -> None:
-    """Raise ``RunError`` for the first setting in which the two tournaments differ, apart from their length.
+    """Raise ``RunError`` for the first setting, apart from the length, in which the two tournaments differ.
+
     ``old_openings`` is the digest of the old tournament's suite.
     """
     new = plan.spec
@@ -350,7 +355,7 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
 
 
 def _fixed_settings(spec: TournamentSpec) -> dict[str, Any]:
-    """Settings that must not change when a tournament is extended, by their keys in its file."""
+    """Settings that must not change when a tournament is extended, by their keys in the tournament file."""
     names = ("game", "format", "seed", "opening_start", "opening_part", "opening_order", *format_of(spec).keys)
     content = {name: getattr(spec, name) for name in names}
     test = asdict(spec.sprt) if spec.sprt is not None else {}
@@ -374,10 +379,9 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players join or change their order while the store holds games beyond the tournament's new
-    end.
+    """Raise ``RunError`` if players were added or reordered while the store has games beyond the new end.
 
-    Such games keep the indices of their players, which would then belong to other players.
+    Such games refer to players by index, so that they would then belong to other players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:
@@ -392,10 +396,10 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 
 
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
-    """Whether a folder has games of another tournament, which this one cannot extend.
+    """Whether a folder has games of another tournament, which ``spec`` cannot extend.
 
-    Games of other program versions count as another tournament unless ``accepts_changes``. Raises ``UserError`` for a
-    tournament that cannot be played in any folder, for instance if the suite has too few openings.
+    Games of another version of a program count as another tournament, unless ``accepts_changes`` is set. Raises
+    ``UserError`` if the tournament cannot be played in any folder, for example because the suite has too few openings.
     """
     if not (directory / STORE_NAME).is_file():
         return directory.exists() and not directory.is_dir()
@@ -420,9 +424,9 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
 
 
 def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if the stored games decide the sequential test of the old specification, but not the new one.
+    """Raise ``RunError`` if the stored games decide the sequential test of ``old`` but not of ``new``.
 
-    With more pairs, its last analysis would become an interim analysis.
+    The final analysis of the old test would become an interim analysis of the longer one.
     """
     if old.sprt is None and new.sprt is None:
         return
@@ -437,7 +441,7 @@ def _check_undecided(store: Store, old: TournamentSpec, new: TournamentSpec) -> 
 
 
 def stored_tournament(store: Store) -> TournamentSpec:
-    """The specification of the tournament in a folder. Raises ``StoreError`` if the folder has none."""
+    """The specification of the tournament in a store; raises ``StoreError`` if there is none."""
     content = store.metadata("specification")
     if content is None:
         kind = kind_in(store)
@@ -446,7 +450,7 @@ def stored_tournament(store: Store) -> TournamentSpec:
 
 
 def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
-    """Players of a folder's tournament; empty if nothing can be read."""
+    """Players of the tournament in a folder; empty if it cannot be read."""
     if not (directory / STORE_NAME).is_file():
         return ()
     try:
@@ -457,9 +461,10 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 
 
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
-    """A player read from a store, with the parameters of this version; newer techniques than the store's are off.
+    """Prepare a player from a store to play with this version of elolab.
 
-    A program that was built from a commit is built again if the cache has lost it.
+    Parameters that are newer than the store get the value that switches their technique off. A program built from a
+    commit is built again if the cache no longer has it.
     """
     if not player.is_builtin:
         return restored(player)
@@ -478,7 +483,7 @@ def plan_of_run(
     store: Store | None = None,
     outcomes: Sequence[Outcome] | None = None,
 ) -> StagePlan:
-    """The plan of a run in ``directory``; ``store`` and its ``outcomes`` are given if already read."""
+    """The plan of a run in ``directory``; ``store`` and ``outcomes`` may be passed if they are already read."""
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)
@@ -519,9 +524,9 @@ def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[
 
 
 def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dict[str, Any]:
-    """The plan of a run as plain data: games, openings, time.
+    """The plan of a run as data for JSON: games, openings, time.
 
-    Like ``run``, raises ``UserError`` for a test that no outcome of its games can pass.
+    Raises ``UserError``, like ``run``, if no outcome of the games can pass the tournament's test.
     """
     planned = plan_of_run(plan, directory, concurrency)
     planned.refuse_the_impossible()
@@ -538,9 +543,7 @@ def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dic
 
 
 def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
-    """Reasons why the programs of external players cannot be started, keyed by the player's name; empty if all can be
-    found.
-    """
+    """Reasons why programs of external players cannot be started, by player name; empty if all programs exist."""
     missing = {}
     for player in players:
         if not player.is_builtin:
@@ -552,7 +555,7 @@ def _programs_missing(players: Sequence[PlayerSpec]) -> dict[str, str]:
 
 
 def description_text(description: dict[str, Any]) -> str:
-    """The result of ``describe`` as text."""
+    """Text for the result of ``describe``."""
     say = console("elolab.arena")
     bound = "_at_most" if description["at_most"] else ""
     lines = [say(f"dry_run.{name}{bound}", **description) for name in ("games", "openings")]

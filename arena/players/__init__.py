@@ -1,1 +1,1 @@
-"""Players of every kind behind the interface in ``player``; ``registry`` lists the protocols that they speak."""
+"""Players of every kind behind the interface in ``player``; ``registry`` lists the protocols."""

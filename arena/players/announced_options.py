@@ -13,7 +13,7 @@ from elolab.engine.protocols.options import REPETITION_OPTIONS, REPETITION_WORDS
 
 @dataclass(frozen=True)
 class AnnouncedOption:
-    """An option as the engine announced it."""
+    """An option as announced by the engine."""
 
     name: str
     kind: str
@@ -49,9 +49,7 @@ class AnnouncedOption:
         return value
 
     def is_told(self, value: str) -> bool:
-        """Whether the value must be sent to the engine. Only a button with the value "off" is not sent, because it is
-        not pressed.
-        """
+        """Whether the value must be sent to the engine; false only for a button with the value "off"."""
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
@@ -67,10 +65,10 @@ class AnnouncedOption:
 def repetition_setting(
     rule: str, announced: Mapping[str, AnnouncedOption], set_by_player: Collection[str]
 ) -> tuple[AnnouncedOption, str] | None:
-    """The engine's option for the rule of repetition, and its value for ``rule``, a name of ``REPETITION_RULES``.
+    """The engine's option for the repetition rule, and its value for ``rule``, one of ``REPETITION_RULES``.
 
-    ``announced`` is keyed by name in lower case. ``None`` if the engine has no such option or no such value, or if the
-    player's own options, ``set_by_player`` in lower case, set it.
+    ``announced`` is keyed by name in lower case. ``None`` if the engine has no such option or value, or if the player's
+    own options set it; ``set_by_player`` has their names in lower case.
     """
     words = [word.lower() for word in REPETITION_WORDS[rule]]
     for name in REPETITION_OPTIONS:
@@ -83,7 +81,8 @@ def repetition_setting(
 
 
 def unknown_option(name: str, announced: Mapping[str, AnnouncedOption]) -> PlayerFault:
-    """The fault to raise for an option that the engine did not announce; it suggests the most similar announced option.
+    """The fault for an option that the engine did not announce; its text suggests the most similar option.
+
     ``announced`` is keyed by name in lower case.
     """
     near = difflib.get_close_matches(name.lower(), list(announced), 1, 0.4)

@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 WAKE_SECONDS = 0.05
-"""Seconds between checks of the run's stop flag while waiting for a ponder search."""
+"""Seconds between checks of the run's stop flag during the wait for a ponder search."""
 
 
 class BuiltinPlayer:
     """The built-in engine (``engine.engine.Engine``) as a ``Player``, without a process.
 
-    On the wall clock it ponders in its own thread. On the CPU and node clocks it starts the ponder search only after
-    the opponent's move, with as much CPU time or as many nodes as the opponent used. So games are reproducible at any
-    load.
+    On a wall clock it ponders in its own thread. On CPU and node clocks it runs the ponder search only after the
+    opponent's move, with as much CPU time or as many nodes as the opponent used. Games on these clocks are therefore
+    reproducible at any load.
     """
 
     def __init__(self, spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> None:
@@ -44,19 +44,20 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """Position and clock of the ponder search to be made after the opponent's move, on the CPU or node clock;
+        """Position and clock of the ponder search that follows the opponent's move, on the CPU or node clock.
+
         ``None`` if there is none.
         """
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
-        """Numbers of the processors to search on; if empty, the system chooses."""
+        """Numbers of the processors on which to search; if empty, the system chooses."""
 
     def pin(self, processors: Processors) -> None:
-        """Restrict searches to these processors, from the next search on."""
+        """Restrict searches to these processors, beginning with the next search."""
         self._processors = processors
 
     def start(self) -> None:
-        """Create the engine, unless it exists."""
+        """Create the engine if it does not exist."""
         if self._engine is None:
             self._engine = self._make_engine()
 
@@ -72,7 +73,7 @@ class BuiltinPlayer:
         self._counted = {}
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search for a move. The time charged is measured by the search itself, on the clock of the player's limits."""
+        """Search for a move; the search itself measures the time charged, on the clock of the player's limits."""
         engine = self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = self._pinned(search)
@@ -80,10 +81,10 @@ class BuiltinPlayer:
         return self._reply(result, _nanoseconds(result))
 
     def hear_draw_offer(self) -> None:
-        """Does nothing: for a built-in player, ``arena.play.game`` decides by its score whether it accepts a draw."""
+        """Do nothing: ``arena.play.game`` decides by the player's score whether it accepts a draw."""
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Begin a ponder search on the wall clock; on other clocks, store its position until the opponent has moved."""
+        """On a wall clock, start a ponder search; on other clocks, store its position until the opponent has moved."""
         if self.spec.limits.clock_kind == "wall":
             search = self._running().search
             self._search = PonderSearch(
@@ -95,9 +96,9 @@ class BuiltinPlayer:
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """After a hit, continue the ponder search; only the time since the opponent's move is charged.
+        """After a ponder hit, continue the ponder search; only the time since the opponent's move is charged.
 
-        After a miss, begin another search; the engine keeps the tables that pondering has filled.
+        After a miss, search again; the engine keeps the tables that pondering has filled.
         """
         from elolab.engine.engine import PonderGrant
 
@@ -127,13 +128,11 @@ class BuiltinPlayer:
             self._count(search.abandon())
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Search events counted in all searches of the game, pondering included; ``None`` if the player does not count
-        them.
-        """
+        """Search events counted in all searches of the game, including pondering; ``None`` if they are not counted."""
         return self._counted if self._settings is not None else None
 
     def dialogue(self) -> list[str]:
-        """Always empty: the built-in engine exchanges no text."""
+        """Always empty, because the built-in engine exchanges no text."""
         return []
 
     def close(self) -> None:
@@ -193,15 +192,17 @@ class BuiltinPlayer:
 
 
 class PonderSearch:
-    """A ponder search in its own thread. It runs until the opponent has moved, and after a hit until it has found a
-    move.
+    """A ponder search in its own thread.
+
+    It runs until the opponent has moved; after a ponder hit, until it has found a move.
     """
 
     def __init__(
         self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]
     ) -> None:
-        """Start the search. ``search`` is called with a stop flag and with ``ponder``, a flag that is set until a hit;
-        ``pinned`` runs it on the player's processors.
+        """Start the search; ``pinned`` runs it on the player's processors.
+
+        ``search`` is called with a stop flag and with ``ponder``, a flag that is set until a ponder hit.
         """
         from elolab.engine.engine import StopFlag
 
@@ -210,9 +211,7 @@ class PonderSearch:
         self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """Continue the search after a ponder hit; returns its result, and the nanoseconds from this call to the end of
-        the search.
-        """
+        """Continue the search after a ponder hit; returns its result, and the nanoseconds since this call."""
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
         while not wait([self._search], WAKE_SECONDS).done:

@@ -1,7 +1,7 @@
-"""Protocol detection: greet a program in each protocol until it answers one of the greetings.
+"""Protocol detection: send a program the greeting of each protocol until it answers one.
 
 Each protocol gets its own process, because unknown input can leave a program in any state. The processes are started
-one after another, and the first answer decides: most programs ignore unknown commands. Each protocol defines its own
+one after another, and the first answer decides; most programs ignore unknown commands. Each protocol defines its own
 ``greeting``.
 """
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from elolab.arena.records import PlayerSpec
 
 MAX_LINES = 10_000
-"""Number of lines after which a program that has not answered the greeting is assumed to speak another protocol."""
+"""Number of output lines without an answer to the greeting after which a program is assumed to use another protocol."""
 HEAD_START_SECONDS = 1.0
-"""Seconds to wait for an answer before the next protocol is tried in another process."""
+"""Seconds to wait for an answer before another process is started for the next protocol."""
 QUOTED = 80
 """Maximum number of characters of a program's output that a message quotes."""
 _OPTION = re.compile(r"option (?:name )?(.+?) type spin\b.*?\bdefault (\d{1,9})\b")
-"""Matches a whole-number option in UCI and UCCI; its groups are the name and the default."""
+"""Matches an option with a whole number in UCI and UCCI; the groups are its name and its default."""
 FAREWELL = "quit"
 GAMES_SECONDS = 10.0
-"""Seconds allowed for each answer when a program is asked which games it plays."""
+"""Seconds to wait for each answer when asking a program which games it plays."""
 HINT_SECONDS = 2.0
-"""Seconds allowed per protocol when an error message shall say which protocol a program really speaks."""
+"""Seconds per protocol to find out, for an error message, which protocol a program really uses."""
 
 Program = tuple[tuple[str, ...], str | None]
-"""A program: its command with arguments, and its working directory or ``None`` for elolab's own."""
+"""A program: its command with arguments, and its working directory; ``None`` is elolab's own."""
 
 
 class DetectionError(UserError):
-    """Raised for a program whose protocol cannot be found; the message quotes its answer and gives the remedy."""
+    """Raised if the protocol of a program cannot be found; the message quotes its answer and gives the remedy."""
 
 
 @dataclass
@@ -52,19 +52,19 @@ class ProtocolFinder:
     """Detects the protocols of programs and caches them, so that each program is started only once."""
 
     known: Iterable[PlayerSpec] = ()
-    """Players of an earlier run; a program with the same command and directory gets the protocol it had there."""
+    """Players of an earlier run; their programs are assumed to use the same protocol as then."""
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
     """Function called after each detection with the program's command line and the protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Function called once a program has answered none of the greetings so far, with its command line and the maximum
-    seconds to wait.
+    """Function called with a program's command line and the maximum wait in seconds, once it has answered no greeting
+    so far.
     """
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
-        """Detect a program's protocol among the protocols that support ``game``; among all if it is ``None``.
+        """Detect the protocol of a program among the protocols that support ``game``; ``None`` means any game.
 
-        ``seconds`` limits the wait for each protocol. Raises ``DetectionError`` if no protocol fits.
+        ``seconds`` is the limit per protocol. Raises ``DetectionError`` if no protocol fits.
         """
         program = (tuple(command), directory)
         among_all = self._found.get((program, None))
@@ -91,15 +91,16 @@ class ProtocolFinder:
 
 
 def other_protocol(player: PlayerSpec) -> str:
-    """Advice for an error message, naming the protocol in which a player's program answers; empty if it answers in
-    none, or in the specified one.
+    """Advice for an error message that names the protocol in which a player's program answers.
+
+    Empty if it answers in no protocol, or in the one specified.
     """
     found = spoken_instead((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
 def spoken_instead(program: Program, name: str) -> Protocol | None:
-    """Find the protocol in which a program answers; ``None`` if it answers in none, or in the one named ``name``."""
+    """Find the protocol in which a program answers; ``None`` if there is none, or if it is the one called ``name``."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
         found, _ = greet(program, tried, HINT_SECONDS)
@@ -109,9 +110,9 @@ def spoken_instead(program: Program, name: str) -> Protocol | None:
 
 
 def games_of(program: Program, protocol: Protocol) -> tuple[str, ...]:
-    """Find out which games a program plays over a protocol that several games have.
+    """Find out which games a program plays in a protocol that has several games.
 
-    All games of the protocol if the program does not say, or cannot be started.
+    Returns all games of the protocol if the program does not announce them or cannot be started.
     """
     games = protocol.games or ()
     if protocol.find_games is None:
@@ -138,18 +139,18 @@ def games_of(program: Program, protocol: Protocol) -> tuple[str, ...]:
 
 
 def plays(protocol: Protocol, game: str) -> bool:
-    """Whether the game can be played over the protocol."""
+    """Whether the protocol supports the game."""
     return protocol.games is None or game in protocol.games
 
 
 def greet(
     program: Program, protocols: Sequence[Protocol], seconds: float, waiting: Callable[[], None] = lambda: None
 ) -> tuple[Protocol | None, str]:
-    """Find the first protocol that a program answers in, or ``None``; also returns a text with its last output in the
-    first protocol.
+    """Find the first protocol in which a program answers; ``None`` if there is none.
 
-    ``seconds`` limits each protocol; ``waiting`` is called once all greetings are sent and none has been answered. All
-    processes have ended on return. Raises ``DetectionError`` if the program cannot be started.
+    Also returns a text with the program's last output in the first protocol. ``seconds`` is the limit per protocol;
+    ``waiting`` is called once all greetings are sent without an answer. All processes have ended on return. Raises
+    ``DetectionError`` if the program cannot be started.
     """
 
     attempts: list[_Attempt] = []
@@ -170,8 +171,9 @@ def greet(
 
 
 def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until a greeting is answered (True) or no process can answer any more (False). Returns ``None`` if neither
-    happens within ``seconds``, if given.
+    """Wait until a greeting is answered or no process can answer any more; returns true or false, respectively.
+
+    Returns ``None`` if neither happens within ``seconds``.
     """
     until = None if seconds is None else time.monotonic() + seconds
     while not any(attempt.is_understood for attempt in attempts):
@@ -184,7 +186,7 @@ def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> b
 
 
 class _Attempt:
-    """A process that is greeted in one protocol."""
+    """A process of the program that receives the greeting of one protocol."""
 
     def __init__(self, program: Program, protocol: Protocol, seconds: float) -> None:
         from elolab.engine.engine import StopFlag
@@ -221,8 +223,9 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """Text with the program's last output and, if the process ended by itself, how it ended; call it after
-        ``close``.
+        """Text with the program's last output and, if the process ended by itself, the way it ended.
+
+        Call this after ``close``.
         """
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))

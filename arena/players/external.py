@@ -1,8 +1,8 @@
-"""The common part of players that are external programs, in any protocol.
+"""The common part of players that are external programs, for all protocols.
 
-A process serves many games. It is replaced after a fault, but not after a late move if it obeyed the stop, and after
-every game with ``restart = "always"``. Each protocol has two classes: its client parses lines and tracks the replies
-that are due, and its subclass of ``ExternalPlayer`` decides which lines to send.
+A process plays many games. It is replaced after a fault, and after every game with ``restart = "always"``. It is not
+replaced after a late move if it obeyed the order to stop. Each protocol has two classes. Its client parses lines and
+tracks the replies that are due. Its subclass of ``ExternalPlayer`` decides which lines to send.
 """
 
 from __future__ import annotations
@@ -40,25 +40,26 @@ if TYPE_CHECKING:
     from elolab.engine.settings.limits import Limits
 
 LogDialogue = Callable[[str, Sequence[str], int], DialogueSink | None]
-"""Function that opens the log of a dialogue, given a player's name, its command and its process number; returns
-``None`` if no log is kept.
+"""Function that opens the log of a dialogue; its arguments are the player's name, the command and the process number.
+
+It returns ``None`` if no log is kept.
 """
 QUOTED = 80
-"""Maximum number of characters of an engine's line that a fault's text quotes."""
+"""Maximum number of characters of an engine's line that the text of a fault quotes."""
 PASS = "pass"
 """Notation of a pass, the move of a side that has no other move."""
 STARTS_AT_ONCE = max(4, os.cpu_count() or 1)
-"""Maximum number of programs that start at the same time. More would take processor time from games in progress."""
+"""Maximum number of programs that start at the same time; more would take processor time from running games."""
 NOTICED_NS = 1_000_000
-"""Smallest lateness of the arena that a reply names, in nanoseconds; it is the error of its measurement."""
+"""Minimum lateness of the arena, in nanoseconds, that a reply records; it is the error of the measurement."""
 _STARTS = threading.Semaphore(STARTS_AT_ONCE)
 LATE_ANSWER_MS = 250
-"""Milliseconds that an overdue engine has to obey a stop command; after them it is treated as hanging."""
+"""Milliseconds that an overdue engine has to obey a stop command; after that it counts as hanging."""
 
 
 @functools.lru_cache(maxsize=1000)  # a match plays its openings again and again, and reading one takes milliseconds
 def canonical_position(game: str, text: str) -> str:
-    """The canonical text of the position that ``text`` describes in the game."""
+    """The position in the game's canonical text form."""
     from elolab.engine.games import game_named
 
     return game_named(game).position(text).text
@@ -66,21 +67,22 @@ def canonical_position(game: str, text: str) -> str:
 
 @functools.lru_cache(maxsize=1000)
 def move_style(game: str, text: str) -> str:
-    """The style in which programs write the moves of a game from a position; see ``Game.move_style``."""
+    """The style in which programs write moves from this position; ``Game.move_style`` describes it."""
     from elolab.engine.games import game_named
 
     return game_named(game).move_style(game_named(game).parse_state(text))
 
 
 def without_history(position: Position) -> str:
-    """The text of the position with its move counters reset, as at the start of a game."""
+    """The position as text with its move counters reset, as at the start of a game."""
     board, side, *fields = position.text.split()
     return " ".join([board, side, *fields[:2], *(("0", "1") if fields else ())])
 
 
 class ProtocolClient(ABC):
-    """Tracks the replies that are due and parses the engine's output. It does no input or output: lines go in, lines to
-    send come out.
+    """Tracks the replies that are due and parses the engine's output.
+
+    It does no input or output: methods take received lines, and return lines to send.
     """
 
     def __init__(self) -> None:
@@ -98,25 +100,28 @@ class ProtocolClient(ABC):
 
     @abstractmethod
     def receive(self, line: str) -> str:
-        """Process a line of the engine; returns the name of the reply that the line completes, else an empty text."""
+        """Process a line from the engine; returns the name of the reply that it completes, or an empty text."""
 
     @abstractmethod
     def synchronise(self, *before: str) -> list[str]:
-        """Return the lines to send: ``before`` and, if the protocol has one, a command that the engine answers once it
-        has processed them.
+        """Return the lines ``before``, followed by a command that the engine answers once it has processed them.
+
+        There is no such command in some protocols.
         """
 
     def stop(self) -> list[str]:
-        """Return the lines that end a search; its answer is then still due."""
+        """Return the lines that stop a search; the answer to the search is still due."""
         return self.synchronise("stop")
 
     def _expect(self, reply: str, *lines: str) -> list[str]:
-        """Return ``lines``, which are to be sent; ``reply`` becomes due."""
+        """Mark ``reply`` as due, and return ``lines`` as the lines to send."""
         self._due.add(reply)
         return [*lines]
 
     def _take(self, reply: str) -> str:
-        """Accept a due reply and return it. A reply that was not due is counted as unexpected; the result is empty."""
+        """Mark a reply as received and return it; if it was not due, count it as unexpected and
+        return an empty text.
+        """
         if reply not in self._due:
             self.unexpected += 1
             return ""
@@ -146,53 +151,57 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
         """Function called for every new process; returns the log of its dialogue, or ``None`` if no log is kept."""
         self._starting: StopFlag | None = None
-        """Stop flag that interrupts the start of the engine; ``None`` if it is not starting, or cannot be interrupted.
+        """Stop flag that interrupts the start of the engine; ``None`` if no start is in progress or it cannot be
+        interrupted.
         """
 
     @property
     def process_id(self) -> int | None:
-        """Process number of the running engine; ``None`` if it does not run."""
+        """Process number of the engine; ``None`` if it is not running."""
         return self._process.process_id if self._process is not None and not self._process.has_ended else None
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options announced by the engine started last, by name in lower case; ``None`` if the protocol has none."""
+        """Options announced at the engine's last start, by name in lower case; ``None`` if the
+        protocol has no options.
+        """
         return None
 
     # What a protocol says.
 
     @abstractmethod
     def _handshake(self, deadline_ns: int) -> None:
-        """Greet the engine after the start of its process, and set its options."""
+        """Shake hands with the newly started engine and set its options."""
 
     @abstractmethod
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Announce a new game to the engine, and wait until it is ready."""
+        """Announce a new game to the engine and wait until it is ready."""
 
     @abstractmethod
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
     ) -> list[str]:
-        """Prepare the engine for a search while no clock runs; returns the lines that then ask for a move."""
+        """Prepare the engine for a search, before its clock starts; returns the lines that ask for a move."""
 
     @abstractmethod
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next request for a move send the position as the start of a new game, without the ``moves`` that led
+        """Make the next request for a move send ``position`` as the start of a new game, without ``moves``, which led
         to it.
         """
 
     @abstractmethod
     def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        """Turn the answer that the client has received into a ``Reply``; raises as ``move`` does."""
+        """Make a ``Reply`` of the answer that the client has received; raises the same exceptions as ``move``."""
 
     @property
     def _passes_by_itself(self) -> bool:
-        """Whether a forced pass is played for the engine, without asking it."""
+        """Whether a forced pass is made for the engine without asking it."""
         return False
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Let the engine search for a move. Its clock runs from just before the request is written until the answer has
-        arrived.
+        """Let the engine search for a move.
+
+        Its clock runs from just before the request is written until the answer has arrived.
         """
         if self._passes_by_itself and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
@@ -202,14 +211,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
 
-        Called after ``new_game``; ``opponent`` is the limits of the other player, ``noticed_ns`` the arena's lateness
-        in nanoseconds from which a move counts as disturbed.
+        Call it after ``new_game``. ``opponent`` has the limits of the other player. ``noticed_ns`` is the lateness of
+        the arena, in nanoseconds, from which a move counts as disturbed.
         """
         return None
 
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
-        """The line with which compiled code shall tell the position after ``moves``, and whether it has moves; ``None``
-        if the next move is not for compiled code.
+        """The line with which compiled code sends the position after ``moves``, and whether the line contains moves.
+
+        ``None`` if Python must request the next move.
         """
         return None
 
@@ -218,11 +228,11 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return text
 
     def keep_program_dialogue(self, sent: Sent, received: Received, used: int) -> None:
-        """Keep what compiled code sent and read; see ``EngineProcess.keep_exchanged``."""
+        """Record what compiled code has sent and received; see ``EngineProcess.keep_exchanged``."""
         self._running().keep_exchanged(sent, received, used)
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Read and return the answer to a question that compiled code has asked."""
+        """Read and return the answer to a request that compiled code has sent."""
         return self._search((), position, clock, stop)
 
     def move_afresh(
@@ -246,9 +256,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return LATE_ANSWER_MS
 
     def _halt(self) -> bool:
-        """Stop the search, and end the process of an engine that does not stop; returns whether the engine sent its
-        answer.
-        """
+        """Stop the search; ends the process if the engine does not obey. Returns whether the engine sent its answer."""
         deadline_ns = time.monotonic_ns() + self._patience_ms * 1_000_000
         try:
             self._converse(self._client.stop(), deadline_ns)
@@ -257,24 +265,24 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return self._client.answer != ""
 
     def hear_draw_offer(self) -> None:
-        """Does nothing in protocols without draw offers."""
+        """Do nothing: the default for protocols without draw offers."""
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
-        """Does nothing in protocols without pondering, which reject players with ``ponder``."""
+        """Do nothing: the default for protocols without pondering, which reject players with ``ponder``."""
 
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Search as ``move`` does, in protocols without pondering."""
+        """Search as ``move`` does: the default for protocols without pondering."""
         return self.move(position, moves, clock, stop)
 
     def stop_pondering(self) -> None:
-        """Does nothing in protocols without pondering."""
+        """Do nothing: the default for protocols without pondering."""
 
     # The player's life.
 
     def pin(self, processors: Processors) -> None:
-        """Restrict the engine to these processors, at once if it runs, and at every later start."""
+        """Restrict the engine to these processors, now if it is running, and at every later start."""
         if processors != self._processors:
             self._processors = processors
             if self.process_id is not None:
@@ -337,11 +345,11 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Always ``None``: external engines report no search statistics."""
 
     def dialogue(self) -> list[str]:
-        """The last lines exchanged with the current process, or with the last one if none runs, oldest first."""
+        """The last lines exchanged with the current process, or the previous one if none is running; oldest first."""
         return self._process.dialogue.tail() if self._process is not None else []
 
     def close(self) -> None:
-        """End the process: by ``quit`` if no reply is due, at once otherwise."""
+        """End the process: with ``quit`` if no reply is due, otherwise immediately."""
         if self._process is not None:
             self._process.end("quit" if self._client.is_idle else None)
 
@@ -356,12 +364,14 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return self._process
 
     def _drain_unsolicited_lines(self) -> None:
-        """Process and discard lines that have already arrived, so that they cannot be taken for the next answer."""
+        """Process and discard lines that have already arrived, so that they are not mistaken for the next answer."""
         for line in self._running().take_unasked():
             self._client.receive(line)
 
     def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
-        """Send lines and read the engine's output until no reply is due."""
+        """Send lines and read the engine's output until no reply is due; raises ``GameStopped``
+        once ``stop`` is set.
+        """
         if self._client.is_idle:
             self._running().send(lines, deadline_ns)
         else:
@@ -369,15 +379,15 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._hear(deadline_ns, stop or self._starting)
 
     def _hear(self, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Read the engine's output until no reply is due; what was asked is written first."""
+        """Read the engine's output until no reply is due; a pending question is written first."""
         process, client = self._running(), self._client
         while not client.is_idle:
             client.receive(process.read_line(deadline_ns, stop, skips_thinking=True))
 
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
-        """Send the lines that ask for a move, if there are any, and wait for it; returns the nanoseconds that it took.
+        """Send the lines that ask for a move, if there are any, and wait for the move.
 
-        The engine has used ``spent_ns`` of its time before.
+        Returns the nanoseconds that it took. The engine has already used ``spent_ns`` of its time.
         """
         process = self._running()
         allowance_ns = max(0, self._allowance_ms(clock) * 1_000_000 - spent_ns)
@@ -395,7 +405,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return max(0, process.arrived_ns - process.asked_ns) + spent_ns
 
     def _allowance_ms(self, clock: PlayerClock | None) -> int:
-        """Milliseconds that the engine may think before it is stopped."""
+        """Milliseconds after which the engine is stopped if it has not moved."""
         if clock is None:
             time_ms = self.spec.limits.move_time_ms
             return self.spec.watchdog_ms if time_ms is None else time_ms + self.spec.margin_ms
@@ -405,8 +415,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return min(times) + self.spec.margin_ms
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an overdue engine and return the exception to raise. If it answers the stop, its move was late;
-        otherwise it hangs.
+        """Stop an overdue engine and return the exception to raise.
+
+        If the engine answers the stop, its move was late; otherwise it hangs.
         """
         heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
         answered = self._halt()
@@ -425,8 +436,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _heard(self, since_ns: int = 0) -> Fault:
-        """The engine's last line since ``since_ns``, as part of a fault's text; it may show a misspelt or unfinished
-        answer.
+        """The last line of the engine since ``since_ns``, as part of a fault's text.
+
+        The line may show a misspelt or unfinished answer.
         """
         if self._process is None:
             return Fault("said_nothing")
@@ -441,8 +453,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("endless_line_after", bytes=LINE_BYTES, line=line, before=before[:QUOTED])
 
     def _resignation(self, said: str, elapsed_ns: int, score: int | None) -> Exception:
-        """The exception for a resignation: ``PlayerResigned``, or ``NoMove`` if the engine's own score does not show a
-        lost position. ``said`` is the engine's line.
+        """The exception for a resignation in the engine's line ``said``.
+
+        It is ``PlayerResigned``, or ``NoMove`` if the engine's own score does not indicate a lost position.
         """
         if score is None or score < -LEVEL_SCORE:
             return PlayerResigned()
@@ -450,7 +463,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process and return the fault to raise. If the process ended by itself, the fault also says how."""
+        """End the process and return the fault to raise; if the process had ended by itself, the
+        fault describes how.
+        """
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

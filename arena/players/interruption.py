@@ -1,13 +1,14 @@
-"""Ctrl-C and termination signals: the first stops the work cleanly, the second ends the process even if it hangs.
+"""Handling of Ctrl-C and termination signals: the first stops the work cleanly, a second ends even a process that
+hangs.
 
-Within a run (``stopping_on_signals``) the first one sets the run's stop flag. Elsewhere it raises ``KeyboardInterrupt``
-in the main thread, except during imports and loading of compiled code, where an exception may be swallowed, change its
-type, or leave a lock held. At these places the process ends at once, because no work has begun.
+Within a run (``stopping_on_signals``) the first signal sets the run's stop flag. Elsewhere it raises
+``KeyboardInterrupt`` in the main thread. During imports and the loading of compiled code, an exception may be
+swallowed, change its type, or leave a lock held. The process then exits immediately instead, because no work has begun.
 
-In a command's process a second thread also receives the signals, because the main thread may hang. It ends the process
-``SECOND_SECONDS`` after a second request, ``FIRST_SECONDS`` after a first one outside a run, and ``COMPILING_SECONDS``
-after a first one within a run that then waits for code to be compiled. Stored games are always safe, and the supervisor
-ends the engines.
+In the process of a command, a second thread also receives the signals, because the main thread may hang. It ends the
+process ``SECOND_SECONDS`` after a second signal, and ``FIRST_SECONDS`` after a first signal outside a run. Within a run
+that waits for code to be compiled, it does so ``COMPILING_SECONDS`` after the first signal. Stored games are always
+safe, and the supervisor ends the engines.
 """
 
 from __future__ import annotations
@@ -26,46 +27,44 @@ from typing import Protocol
 EXIT_INTERRUPTED = 130
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FIRST_SECONDS = 3.0
-"""Seconds that a command has to end by itself after a first request to end, unless it has a run to stop."""
+"""Seconds that a command without a run has to exit after a first signal."""
 SECOND_SECONDS = 0.5
-"""Seconds that the process has to end by itself after a second request."""
+"""Seconds that the process has to exit after a second signal."""
 COMPILING_SECONDS = 6.0
-"""Seconds that a run may wait, after a first request to end, for a thread that compiles or imports; then the process
-ends.
+"""Seconds after a first signal for which a run may wait for a thread that compiles or imports; then
+the process exits.
 """
 FLUSH_SECONDS = 0.2
-"""Seconds allowed for flushing the output, whose reader may have stopped reading."""
+"""Seconds to wait while the output is flushed, because its reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
-"""Requests to end within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's
-signal.
-"""
+"""Signals within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's signal."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")
-"""Packages whose functions must not be interrupted by an exception."""
+"""Packages in which an exception must not interrupt a function."""
 
 
 class Stoppable(Protocol):
-    """Object that receives a request to stop, such as a ``StopFlag``."""
+    """An object that can be asked to stop, such as a ``StopFlag``."""
 
     def set(self) -> None:
-        """Request the stop. A signal handler may call this while the main thread executes any code."""
+        """Request the stop; a signal handler may call this while the main thread executes any code."""
 
 
 @dataclass
 class Pauses:
-    """Counts the stops of the process that were continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
+    """Counts how often the process was stopped and continued, as by Ctrl-Z and ``fg``; see ``stopping_on_signals``."""
 
     count: int = 0
 
 
 class _Requests:
-    """Counts requests to end the process; several within ``TOGETHER_SECONDS`` count as one."""
+    """Counts signals that ask the process to end; signals within ``TOGETHER_SECONDS`` count as one."""
 
     def __init__(self) -> None:
         self.count = 0
         self._last = -TOGETHER_SECONDS
 
     def add(self) -> bool:
-        """Count a request unless it repeats one just made; returns whether it was counted."""
+        """Count a signal unless it repeats the previous one; returns whether it was counted."""
         before, self._last = self._last, time.monotonic()
         is_new = self._last - before >= TOGETHER_SECONDS
         self.count += is_new
@@ -73,19 +72,17 @@ class _Requests:
 
 
 class _Listener:
-    """Thread that receives the signals of a command's process, and ends the process if it does not end by itself in
-    time.
-    """
+    """Thread that receives the signals of a command's process, and ends the process if it does not exit in time."""
 
     def __init__(self) -> None:
         self.requests = _Requests()
         self.runs = 0
-        """Number of active runs; a first request to end stops them cleanly."""
+        """Number of active runs; a first signal stops them cleanly."""
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
 
     def start(self) -> None:
-        """Start listening; call on the main thread."""
+        """Start listening; call this on the main thread."""
         signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
         threading.Thread(target=self._listen, daemon=True, name="signals").start()
 
@@ -104,8 +101,9 @@ class _Listener:
             end_process(EXIT_INTERRUPTED, after=FIRST_SECONDS, word="interrupted")
 
     def _end_if_compiling(self) -> None:
-        """From ``COMPILING_SECONDS`` on, end the process if a run is still active while some thread compiles or
-        imports. Returns when no run is active.
+        """End the process if a run is still active after ``COMPILING_SECONDS`` while a thread compiles or imports.
+
+        Returns when no run is active.
         """
         time.sleep(COMPILING_SECONDS)
         while self.runs:
@@ -115,11 +113,11 @@ class _Listener:
 
 
 _LISTENER: list[_Listener] = []
-"""List that contains the listener of a command's process; empty in other processes."""
+"""The listener of a command's process, as the only item; empty in other processes."""
 
 
 def take_over_signals() -> None:
-    """Install the handling of signals that the module describes; called on the main thread of a command.
+    """Install the signal handling that the module describes; call this on the main thread of a command.
 
     A signal that is already ignored, as in a background job, stays ignored.
     """
@@ -130,9 +128,9 @@ def take_over_signals() -> None:
 
 
 def give_back_signals(code: int) -> None:
-    """Restore the default handling of Ctrl-C, which ends the process at once.
+    """Restore the default handling of Ctrl-C, which ends the process immediately.
 
-    If an end has been requested, the process soon exits with ``code``, even if a thread still compiles.
+    If a signal has already been received, the process soon exits with ``code``, even if a thread is still compiling.
     """
     if signal.getsignal(signal.SIGINT) is _interrupt_once:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -141,12 +139,14 @@ def give_back_signals(code: int) -> None:
 
 
 def requests_to_end() -> int:
-    """Number of requests to end this process, for example by Ctrl-C; always 0 outside a command."""
+    """Number of signals, such as Ctrl-C, that have asked this process to end; always 0 outside a command."""
     return sum(listener.requests.count for listener in _LISTENER)
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Signal handler that raises ``KeyboardInterrupt``, or ends a command's process if an exception is unsafe."""
+    """Signal handler that raises ``KeyboardInterrupt``; where an exception is unsafe, it ends a command's process
+    instead.
+    """
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread goes no further
@@ -171,8 +171,10 @@ def _is_unsafe(frame: FrameType | None) -> bool:
 
 
 def end_process(code: int, *, after: float, word: str = "") -> None:
-    """End the process with exit code ``code`` in ``after`` seconds, unless it has ended before; then ``word`` is
-    printed to the error stream. Returns at once.
+    """End the process with exit code ``code`` after ``after`` seconds, unless it has exited before; returns
+    immediately.
+
+    ``word`` is printed to standard error when that happens.
     """
     threading.Thread(target=_end, args=(code, after, word), daemon=True, name="end").start()
 
@@ -197,11 +199,12 @@ def _say(word: str) -> None:
 
 @contextmanager
 def stopping_on_signals(stop: Stoppable, pauses: Pauses | None = None) -> Iterator[list[int]]:
-    """Context in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal raises ``KeyboardInterrupt``.
+    """Context manager in which Ctrl-C, SIGTERM and SIGHUP set the stop flag; a second signal raises
+    ``KeyboardInterrupt``.
 
-    Yields a list that receives the numbers of the signals. ``pauses`` counts how often the process was continued after
-    a stop. Signals already ignored, as in a background job, stay ignored. Does nothing outside the main thread, because
-    Python handles signals only there.
+    It gives a list to which the number of each signal is added. ``pauses`` counts how often the process was stopped and
+    continued. Signals that are already ignored, as in a background job, stay ignored. Does nothing outside the main
+    thread, because Python handles signals only there.
     """
     received: list[int] = []
     if threading.current_thread() is not threading.main_thread():

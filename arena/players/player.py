@@ -1,4 +1,4 @@
-"""The interface of a player, as the game loop sees it, and the ways a player can fail."""
+"""The interface of a player for the game loop, and the ways in which a player can fail."""
 
 from __future__ import annotations
 
@@ -18,27 +18,28 @@ if TYPE_CHECKING:  # both import compiled code, which a tournament of external e
 
 
 MAX_DEPTH = 10**6
-"""Largest depth in plies; larger reported values are clipped to it."""
+"""Maximum depth in plies; a larger reported depth is clipped to it."""
 
 
 MAX_VARIATION = 20
-"""Maximum number of plies kept of a principal variation."""
+"""Maximum number of plies stored of a principal variation."""
 VARIATION_LENGTH = 20 * MAX_VARIATION
-"""Maximum number of characters read of an engine's principal variation; enough for ``MAX_VARIATION`` moves."""
+"""Maximum number of characters read of a principal variation; enough for ``MAX_VARIATION`` moves."""
 
 
 def variation_of(moves: Iterable[str | None]) -> str:
-    """Join the moves of a principal variation by spaces, at most ``MAX_VARIATION``. A ``None``, which stands for a word
-    that is no move, ends the variation.
+    """Join the moves of a principal variation with spaces, at most ``MAX_VARIATION`` moves.
+
+    ``None`` stands for a word that is not a move, and ends the variation.
     """
     read = list(islice(moves, MAX_VARIATION))
     return " ".join(read[: read.index(None)] if None in read else read)  # type: ignore[arg-type]
 
 
 def plain_line(line: str) -> str:
-    """A line with one blank between words and no white space around them.
+    """A line with single spaces between words and no leading or trailing white space.
 
-    Protocols allow any white space there, and engines indent lines or end them with a carriage return.
+    Protocols permit any white space; engines indent lines or end them with a carriage return.
     """
     if "  " in line or "\t" in line or line != line.strip():
         return " ".join(line.split())
@@ -52,21 +53,21 @@ def first_word(line: str) -> str:
 
 
 def number_of(digits: str, most: int = 10**15) -> int:
-    """Parse a whole number from an engine and clip it to ``-most`` ... ``most``, so that no value can do harm."""
+    """Parse a whole number from an engine's output and clip it to the range from ``-most`` to ``most``."""
     return max(-most, min(most, int(digits[:20])))
 
 
 WORDS = "words"
-"""Kind of a fault that has only an English text."""
+"""Kind of a fault that consists only of an English text."""
 
 
 @dataclass(frozen=True, init=False)
 class Fault:
-    """A player's fault: a kind and values, from which a phrase in any language is made. It does not include the
-    player's name.
+    """A player's fault: a kind and values, from which a phrase in any language is made.
 
-    A kind is a key of the table ``did`` in the arena's messages. A value is a text, a number, or another ``Fault``,
-    whose phrase becomes a part of this one. Stored games keep kind and values, so a later report can use any language.
+    The phrase does not include the player's name. The kind is a key of the table ``did`` in the messages of ``arena``.
+    A value is a text, a number, or another ``Fault``, whose phrase is inserted. Stored games keep kind and values, so
+    that a later report can use any language.
     """
 
     kind: str
@@ -78,11 +79,11 @@ class Fault:
 
     @classmethod
     def of(cls, what: Fault | str) -> Fault:
-        """Return a fault unchanged; make an English text a fault of kind ``WORDS``."""
+        """Return a fault unchanged; convert an English text to a fault of kind ``WORDS``."""
         return what if isinstance(what, Fault) else cls(WORDS, text=what)
 
     def text(self, language: str = DEFAULT_LANGUAGE) -> str:
-        """The fault as a phrase in a language, without the player's name and without a full stop."""
+        """The fault as a phrase in a language, without the player's name and a full stop."""
         parts = {
             name: value.text(language) if isinstance(value, Fault) else value for name, value in self.values.items()
         }
@@ -90,13 +91,13 @@ class Fault:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The fault as plain data (JSON); ``read`` is the inverse."""
+        """The fault as data for JSON; ``read`` is the inverse."""
         values = {name: value.data if isinstance(value, Fault) else value for name, value in self.values.items()}
         return {"kind": self.kind, "values": values}
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Fault:
-        """Read a fault from the plain data that the property ``data`` returned."""
+        """Make a fault from ``data``, a value of the property of that name."""
         values = {
             name: cls.read(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()
         }
@@ -104,12 +105,12 @@ class Fault:
 
 
 def seconds_text(milliseconds: float) -> str:
-    """Format a number of milliseconds as seconds, rounded to 0.1 ms, such as ``0.12``."""
+    """Format milliseconds as seconds, rounded to 0.1 ms, such as ``0.12``."""
     return f"{round(milliseconds / 1000, 4):g}"
 
 
 def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
-    """The player's name and its fault, from a stored game's ``detail``; ``None`` if there is no fault.
+    """The name of the player at fault and the fault, from the ``detail`` of a stored game; ``None`` if there is none.
 
     Earlier versions stored only an English text that begins with the player's name.
     """
@@ -123,9 +124,7 @@ def stored_fault(detail: Mapping[str, Any]) -> tuple[str, Fault] | None:
 
 
 def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) -> Fault:
-    """The fault of a player that moved later than its allowed time and the margin permit; all times are in
-    milliseconds.
-    """
+    """The fault for a move that exceeded the allowed time plus the margin; all times are in milliseconds."""
     times: dict[str, str | int | Fault] = {"elapsed": seconds_text(elapsed_ms), "left": seconds_text(allowed_ms)}
     if not margin_ms:
         return Fault("moved_late", **times)
@@ -133,37 +132,41 @@ def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) 
 
 
 class PlayerFault(Exception):
-    """Raised when a player fails: its game is lost, or cannot start. ``reason`` is one of ``engine.rules.REASONS``."""
+    """Raised if a player fails, which loses its game, or cannot start.
+
+    ``reason`` is one of ``engine.rules.REASONS``.
+    """
 
     def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
-        """``what`` is the fault, or an English sentence about the settings; ``player`` is the player's name."""
+        """``what`` is the fault, or an English sentence about wrong settings; ``player`` is the player's name."""
         assert reason in REASONS, reason
         self.fault = Fault.of(what)
         self.text = f"{player}: {self.fault.text()}" if player else self.fault.text()
-        """One line in English: the player's name, if given, and the fault."""
+        """English line with the player's name, if given, and the fault."""
         super().__init__(self.text)
         self.reason = reason
 
 
 class GameStopped(Exception):
-    """Raised when the stop flag is set while a player is thinking; the unfinished game will be played again."""
+    """Raised if the stop flag is set while a player is thinking; the unfinished game will be replayed."""
 
 
 class PlayerResigned(Exception):
-    """Raised when a player resigns instead of moving; this is no fault."""
+    """Raised if a player resigns instead of moving; a resignation is not a fault."""
 
 
 LEVEL_SCORE = 100
-"""Largest absolute score of a level position, in centipawns or hundredths of a disc; beyond it a player claims to win
-or to lose.
+"""Maximum absolute score of a level position, in centipawns or hundredths of a disc.
+
+A score beyond it claims a win or a loss.
 """
 
 
 class NoMove(Exception):
-    """Raised when a player answers without a move although legal moves exist; it may be asked once more, as in a new
+    """Raised if a player answers without a move although legal moves exist; it may be asked once more, as in a new
     game.
 
-    The player claims a result, passes, resigns in a position that is not lost, or says that it has no move.
+    The answer may claim a result, pass, resign in a position that is not lost, or state that there is no move.
     """
 
     def __init__(
@@ -172,15 +175,14 @@ class NoMove(Exception):
         super().__init__(what)
         self.is_resignation = is_resignation
         self.what = what
-        """Description of the answer that the player gave in place of a move."""
+        """Description of the answer without a move."""
         self.elapsed_ns = elapsed_ns
         self.score = score
-        """Score that the player reported with this answer, in the units of ``Reply.score``; ``None`` if not reported.
-        """
+        """Score that came with this answer, in the units of ``Reply.score``; ``None`` if not reported."""
 
 
 class PlayerClock(NamedTuple):
-    """The clocks as the player to move sees them, before it moves."""
+    """Both players' clocks, as sent to the player to move before it moves."""
 
     remaining_ns: int
     """The player's own time in nanoseconds, never negative."""
@@ -204,9 +206,9 @@ class Reply(NamedTuple):
     """A player's answer to one position."""
 
     move: str
-    """The move in the game's protocol notation (in Xiangqi ICCS with ranks 0-9); not yet known to be legal."""
+    """The move in the game's protocol notation (in Xiangqi, ICCS with ranks 0-9); not yet checked for legality."""
     score: int | None
-    """Score in centipawns or hundredths of a disc from the mover's side; ``None`` if not reported.
+    """Score in centipawns or hundredths of a disc, from the mover's point of view; ``None`` if not reported.
 
     A mate in n plies is ``engine.values.MATE`` minus n.
     """
@@ -215,30 +217,30 @@ class Reply(NamedTuple):
     elapsed_ns: int
     """Nanoseconds charged to the player's clock."""
     said: str = ""
-    """The line of the player that contained the move, for messages; empty for built-in players."""
+    """The player's line with the move, for messages; empty for built-in players."""
     expected: str | None = None
-    """The opponent's reply that the player expects, in the notation of ``move``, not yet known to be legal; ``None`` if
-    not reported.
+    """The opponent's reply that the player expects, in the notation of ``move``; not yet checked for legality.
+
+    ``None`` if not reported.
     """
     reading: Fault | None = None
-    """Note on how the move was read, for messages: whether ranks were counted from 0 or 1; ``None`` if there is only
-    one way.
-    """
+    """How the move was read, for messages: with ranks from 0 or from 1; ``None`` if it has only one reading."""
     offers_draw: bool = False
-    """Whether the move offers a draw, or accepts the opponent's offer."""
+    """Whether the move comes with a draw offer; it also accepts an offer of the opponent."""
     principal_variation: str = ""
-    """The expected line, usually from ``move`` on: at most ``MAX_VARIATION`` moves in the same notation, separated by
-    spaces; not yet known to be legal. Empty if not reported.
+    """The principal variation, usually beginning with ``move``: at most ``MAX_VARIATION`` moves separated by spaces.
+
+    It has the notation of ``move`` and is not yet checked for legality. Empty if not reported.
     """
     late_ns: int = 0
-    """Nanoseconds of ``elapsed_ns`` for which the answer may have lain there before the arena could read it."""
+    """Part of ``elapsed_ns``, in nanoseconds, for which the answer may have waited for the arena to read it."""
     reported_ms: float | None = None
-    """Milliseconds of the search by the player's own account; ``None`` if not reported."""
+    """Milliseconds of the search according to the player; ``None`` if not reported."""
 
 
 @dataclass(frozen=True)
 class Pondered:
-    """The outcome of pondering, once the opponent has moved."""
+    """The outcome of pondering, known once the opponent has moved."""
 
     is_hit: bool
     """Whether the opponent made the expected move."""
@@ -247,11 +249,11 @@ class Pondered:
 
 
 class Player(Protocol):
-    """A player, used by one game at a time and kept between games; on any thread.
+    """A player; it plays one game at a time on any thread, and may be kept for further games.
 
-    Every method but ``close`` and ``dialogue`` may raise ``PlayerFault``; ``move`` and ``new_game`` may also raise
-    ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player is usable
-    after a fault: the next ``start`` starts it again.
+    Every method except ``close`` and ``dialogue`` may raise ``PlayerFault``. ``move`` and ``new_game`` may also raise
+    ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player can be used
+    after a fault: ``start`` starts it again.
     """
 
     @property
@@ -263,58 +265,65 @@ class Player(Protocol):
         """The player's name in the tournament."""
 
     def pin(self, processors: Processors) -> None:
-        """Restrict thinking to these processors from now on; called before a game begins."""
+        """Restrict the player to these processors from now on; called before a game begins."""
 
     def start(self) -> None:
-        """Get ready to play, unless the player is ready. A failure is a ``startup_failure``."""
+        """Prepare the player for play, unless it is ready; a failure raises ``PlayerFault`` with
+        ``startup_failure``.
+        """
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Prepare for a new game: start the player if necessary and clear its memory of the last game. A failure is a
-        ``startup_failure``."""
+        """Prepare the player for a new game: start it if necessary, and clear its memory of the last game.
+
+        A failure raises ``PlayerFault`` with ``startup_failure``.
+        """
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
         """Choose a move in ``position``, which is not changed.
 
-        ``moves`` are all moves since the opening's position, including the opening's own. ``clock`` is ``None`` if the
-        player's limits have no clock. Faults: ``crash``, ``illegal_move``, ``no_answer``, ``time_forfeit``.
+        ``moves`` are all moves since the opening's start position, including the moves of the opening. ``clock`` is
+        ``None`` if the player's limits have no clock. Reasons of a ``PlayerFault``: ``crash``, ``illegal_move``,
+        ``no_answer``, ``time_forfeit``.
         """
 
     def move_afresh(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int
     ) -> Reply:
-        """Choose a move after ``NoMove``; the player receives the position as the start of a new game, with its
-        counters reset.
+        """Choose a move after ``NoMove``; the position is sent as the start of a new game with its counters reset.
 
-        ``spent_ns`` is the time in nanoseconds of the answer without a move; it is charged too.
+        ``spent_ns``, the nanoseconds used for the answer without a move, is charged too.
         """
 
     def hear_draw_offer(self) -> None:
-        """Note that the opponent offers a draw; called before the ``move`` whose reply may accept it."""
+        """Receive the opponent's draw offer; called before the ``move`` whose reply may accept it."""
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """Begin to ponder on ``position``, which arises if the opponent makes the expected reply, the last of
         ``moves``.
 
-        The player's clock does not run. Only called if ``spec.ponder`` is set; the next call is
-        ``move_after_pondering`` or ``stop_pondering``. The player may keep ``position``. No fault is raised here: it is
-        raised by the next call.
+        The player's clock does not run. Called only if ``spec.ponder`` is set; the next call is
+        ``move_after_pondering`` or ``stop_pondering``. The player may keep ``position``. This method raises no fault;
+        the next call does.
         """
 
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Choose a move after the opponent's move: after a ponder hit, continue the ponder search; otherwise abandon it
-        and search the actual position.
+        """Choose a move after the opponent has moved.
+
+        After a ponder hit, continues the ponder search; otherwise abandons it and searches the actual position.
         """
 
     def stop_pondering(self) -> None:
-        """Abandon the ponder search when the game is over; does nothing if there is none. No faults."""
+        """Abandon the ponder search at the end of the game; does nothing if there is none, and raises no fault."""
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Search events counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if not counted."""
+        """Search events counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if they are not
+        counted.
+        """
 
     def dialogue(self) -> list[str]:
         """The last lines exchanged with the player since it started, oldest first; empty if there are none."""
 
     def close(self) -> None:
-        """End the player's process or threads within two seconds; safe to call at any time and repeatedly."""
+        """End the player's process or threads within two seconds; may be called at any time and repeatedly."""

@@ -1,8 +1,8 @@
-"""The process of an external engine. Its behaviour cannot block elolab.
+"""The process of an external engine, which cannot block elolab whatever it does.
 
 A program may hang, flood its output or its error stream, never end a line, ignore ``quit``, or leave children behind.
-Every wait here still ends by its deadline, and memory stays bounded. ``end`` takes at most two seconds, after which the
-whole process group has ended. POSIX only.
+Every wait here still ends by its deadline, and memory stays bounded. ``end`` takes at most two seconds; the whole
+process group has ended then. POSIX only.
 """
 
 from __future__ import annotations
@@ -32,59 +32,62 @@ if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
 
 LINE_BYTES = 65_536
-"""Maximum length in bytes of an engine's line; the excess is discarded."""
+"""Maximum length in bytes of a line from an engine; the excess is discarded."""
 READ_BYTES = 65_536
 UNASKED_BYTES = 1_048_576
-"""Maximum number of bytes read at once of output that nobody has asked for; more stays in the pipe."""
+"""Maximum number of bytes of unrequested output to read at once; more stays in the pipe."""
 ERROR_TAIL_BYTES = 4_096
 PIPE_BYTES = 1_048_576
 """Pipe capacity in bytes that is available without privileges (``fs.pipe-max-size``)."""
 FAREWELL_MS = 500
-"""Milliseconds that a process has to end after ``quit`` and the end of its input."""
+"""Milliseconds for a process to exit after ``quit`` and the end of its input."""
 TERMINATE_MS = 300
-"""Milliseconds between SIGTERM and the kill of the whole process group."""
+"""Milliseconds between SIGTERM and killing the whole process group."""
 
 GATE = 'read -r go && exec "$@"'
-"""Shell command that starts the engine's program only after a first line of input. elolab sends that line once the
-supervisor knows the process group. If elolab dies earlier, the input ends and the program never starts.
+"""Shell command that starts the engine's program after it has read a line of input.
+
+elolab sends that line once the supervisor has registered the process group. If elolab dies earlier, the input ends and
+the program never starts.
 """
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Error numbers of the system for lack of files, processes or memory, which is no fault of the player."""
+"""Error numbers for a lack of files, processes or memory in the system, which is not the player's fault."""
 
 FIRST_LINE_BYTES = 256
-"""Number of bytes that the system reads of a script's first line (``BINPRM_BUF_SIZE``)."""
+"""Number of bytes of a script's first line that the system reads (``BINPRM_BUF_SIZE``)."""
 
 GAMES_DIRECTORIES = ("/usr/games", "/usr/local/games")
 """Debian's folders of game programs, which are not in root's ``PATH``."""
 
 
 class DeadlinePassed(Exception):
-    """Raised when the engine does not answer in time."""
+    """Raised if the engine does not answer in time."""
 
 
 class ProcessEnded(Exception):
-    """Raised when the engine's process has ended or closed its output."""
+    """Raised if the engine's process has exited or closed its output."""
 
 
 class DialogueSink(Protocol):
     """Stores the whole dialogue with an engine, for example in a log."""
 
     def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
-        """Append text, which may begin and end within a line; said at ``at_ns`` (monotonic), or now.
+        """Append bytes, which may begin and end within a line; ``at_ns`` is their time (``time.monotonic_ns``),
+        ``None`` for now.
 
         ``who`` is ``>`` for elolab, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a note.
         """
 
     def close(self) -> None:
-        """Finish the stored dialogue; called after the process has ended."""
+        """Complete the stored dialogue; called after the process has exited."""
 
 
 class Dialogue:
     """The last lines exchanged with an engine, with time stamps, in bounded memory.
 
-    Lines sent and lines received have separate limits, so that a flood of output cannot displace the request. Output is
-    stored raw, because most of it is never read.
+    Sent and received lines have separate limits, so that a flood of output cannot displace the request that caused it.
+    Output is stored as bytes and decoded only on demand, because most of it is never shown.
     """
 
     RECEIVED_LINES = 180
@@ -100,12 +103,14 @@ class Dialogue:
         self._received_bytes = 0
         self._sent: deque[tuple[int, str, str] | Sent] = deque(maxlen=self.SENT_LINES)
         self.sink: DialogueSink | None = None
-        """Receives the whole text of the dialogue as it arrives; ``None`` if the dialogue is not stored."""
+        """Receives the whole dialogue as it happens; ``None`` if the dialogue is not stored."""
         self.unread: Callable[[], tuple[Sent, Received]] = lambda: (Sent(), Received())
-        """Reads what compiled code has sent and read since it was last taken over; callable on any thread."""
+        """Function that returns what compiled code has sent and received but not yet passed to ``exchanged``;
+        thread-safe.
+        """
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
-        """Record one or several lines sent to the engine, at the time ``at_ns`` of ``time.monotonic_ns``, or now."""
+        """Record lines sent to the engine; ``at_ns`` is the time (``time.monotonic_ns``), ``None`` for now."""
         self._sent.append((time.monotonic_ns() if at_ns is None else at_ns, ">", text))
         if self.sink is not None:
             self.sink.write(">", text.encode() + b"\n")
@@ -116,7 +121,7 @@ class Dialogue:
         self._keep(Received(output, len(output).to_bytes(8, "little"), at_ns.to_bytes(8, "little")))
 
     def exchanged(self, sent: Sent, received: Received) -> None:
-        """Record what compiled code has sent and read."""
+        """Record what compiled code has sent and received."""
         if 2 * sent.asked >= self.SENT_LINES:  # each question has two lines
             self._sent.clear()
         if sent.asked:
@@ -131,16 +136,16 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft().output)
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """Record a note, which is no part of the exchange; with ``is_new=False`` it is not written to the sink."""
+        """Record a note; with ``is_new=False``, it is not written to the sink."""
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")
 
     def tail(self, since_ns: int = 0) -> list[str]:
-        """The lines, oldest first, each as text: seconds since the process started, speaker (``>`` elolab, ``<``
-        engine, ``*`` note), line.
+        """The stored lines, oldest first, each as text: seconds since the process started, source, line.
 
-        ``since_ns``, a time of ``time.monotonic_ns``, leaves out earlier lines.
+        The source is ``>`` for elolab, ``<`` for the engine, or ``*`` for a note. ``since_ns``, a time of
+        ``time.monotonic_ns``, leaves out earlier lines.
         """
         entries = sorted([*self._sent_lines(), *self._received_lines()], key=lambda entry: entry[0])
         entries = [entry for entry in entries if entry[0] >= since_ns]
@@ -154,18 +159,18 @@ class Dialogue:
         return lines[len(lines) - kept :]
 
     def last_received(self, since_ns: int = 0) -> str:
-        """The engine's last line, complete or not, if it arrived since the time ``since_ns`` of ``time.monotonic_ns``;
-        else empty.
-        """
+        """The engine's last line, complete or not; empty if it arrived before ``since_ns`` (``time.monotonic_ns``)."""
         return next(iter(self.last_two_received(since_ns)), "")
 
     def last_two_received(self, since_ns: int = 0) -> list[str]:
-        """The engine's last line and then the line before it; lines that arrived before ``since_ns`` are left out."""
+        """The engine's last line, then the line before it; lines that arrived before ``since_ns`` are omitted."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def complaint(self) -> str:
-        """The first of the engine's last lines that all contain the word ``error``, in any case; empty if its last line
-        does not.
+        """First line of the engine's final error message: the last block of lines that all contain ``error``, in any
+        case.
+
+        Empty if the engine's last line does not contain the word.
         """
         found = ""
         for _, _, text in reversed(self._received_lines()):
@@ -175,7 +180,7 @@ class Dialogue:
         return found
 
     def _sent_lines(self) -> list[tuple[int, str, str]]:
-        """The last lines sent as (time in ns, ``>`` or ``*``, text)."""
+        """The stored sent lines and notes, each as time in ns, ``>`` or ``*``, and text."""
         lines: list[tuple[int, str, str]] = []
         # Another thread may add entries meanwhile; a list of a deque is a copy made in one step.
         for entry in [*list(self._sent), self.unread()[0]]:
@@ -184,7 +189,9 @@ class Dialogue:
         return lines[-self.SENT_LINES :]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
-        """The last lines of the engine as (arrival time in ns, ``<``, text); the last line may be incomplete."""
+        """The stored lines of the engine, each as arrival time in ns, ``<``, and text; the last one
+        may be incomplete.
+        """
         lines: list[tuple[int, str, str]] = []
         begun = b""
         at_ns = 0
@@ -204,40 +211,43 @@ class Dialogue:
 
 
 class EngineProcess:
-    """One running program in a process group of its own.
+    """A running program in its own process group.
 
-    One thread at a time talks to it, in compiled code without the interpreter's lock (``engine.compiled.exchange``), so
-    that questions and answers are stamped when they are written and read. While nobody waits for a line, output stays
-    in its pipe. Raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started, and ``OSError`` if
+    Only one thread at a time may communicate with it. Compiled code writes and reads without Python's global lock
+    (``engine.compiled.exchange``), so that lines are time-stamped when they are written and read. Output stays in its
+    pipe as long as no caller waits for a line.
+
+    The constructor raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started, and ``OSError`` if
     the system has run out of a resource (``SHORTAGES``).
     """
 
     def __init__(
         self, command: Sequence[str], directory: str | None = None, processors: Processors = frozenset()
     ) -> None:
-        """Start the program, restricted with its children to ``processors``; if empty, the system chooses."""
+        """Start the program; it and its children may use only ``processors``, or any if the set is empty."""
         self.command = (find_program(command, directory), *command[1:])
         self.dialogue = Dialogue()
         self.asked_ns = 0
-        """Time at which the last question's first byte was written (``time.monotonic_ns``)."""
+        """Time at which the first byte of the last request was written (``time.monotonic_ns``)."""
         self.arrived_ns = 0
-        """Time at which the last output arrived."""
+        """Time at which the last output arrived (``time.monotonic_ns``)."""
         self.late_ns = 0
         """Nanoseconds by which ``arrived_ns`` may be late, because the thread had to wait for a processor."""
         self.error_bytes = 0
-        """Number of bytes that the engine wrote to its error stream; only the end of the text is kept."""
+        """Number of bytes that the engine has written to its error stream; only the last part of them is kept."""
         self._lines: deque[bytes] = deque()
-        """Complete lines of output not yet taken by a reader."""
+        """Complete lines of output that no caller has taken yet."""
         self._begun = b""
-        """The part of an incomplete line that has arrived; empty if the output ends with a complete line."""
+        """The beginning of an incomplete line; empty if the output so far ends with a complete line."""
         self._skipping = False
         self._errors = b""
         self._ended = False
         self._gone = False
         self._exit: Fault | None = None
         self.exit_signal: int | None = None
-        """Number of the signal that killed the process; ``None`` before ``end``, if no signal killed it, or if elolab
-        sent the signal.
+        """Number of the signal that killed the process.
+
+        ``None`` before ``end`` is called, if no signal killed it, or if elolab sent the signal.
         """
         self._start(command[0], directory)
         assert self._process.stdin is not None
@@ -284,14 +294,16 @@ class EngineProcess:
             raise _cannot_start(program, f"no supervisor ({error.strerror})") from None
 
     def _widen_output(self) -> None:
-        """Enlarge the output pipe, which is not read while the engine ponders: a full pipe would block the search."""
+        """Enlarge the output pipe: elolab does not read it while the engine ponders, and a full pipe would block the
+        search.
+        """
         if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
     @property
     def process_id(self) -> int:
-        """Process number of the engine, which is also the number of its process group."""
+        """Process id of the engine, which is also the id of its process group."""
         return self._process.pid
 
     @property
@@ -306,27 +318,27 @@ class EngineProcess:
 
     @property
     def has_died(self) -> bool:
-        """Whether the process ended by itself; False once ``end`` has been called."""
+        """Whether the process exited by itself; false once ``end`` has been called."""
         return self._ended and not self._gone
 
     # Talking.
 
     def send(self, lines: Sequence[str], deadline_ns: int) -> None:
-        """Write lines to the engine. Raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them in
+        """Write lines to the engine; raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them in
         time.
 
-        Meanwhile the engine's output stays in the pipe, so that an engine that writes without reading cannot fill the
-        memory.
+        The engine's output is not read meanwhile: it stays in the pipe, so that an engine that writes without reading
+        cannot exhaust memory.
         """
         self.ask(lines)
         while self.talk.is_asking:
             self._exchange(self.talk.WRITE, deadline_ns, None)
 
     def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
-        """Let the next ``read_line`` write whole lines first, in the same call of compiled code.
+        """Let the next ``read_line`` first write these lines, in the same call of compiled code.
 
-        With an allowance, its deadline is that many nanoseconds after ``asked_ns``, whatever ``read_line`` is given.
-        Raises ``ProcessEnded``.
+        With ``allowance_ns``, that call's deadline is ``allowance_ns`` nanoseconds after ``asked_ns``; the deadline
+        passed to ``read_line`` is ignored. Raises ``ProcessEnded``.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -337,9 +349,9 @@ class EngineProcess:
     def read_line(self, deadline_ns: int, stop: StopFlag | None = None, *, skips_thinking: bool = False) -> str:
         """Read the next line, normalised by ``plain_line``.
 
-        ``skips_thinking`` does not wake the thread for thinking output: such lines are returned together with the next
-        other line, or at the deadline. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once ``stop``
-        is set.
+        With ``skips_thinking``, thinking output does not wake the thread: such lines are returned before the next line
+        of another kind, or at the deadline. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once
+        ``stop`` is set.
         """
         while self.talk.is_asking or not self._lines:
             if self.has_ended:
@@ -349,7 +361,7 @@ class EngineProcess:
         return plain_line(self._lines.popleft().decode(errors="replace"))
 
     def _exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Write the question and read output, until there is a line or a reason to raise an exception."""
+        """Write the pending request and read output, until there is a line or a reason to raise an exception."""
         talk = self.talk
         reason = talk.exchange(mode, deadline_ns, stop)
         self.asked_ns = talk.asked_ns
@@ -373,7 +385,7 @@ class EngineProcess:
             self._end_output()
 
     def _keep_output(self) -> None:
-        """Take over what the last exchange has read."""
+        """Store the output that the last exchange has read."""
         talk = self.talk
         for output, at_ns in talk.take_output().pieces():
             self._note_output(output, at_ns)
@@ -383,9 +395,9 @@ class EngineProcess:
             self._note_errors(errors)
 
     def keep_exchanged(self, sent: Sent, received: Received, used: int) -> None:
-        """Keep what compiled code has sent over ``talk`` and read.
+        """Record what compiled code has sent and received over ``talk``.
 
-        The first ``used`` pieces of output are done with; ``read_line`` returns the lines of the others.
+        It has processed the first ``used`` pieces of output; ``read_line`` returns the lines in the others.
         """
         self.asked_ns = self.talk.asked_ns
         if used < received.arrivals:
@@ -401,11 +413,13 @@ class EngineProcess:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the process runs, no output is left to be read, and no question is being written."""
+        """Whether the process is running, no output waits to be read, and no request is being written."""
         return not (self.has_ended or self._lines or self._begun or self._skipping or self.talk.is_asking)
 
     def take_unasked(self) -> Sequence[str]:
-        """Return and remove the complete lines that arrived while none was awaited, in the form of ``read_line``."""
+        """Return and remove the complete lines that arrived while no caller waited for one, as ``read_line`` returns
+        them.
+        """
         if not self.has_ended and self.talk.has_unread and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._lines:
@@ -415,8 +429,9 @@ class EngineProcess:
         return lines
 
     def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Send the command ``farewell``, or close the input if it is ``None``; returns whether the process then ends by
-        itself within ``max_ms`` milliseconds.
+        """Ask the process to exit, and wait for that; returns whether it exits within ``max_ms`` milliseconds.
+
+        Sends the command ``farewell``, or closes the input if it is ``None``.
         """
         if farewell is not None:
             self.send([farewell], time.monotonic_ns() + max_ms * 1_000_000)
@@ -427,7 +442,7 @@ class EngineProcess:
     # Reading.
 
     def _read_rest(self) -> None:
-        """Read all that both output pipes contain now, at most about ``UNASKED_BYTES``."""
+        """Read everything that the output pipe and the error pipe contain now, at most about ``UNASKED_BYTES``."""
         taken = 1
         total = 0
         while taken and total < UNASKED_BYTES:
@@ -436,7 +451,7 @@ class EngineProcess:
             total += taken
 
     def _read_output(self) -> int:
-        """Read the output pipe once; returns the number of bytes."""
+        """Read the output pipe once; returns the number of bytes read."""
         try:
             chunk = os.read(self._output, READ_BYTES)
         except BlockingIOError:
@@ -463,7 +478,9 @@ class EngineProcess:
             self._begun = b""
 
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Split new output into lines and store them; the rest of a line that is too long is discarded."""
+        """Split new output into lines and store them; a line that exceeds ``LINE_BYTES`` is cut, and its rest
+        discarded.
+        """
         if self._skipping:
             _, end, chunk = chunk.partition(b"\n")
             self._skipping = not end
@@ -499,8 +516,9 @@ class EngineProcess:
     # The end.
 
     def end(self, farewell: str | None = None) -> None:
-        """End the process and its group. With a command ``farewell``, such as ``quit``, the process is first given time
-        to end by itself.
+        """End the process and its group.
+
+        With ``farewell``, a command such as ``quit``, the process first gets time to exit by itself.
         """
         if self._gone:
             return
@@ -540,8 +558,9 @@ class EngineProcess:
 
     @property
     def exit(self) -> Fault:
-        """A phrase on how the process ended, with the last line of its error stream, or else with the error that it
-        wrote among its answers; valid only after ``end``.
+        """Description of how the process ended; call it only after ``end``.
+
+        It quotes the last line of the error stream or, if there is none, an error in the normal output.
         """
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
@@ -560,7 +579,10 @@ class EngineProcess:
         return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
-        """Whether the process has died. Where ``waitid`` exists, it stays a zombie, so its number is not reused."""
+        """Whether the process has exited.
+
+        If ``waitid`` exists, the process remains a zombie, so that its number is not reused.
+        """
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         if self._process.returncode is not None:
@@ -571,8 +593,9 @@ class EngineProcess:
             return True
 
     def _wait_for_exit(self, max_ms: int) -> bool:
-        """Wait until the process dies, discarding its output so that it cannot block on writing; returns whether it
-        died in time.
+        """Wait until the process exits; returns whether it did within ``max_ms`` milliseconds.
+
+        Its output is discarded, so that it cannot block on writing.
         """
         deadline_ns = time.monotonic_ns() + max_ms * 1_000_000
         pause_ms = 1.0
@@ -589,7 +612,7 @@ class EngineProcess:
 
 
 def _descriptor_of(process_id: int) -> int:
-    """A descriptor that becomes readable when the process dies; -1 where the system has none."""
+    """File descriptor that becomes readable when the process exits; -1 if the system does not support that."""
     if hasattr(os, "pidfd_open"):
         with contextlib.suppress(OSError):
             return os.pidfd_open(process_id)
@@ -597,8 +620,8 @@ def _descriptor_of(process_id: int) -> int:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which says what is
-    missing.
+    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which names the
+    mistake.
     """
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
@@ -626,7 +649,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
 
 
 def _check_first_line(program: str, path: str) -> None:
-    """Raise ``PlayerFault`` for a script whose interpreter is missing; the system's error says only "no such file"."""
+    """Raise ``PlayerFault`` for a script whose interpreter is missing, because the system's error would not name it."""
     try:
         with open(path, "rb") as file:
             first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
@@ -645,7 +668,7 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """Why a program cannot be found: the likely mistake in its name, or ``why`` if no mistake is apparent."""
+    """The reason why a program cannot be found: a likely mistake in its name, or ``why`` if there is none."""
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")
     alone = program.split()[0] if program.split() else program

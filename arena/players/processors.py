@@ -1,8 +1,8 @@
-"""Processor affinity: each concurrent game gets processors of its own, so that engines do not disturb each other.
+"""Processor affinity: each concurrent game gets its own processors, so that engines do not disturb each other.
 
-``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use, one of each core
-first, so that two games share a core only if there are more games than cores. A list such as ``0-3,8`` divides these
-processors in its order. Linux only; other systems support only ``off``.
+``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use. It takes one of each
+core first, so that two games share a core only if there are more games than cores. A list such as ``0-3,8`` divides
+these processors, in its order. Linux only; other systems support only ``off``.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ if TYPE_CHECKING:
 
 OFF, AUTO = "off", "auto"
 THREAD_OPTIONS = ("threads", "cores", "numthreads")
-"""Names of engines' options for the number of threads, in lower case."""
+"""Names of options for the number of threads, in lower case."""
 
 HASH_OPTIONS = ("hash", "hashsize", "hashmb", "memory")
-"""Options for the size of the hash table in MiB, in lower case."""
+"""Names of options for the size of the hash table in MiB, in lower case."""
 ANNOUNCED: dict[tuple[tuple[str, ...], str | None], dict[str, int]] = {}
-"""Defaults of whole-number options, by lower-case name, that a program announced when it was greeted.
+"""Defaults of whole-number options that programs announced when they were greeted.
 
-The key is the program: its command and its folder.
+The outer key is a program, as command and folder; the inner key is an option's name in lower case.
 """
 MIB = 1 << 20
 SLICE_NS = 100_000
-"""Time slice, in nanoseconds, that ``wake_soon`` asks for; the shortest that Linux grants."""
+"""Time slice, in nanoseconds, that ``wake_soon`` requests; the shortest that Linux grants."""
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}
-"""Number of Linux's call ``sched_setattr`` by architecture."""
+"""Number of the Linux system call ``sched_setattr``, by architecture."""
 _NOT_INHERITED = 1
-"""Flag ``SCHED_FLAG_RESET_ON_FORK`` of that call."""
+"""Value of the flag ``SCHED_FLAG_RESET_ON_FORK`` for ``sched_setattr``."""
 
 
 def _group_files(version_2: str, *version_1: str) -> tuple[tuple[Path, Path | None], ...]:
-    """Files with a limit of this process's control groups: of its own group and of every group above it.
+    """Files with one kind of limit for this process's control group and for every group above it.
 
-    ``version_2`` is the file's name in version 2; ``version_1`` has the controller and one or two names in version 1.
-    A pair has the second of these files, or ``None``.
+    ``version_2`` is the name of the file in cgroups version 2. ``version_1`` is the controller and one or two file
+    names in version 1. Each result is a pair of files; the second is ``None`` if one file has the whole limit.
     """
     controller, *names = version_1
     found: list[tuple[Path, Path | None]] = []
@@ -71,9 +71,9 @@ def _group_files(version_2: str, *version_1: str) -> tuple[tuple[Path, Path | No
 
 
 _QUOTAS = _group_files("cpu.max", "cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us")
-"""Files with a container's CPU limit, in versions 2 and 1 of cgroups."""
+"""Files with the CPU limits that control groups set, for cgroups version 2 and 1."""
 _MEMORY_LIMITS = _group_files("memory.max", "memory", "memory.limit_in_bytes")
-"""Files with a container's limit of memory."""
+"""Files with the memory limits that control groups set."""
 _TOPOLOGY = Path("/sys/devices/system/cpu")
 _MAX_PROCESSOR = 65_535
 
@@ -82,12 +82,13 @@ Processors = frozenset[int]
 
 
 class AffinityError(ValueError):
-    """Raised for a request for processors that cannot be met; the message gives reason and remedy."""
+    """Raised if the requested processors are not available; the message gives reason and remedy."""
 
 
 def parse_affinity(text: str) -> str | tuple[int, ...]:
-    """Parse ``off`` or ``auto``, returned unchanged, or a list such as ``0-3,8``, returned as numbers; raises
-    ``AffinityError``.
+    """Parse a value of ``affinity``: ``off`` and ``auto`` are returned unchanged, a list such as ``0-3,8`` as numbers.
+
+    Raises ``AffinityError``.
     """
     if text in (OFF, AUTO):
         return text
@@ -102,7 +103,7 @@ def parse_affinity(text: str) -> str | tuple[int, ...]:
 
 
 def usable_processors() -> list[int]:
-    """Numbers of the processors usable by this process, first one of each core; empty if unknown."""
+    """Numbers of the processors that this process may use, beginning with one of each core; empty if unknown."""
     if not hasattr(os, "sched_getaffinity"):
         return []
     return sorted(os.sched_getaffinity(0), key=lambda number: (_place_in_core(number), number))
@@ -119,17 +120,14 @@ def _place_in_core(processor: int) -> int:
 
 
 def processor_count() -> int:
-    """Number of processors that this process may keep busy: what its affinity and its control groups allow.
-
-    0 if unknown.
-    """
+    """Number of processors that this process may use, limited by its affinity and its control groups; 0 if unknown."""
     count = len(usable_processors()) or os.cpu_count() or 0
     quotas = [quota for quota in map(_quota, _QUOTAS) if quota is not None]
     return min([count, *(max(1, int(quota)) for quota in quotas)])
 
 
 def _quota(files: tuple[Path | str, Path | str | None]) -> float | None:
-    """A container's CPU limit in processors; ``None`` if unlimited."""
+    """CPU limit in ``files``, a pair from ``_group_files``, as a number of processors; ``None`` if unlimited."""
     quota, period = files
     with contextlib.suppress(OSError, ValueError, IndexError, ZeroDivisionError):  # there is none, or it says "max"
         words = Path(quota).read_text("ascii").split()
@@ -140,10 +138,7 @@ def _quota(files: tuple[Path | str, Path | str | None]) -> float | None:
 
 
 def memory_megabytes() -> int:
-    """Memory in MiB that this process may use: of the machine, or of its control groups if that is less.
-
-    0 if unknown.
-    """
+    """Memory in MiB that this process may use, limited by the machine and its control groups; 0 if unknown."""
     sizes = []
     with contextlib.suppress(OSError, ValueError, AttributeError):  # not every system says
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
@@ -154,21 +149,23 @@ def memory_megabytes() -> int:
 
 
 def thread_count(player: PlayerSpec) -> int:
-    """Number of an engine's threads by its options or arguments such as ``--threads 4``; 1 if unspecified."""
+    """Number of threads of an engine according to its options or to arguments such as ``--threads 4``; 1 if not
+    specified.
+    """
     return max(1, _number_given(player, THREAD_OPTIONS) or 1)
 
 
 def hash_megabytes(player: PlayerSpec) -> int:
-    """Size in MiB of a player's hash table, by its settings, options or arguments; 0 if unspecified."""
+    """Size in MiB of a player's hash table according to its settings, options or arguments; 0 if not specified."""
     if player.is_builtin:
         return int(dict(player.parameters).get("hash_mb", 0))
     return _number_given(player, HASH_OPTIONS) or 0
 
 
 def _number_given(player: PlayerSpec, names: Sequence[str]) -> int | None:
-    """The last whole number that an engine's options or arguments give for one of ``names``, in lower case.
+    """The last whole number that a player's options or arguments set for one of ``names`` (lower case).
 
-    Otherwise it is the default that the program has announced; ``None`` if that is unknown.
+    If they set none, the default that the program has announced, or ``None`` if that is unknown.
     """
     given = [(name, value) for name, value in player.options if name.lower() in names]
     for word, following in zip(player.command[1:], [*player.command[2:], ""], strict=False):
@@ -182,10 +179,10 @@ def _number_given(player: PlayerSpec, names: Sequence[str]) -> int | None:
 
 
 class PlayerLoad(NamedTuple):
-    """A player's demand on the processors of a run."""
+    """The processors and memory that a player needs in a run."""
 
     place: str
-    """Description of the place where the player is defined, for messages."""
+    """Where the player is defined, as text for messages."""
     limits: Limits
     threads: int = 1
     ponders: bool = False
@@ -194,7 +191,7 @@ class PlayerLoad(NamedTuple):
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
-        """The demand of ``player``; ``place`` describes where it is defined."""
+        """The needs of ``player``; ``place`` is the text that describes where it is defined."""
         return cls(place, player.limits, thread_count(player), player.ponder, hash_megabytes(player))
 
     @property
@@ -204,27 +201,26 @@ class PlayerLoad(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The heaviest load that concurrent games may put on the processors, with the facts needed for a warning."""
+    """The largest number of processors that concurrent games may need, and the values for a warning."""
 
     games: int
     threads: int
-    """Largest number of threads of any engine."""
+    """Maximum number of threads of an engine."""
     ponders: bool
     needed: int
     """Number of processors that the games need."""
     processors: int
     """Number of processors available."""
     concurrency: int
-    """Largest concurrency with enough processors; 0 if a single game needs too many."""
+    """Maximum number of concurrent games for which the processors suffice; 0 if they do not suffice for one game."""
     is_on_wall_clock: bool
 
 
 def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pondering_slots: int = 2) -> Load | None:
-    """The heaviest load of ``concurrency`` concurrent games between these players if it exceeds the number of
-    ``processors``, else ``None``.
+    """The load of ``concurrency`` concurrent games between these players; ``None`` unless it exceeds ``processors``.
 
-    A game with pondering counts as ``pondering_slots`` games. An overload without wall clocks and without engines of
-    several threads is harmless; the result is then ``None`` too.
+    A game with pondering counts as ``pondering_slots`` games. The result is also ``None`` if there are no wall clocks
+    and no engines with several threads, because an overload is harmless then.
     """
     on_clock = any(side.is_on_wall_clock for side in sides)
     threads = sorted((side.threads for side in sides), reverse=True)
@@ -246,9 +242,9 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of games that occupy ``slots`` of the ``concurrency`` slots each, and keep ``each`` processors busy.
+    """The load of games that occupy ``slots`` of the ``concurrency`` slots each and keep ``each`` processors busy.
 
-    ``threads`` is the largest number of threads of any engine.
+    ``threads`` is the maximum number of threads of an engine; ``on_clock`` means that a wall clock runs.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots
@@ -256,11 +252,11 @@ def _load(concurrency: int, slots: int, each: int, threads: int, processors: int
 
 
 class MemoryLoad(NamedTuple):
-    """The largest memory of the hash tables of concurrent games."""
+    """The maximum memory that the hash tables of concurrent games need."""
 
     games: int
     each: int
-    """Memory of one game's two hash tables, in MiB."""
+    """Memory for the hash tables of both players of one game, in MiB."""
     machine: int
     """Memory of the machine, in MiB; 0 if unknown."""
 
@@ -281,16 +277,17 @@ class MemoryLoad(NamedTuple):
 
 
 def memory_load(sides: Sequence[PlayerLoad], concurrency: int, machine: int) -> MemoryLoad:
-    """The memory of the hash tables of ``concurrency`` games between these players; ``machine`` has that many MiB.
+    """The memory that hash tables need in ``concurrency`` games between these players.
 
-    A single side plays against itself. Each game at a time keeps the tables of both its players.
+    ``machine`` is the memory of the machine in MiB. If there is only one side, it plays against itself. Every game in
+    progress has the tables of both players.
     """
     sizes = sorted((side.hash_mb for side in sides), reverse=True) or [0]
     return MemoryLoad(concurrency, sizes[0] + sizes[min(1, len(sizes) - 1)], machine)
 
 
 def memory_text(load: MemoryLoad) -> str:
-    """The reason, in English, why hash tables do not fit, and the remedy."""
+    """English text that gives the reason why the hash tables do not fit, and the remedy."""
     remedy = f"use {argument('concurrency', load.games_that_fit)} or less, or " if load.games_that_fit else "use "
     return (
         f"not enough memory: the hash tables of {load.games} games at a time need {load.needed} MiB ({load.each} a "
@@ -299,8 +296,9 @@ def memory_text(load: MemoryLoad) -> str:
 
 
 def overload_text(load: Load | None, where: str = "here") -> str:
-    """A warning of an overload, in the console's language; empty for ``None``. ``where`` is ``here`` or ``worker``, the
-    machine that plays.
+    """Warning about an overload, in the console's language; empty if ``load`` is ``None``.
+
+    ``where`` is ``here`` if this machine plays, or ``worker`` if a worker's machine does.
     """
     if load is None:
         return ""
@@ -315,7 +313,7 @@ def overload_text(load: Load | None, where: str = "here") -> str:
 
 
 def overload_reason(load: Load) -> str:
-    """The reason, in English, why an overload is refused, and the remedy."""
+    """English text that gives the reason why an overload is refused, and the remedy."""
     remedy = (
         f"use {argument('concurrency', load.concurrency)} or less"
         if load.concurrency
@@ -329,9 +327,9 @@ def overload_reason(load: Load) -> str:
 
 
 def shares(affinity: str, games: int) -> list[Processors] | None:
-    """Divide the processors among ``games`` concurrent games, one set for each; ``None`` if ``affinity`` is ``off``.
+    """Divide the processors into one set for each of ``games`` concurrent games; ``None`` if ``affinity`` is ``off``.
 
-    Raises ``AffinityError`` for too few processors, or for a listed processor that this process may not use.
+    Raises ``AffinityError`` if there are too few processors, or if this process may not use a listed processor.
     """
     wanted = parse_affinity(affinity)
     if wanted == OFF:
@@ -369,16 +367,16 @@ class ProcessorPool:
     """Assigns sets of processors to games as they begin; thread-safe."""
 
     def __init__(self, free: Sequence[Processors] | None) -> None:
-        """``free`` contains a set of processors for each concurrent game; with ``None``, the system chooses."""
+        """``free`` contains a set of processors for each concurrent game; if it is ``None``, the system chooses."""
         self._free = None if free is None else list(free)
         self._lock = threading.Lock()
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """Context that takes ``count`` of the free sets of processors and yields their union.
+        """Context manager that reserves ``count`` of the free sets of processors and gives their union.
 
         At least ``count`` sets must be free. Sets within ``before``, which the engines already use, are preferred.
-        Yields an empty set if the system chooses the processors.
+        Gives an empty set if the system chooses the processors.
         """
         if self._free is None:
             yield frozenset()
@@ -397,10 +395,10 @@ _OF_THREAD = threading.local()
 
 
 def wake_soon() -> None:
-    """Ask the system to let this thread run as soon as it wakes, even if the processors are busy.
+    """Ask the system to run this thread soon after it wakes up, even if the processors are busy.
 
-    Linux since 6.12 prefers threads that ask for short time slices. Programs started by this thread do not inherit the
-    request. Does nothing on other systems, or if the thread has another scheduling policy than the usual one.
+    Since version 6.12, Linux prefers threads that request short time slices. Programs started by this thread do not
+    inherit the request. Does nothing on other systems, or if the thread's scheduling policy is not the default.
     """
     import ctypes
     import platform
@@ -417,12 +415,12 @@ def wake_soon() -> None:
 
 
 def pin_thread(processors: Processors) -> None:
-    """Restrict the calling thread, and threads and processes that it starts, to these processors."""
+    """Restrict the calling thread, and threads and processes that it starts later, to these processors."""
     os.sched_setaffinity(0, processors)
 
 
 def pin_process(process_id: int, processors: Processors) -> None:
-    """Restrict all threads of a process and its children to these processors; processes that have ended are ignored."""
+    """Restrict all threads of a process and its children to these processors; ignores processes that have exited."""
     tasks = Path(f"/proc/{process_id}/task")
     with contextlib.suppress(OSError):
         for task in tasks.iterdir():

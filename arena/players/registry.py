@@ -1,4 +1,4 @@
-"""The registry of protocols that players speak.
+"""The registry of player protocols.
 
 A new protocol needs a module that exports its ``PROTOCOL``, and a line in ``_MODULES``.
 """
@@ -35,9 +35,9 @@ _MODULES = {
 PROTOCOLS = tuple(_MODULES)
 """Valid values of ``PlayerSpec.protocol``."""
 EXPECTED_PROTOCOLS = f"{', '.join(PROTOCOLS[:-1])} or {PROTOCOLS[-1]}"
-"""The names of the protocols as an English list, for messages."""
+"""English list of the protocols' names, for messages."""
 DEFAULT_PROTOCOL = PROTOCOLS[0]
-"""Protocol of a player whose table does not name one."""
+"""Protocol of a player whose table does not specify one."""
 
 
 NO_KEYS = declare("elolab.arena.keys", "player", "no keys")
@@ -56,92 +56,102 @@ def _nothing_of_its_own(table: Table) -> dict[str, Any]:
 
 
 Converse = Callable[[Sequence[str], Callable[[str], bool]], Sequence[str]]
-"""Function that sends lines to a program and returns its output up to the first line that the second argument accepts,
-or up to the end of a short wait."""
+"""Function that sends lines to a program and returns its output.
+
+The output ends with the first line that the second argument accepts, or after a short wait.
+"""
 
 
 @dataclass(frozen=True)
 class Greeting:
-    """The lines to send to a program whose protocol is unknown, and the tests of its answer."""
+    """Lines to send to a program whose protocol is unknown, and tests of its answer."""
 
     lines: tuple[str, ...]
-    """Lines to send; they must not harm programs of other protocols."""
+    """Lines to send; they must be harmless to programs that use other protocols."""
     is_answer: Callable[[str], bool]
-    """Function that returns whether a line of output proves that the program speaks this protocol; an echo of the
-    greeting does not.
+    """Function that returns whether a line of output proves that the program uses this protocol.
+
+    An echo of the greeting is no proof.
     """
     is_refusal: Callable[[str], bool] = lambda line: False
-    """Function that returns whether a line shows that the program speaks another protocol, in which a later line could
-    look like the answer.
+    """Function that returns whether a line shows that the program uses another protocol.
+
+    It is needed if that protocol could later send a line that looks like the answer.
     """
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol of players, with everything that the arena must know about it."""
+    """A protocol of players: its name, its features, and the functions that the arena calls."""
 
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
     title: str
-    """Name of the protocol in texts for people."""
+    """Name of the protocol in texts for users."""
     player: Callable[[PlayerSpec, str, SearchStatisticsSettings | None], Player]
-    """Function that makes a player that has not been started. Its arguments are the specification, the game, and the
-    settings for counting search events or ``None``.
+    """Function that creates a player without starting it.
+
+    Its arguments are the specification, the name of the game, and the settings for counting search events, or ``None``.
     """
     games: tuple[str, ...] | None = None
     """Names of the games that the protocol supports; ``None`` for all."""
     is_external: bool = True
-    """Whether its players are external programs. Only they have a command, a process and a deadline for each move, and
-    they have only wall clocks.
+    """Whether players are external programs.
+
+    Only external players have a command, a process and a deadline for each move; their clocks are always wall clocks.
     """
     keys: Schema = NO_KEYS
-    """Keys of ``[[players]]`` that only this protocol has."""
+    """Keys of ``[[players]]`` that are specific to this protocol."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Function that reads and checks ``keys`` and returns fields of ``PlayerSpec`` by name; raises
-    ``ConfigurationError``.
+    """Function that reads and checks ``keys`` in a table; returns fields of ``PlayerSpec`` by name.
+
+    It raises ``ConfigurationError``.
     """
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that returns an error message, with the remedy, for a specification that the protocol cannot express;
-    empty if it can.
+    """Function that checks whether the protocol supports a specification.
+
+    It returns an error message with the remedy, or an empty text.
     """
     remedy: str = ""
-    """The setting to use instead of a key that the protocol lacks, for error messages."""
+    """Advice in error messages for a key that the protocol does not have: the setting to use instead."""
     can_ponder: bool = False
-    """Whether its players can ponder."""
+    """Whether players can ponder."""
     has_own_level: bool = False
-    """Whether its players may play without a limit, at their own level."""
+    """Whether players may play without a limit, choosing their own time."""
     default_limit: str = "nodes=1000"
-    """Search limit for players that specify none; every engine that speaks the protocol understands it."""
+    """Search limit of players that specify none; every engine with this protocol supports it."""
     unreachable: Callable[[str], str] | None = None
-    """Function that returns an error message for an opening, given as a FEN, that cannot be reached by moves.
+    """Function that returns an error message for an opening, given as a FEN, that no moves can reach.
 
-    The attribute is ``None`` if the protocol can send positions.
+    ``None`` if the protocol can send positions.
     """
     find_games: Callable[[Converse], tuple[str, ...]] | None = None
-    """Function that asks a program which of the protocol's games it plays; ``None`` if it plays all of them."""
+    """Function that finds out which of the protocol's games a program plays; ``None`` if every program plays all of
+    them.
+    """
     greeting: Greeting | None = None
-    """Greeting that detects programs of this protocol; ``None`` if the protocol must always be named."""
+    """Greeting that detects programs with this protocol; ``None`` if the protocol cannot be detected."""
 
     @property
     def has_options(self) -> bool:
-        """Whether its players have options (``PlayerSpec.options``)."""
+        """Whether players of this protocol have options (``PlayerSpec.options``)."""
         return "options" in self.keys
 
 
 @functools.cache
 def protocol_named(name: str) -> Protocol:
-    """The protocol of that name, one of ``PROTOCOLS``."""
+    """The protocol with this name, one of ``PROTOCOLS``."""
     protocol: Protocol = importlib.import_module(_MODULES[name]).PROTOCOL
     return protocol
 
 
 def protocols() -> list[Protocol]:
-    """All protocols, the built-in engine's first."""
+    """All protocols; the built-in engine's protocol is the first."""
     return [protocol_named(name) for name in PROTOCOLS]
 
 
 def check_player(spec: PlayerSpec, game: str, where: str = "") -> None:
-    """Raise ``PlayerError`` if the specification itself is invalid; does not look for the program or start it.
+    """Raise ``PlayerError`` if a specification is invalid; does not look for the program or start it.
 
     ``where`` names the file in error messages.
     """
@@ -188,7 +198,7 @@ def _check_external(spec: PlayerSpec, place: str) -> None:
 
 
 def make_player(spec: PlayerSpec, game: str, search_statistics: SearchStatisticsSettings | None = None) -> Player:
-    """Make a player, to be used by one thread, without starting it. Raises ``PlayerError`` as ``check_player`` does.
+    """Create a player, for use by one thread, without starting it; raises ``PlayerError`` as ``check_player`` does.
 
     ``search_statistics`` selects the events that a built-in player counts; other players ignore it.
     """

@@ -1,9 +1,9 @@
-"""A small process that ends the engines left running when elolab dies.
+"""A small process that ends running engines if elolab dies.
 
 It holds the reading end of a pipe whose only writer is elolab. When elolab dies, for whatever reason, the kernel closes
-the pipe; the supervisor then kills every process group registered with it and exits. This needs neither ``prctl`` nor
-``pidfd`` and works on every POSIX system. The file is also the supervisor's program, run by path in an isolated
-interpreter; so it imports nothing but the standard library.
+the pipe. The supervisor then kills every registered process group and exits. This requires neither ``prctl`` nor
+``pidfd`` and works on every POSIX system. This file is also the supervisor's program and runs by path in an isolated
+interpreter, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import threading
 
 
 class Supervisor:
-    """elolab's end of the pipe: registers the process groups that must not outlive elolab. Thread-safe."""
+    """elolab's side of the pipe: registers process groups that must not outlive elolab; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,13 +25,13 @@ class Supervisor:
         self._process: subprocess.Popen[bytes] | None = None
 
     def watch(self, group: int) -> None:
-        """Register ``group``. After this call, the supervisor kills the group if elolab dies."""
+        """Register a process group; from now on the supervisor kills it if elolab dies."""
         with self._lock:
             self._groups.add(group)
             self._tell(f"+{group}\n")
 
     def release(self, group: int) -> None:
-        """Unregister an ended ``group``, whose number may be reused."""
+        """Unregister a process group that has ended, because its number may be reused."""
         with self._lock:
             if group in self._groups:
                 self._groups.discard(group)
@@ -39,11 +39,11 @@ class Supervisor:
 
     @property
     def process_id(self) -> int | None:
-        """Process number of the supervisor; ``None`` before it has started."""
+        """Process id of the supervisor; ``None`` before it has started."""
         return self._process.pid if self._process else None
 
     def forget(self) -> None:
-        """Detach a forked child from its parent's supervisor, so that it does not hold the parent's pipe open."""
+        """Detach a forked child from its parent's supervisor, so that the child does not hold the pipe open."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
             self._process.returncode = 0  # another process's child, not to be waited for
@@ -71,7 +71,7 @@ class Supervisor:
 
 
 SUPERVISOR = Supervisor()
-"""The one supervisor of this process; it starts with the first engine."""
+"""The supervisor of this process; it starts together with the first engine."""
 os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 

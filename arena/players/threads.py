@@ -1,4 +1,4 @@
-"""Threads for work beside a game: a search that ponders, and several programs at a time."""
+"""Threads for work beside the game loop, such as pondering or waiting for several programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 Result = TypeVar("Result")
 
 WORKERS = 1024
-"""Maximum number of threads, so high that searches of built-in players never wait for one."""
+"""Maximum number of threads; high enough that a built-in player's search never waits for a thread."""
 
 
 @functools.cache
@@ -19,5 +19,5 @@ def _workers() -> ThreadPoolExecutor:
 
 
 def start_thread(function: Callable[..., Result], *arguments: Any) -> Future[Result]:
-    """Run a function in another thread; the future holds its result or exception."""
+    """Run a function in another thread; the returned future has its result or exception."""
     return _workers().submit(function, *arguments)
