@@ -271,9 +271,7 @@ class Reach:
         )
 
     def remedy(self, pairs: int, say: Catalogue) -> str:
-        """Advice to allow ``pairs`` pairs or, if there are too few openings, to choose settings that need fewer
-        pairs.
-        """
+        """Advice to allow ``pairs`` pairs or, if there are too few openings, to choose settings that need fewer."""
         if self.openings is not None and pairs > self.openings:
             return say("reach.more_openings", pairs=pairs, openings=self.openings, easier=self.easier)
         return say("reach.longer", length=self.length.format(pairs=pairs))

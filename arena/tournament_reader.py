@@ -1,4 +1,4 @@
-"""Strict reading of tournaments from TOML, or from the options of a command line."""
+"""Reads and checks tournaments, from TOML files or from the options of a command line."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ TOURNAMENT = schema.declare(
 
 
 def load_tournament(path: Path) -> TournamentSpec:
-    """Read a tournament's TOML file. Raises ``UserError`` with one line for the first mistake."""
+    """Read a tournament's TOML file; raises ``UserError`` with one line for the first mistake."""
     return spec_from_mapping(read_toml(path), str(path))
 
 
 def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinder | None = None) -> TournamentSpec:
-    """Read a tournament from plain data; ``where`` is its file, which provides the name if the key ``name`` is missing.
+    """Read a tournament from plain data.
 
-    ``finder`` detects the protocol of players whose table names none. Raises ``UserError`` with one line for the first
-    mistake.
+    ``where`` is the tournament's file, which gives the tournament its name if there is no key ``name``. ``finder``
+    detects the protocol of players whose table has none. Raises ``UserError`` with one line for the first mistake.
     """
     table = Table(data, where, TOURNAMENT, kind="tournaments")
     game, kind = table["game"], table["format"]
@@ -82,7 +82,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinde
 
 
 def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
-    """Raise ``ConfigurationError`` if the table has a key that belongs only to other formats than ``chosen``."""
+    """Raise ``ConfigurationError`` if the table has a key that only formats other than ``chosen`` have."""
     if table.data.get("rounds", 1) != 1 and not chosen.has_rounds:
         raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
@@ -105,7 +105,7 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
 
 
 def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
-    """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for a format without a sequential test."""
+    """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for formats without a sequential test."""
     if not is_sequential:
         if "sprt" in table:
             raise table.error("sprt", 'no such table without format = "sprt"')
@@ -119,26 +119,26 @@ def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
 
 
 def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[str, float], ...]:
-    """Read the table ``[anchors]``: names of players and their Elo."""
+    """Read the table ``[anchors]``: pairs of a player's name and its fixed Elo."""
     names = [player.name for player in players]
     section = table.table("anchors", names)
     return tuple((name, section[name]) for name in names if name in section)
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part``: ``tournament`` for the suite that ships for the game, else ``all``."""
+    """Default of ``opening_part``: ``tournament`` for the suite that elolab ships for the game, otherwise ``all``."""
     return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 
 
 def read_rules(table: Table, game: str) -> Rules:
-    """Read the table ``[rules]``, with the game's standard rules for missing keys."""
+    """Read the table ``[rules]``. Missing keys have the values of the game's standard rules."""
     section = table.table("rules")
     standard = asdict(game_named(game).standard_rules)
     return Rules(**{name: section.get(name, value) for name, value in standard.items()})
 
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
-    """Read the table ``[adjudication]``, with the game's defaults for missing keys."""
+    """Read the table ``[adjudication]``. Missing keys have the game's defaults."""
     section = table.table("adjudication")
     contract = game_named(game)
     if not contract.score_unit and section.data.get("solved_empties", 0) != 0:
@@ -156,7 +156,7 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
 
 
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
-    """Read the table ``[search_statistics]`` or ``search_statistics = true``; ``None`` if both are missing.
+    """Read the table ``[search_statistics]``, or the key ``search_statistics = true``; ``None`` if both are missing.
 
     An empty table also switches the statistics on.
     """
@@ -169,7 +169,7 @@ def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
 
 
 def folder_name(table: Table, default: str) -> str:
-    """The value of the key ``name`` (or ``default``), checked as a folder name for the results."""
+    """The value of the key ``name``, or else ``default``; raises ``ConfigurationError`` if it cannot name a folder."""
     name: str = table.get("name", default)
     if not re.fullmatch(r"[\w.+ -]+", name) or name.startswith(".") or len(name) > MAX_NAME_LENGTH:
         raise table.error("name", f"at most {MAX_NAME_LENGTH} letters, digits, '-', '_', '+', '.' or spaces")
@@ -190,7 +190,7 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
 
 
 def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
-    """Add given ratings to a tournament; raises ``UserError`` if a player does not exist."""
+    """Add fixed ratings in Elo to a tournament; raises ``UserError`` if a player does not exist."""
     names = [player.name for player in spec.players]
     for name, _ in anchors:
         if name not in names:

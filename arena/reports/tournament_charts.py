@@ -76,9 +76,7 @@ def _say(language: str) -> Catalogue:
 
 
 def ratings_chart(tables: Tables, language: str) -> Figure:
-    """A forest plot of the players' ratings with 95 % intervals, best on top. A player without games has an empty
-    row.
-    """
+    """A forest plot of ratings with 95 % intervals, best player on top. A player without games has an empty row."""
     rows = tables.standings
     figure, axes = single_axes(1.0 + 0.36 * len(rows))
     rated = [(place, row) for place, row in enumerate(rows) if math.isfinite(row.rating_error)]
@@ -436,9 +434,7 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """A heat map of the score in percent of the row's player against the column's. Columns have row numbers as
-    labels.
-    """
+    """A heat map of the row player's score in percent against the column player. Columns are labelled by row number."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

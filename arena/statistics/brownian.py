@@ -92,9 +92,7 @@ def _reached_lower(lower: float, upper: float, drift: float, duration: float) ->
 
 
 def _between(lower: float, upper: float, drift: float, duration: float, end: float) -> float:
-    """Probability that neither bound is reached within ``duration`` and that the motion is below ``end`` at that
-    time.
-    """
+    """Probability that neither bound is reached within ``duration`` and that the motion then is below ``end``."""
     root = math.sqrt(duration)
     total = 0.0
     for number in _images(lower, upper, duration):

@@ -40,9 +40,7 @@ class Estimate:
     score: float
     """Mean score of a game, 0 to 1; 0.5 without games."""
     standard_error: float
-    """Standard error of ``score``, computed from the spread of the results; 0 if all are equal, infinite without
-    games.
-    """
+    """Standard error of ``score`` from the spread of the results; 0 if all are equal, infinite without games."""
     score_low: float
     score_high: float
     """Upper bound of the 95 % interval of ``score``, 0 to 1; ``score_low`` is the lower bound."""
@@ -74,7 +72,7 @@ class Pentanomial:
 
     @classmethod
     def from_pairs(cls, pairs: Iterable[tuple[float, float]]) -> Pentanomial:
-        """Count pairs given as the player's scores (0, 1/2 or 1) of both games."""
+        """Count pairs, each given as the player's scores (0, 0.5 or 1) in both games."""
         counts = [0] * 5
         for one, other in pairs:
             counts[round(2 * (one + other))] += 1
@@ -82,12 +80,12 @@ class Pentanomial:
 
     @property
     def pairs(self) -> int:
-        """Number of complete pairs."""
+        """Number of pairs."""
         return sum(self.counts)
 
     @property
     def score(self) -> float:
-        """Mean score of a game, 0 to 1; 1/2 without pairs."""
+        """Mean score of a game, 0 to 1; 0.5 without pairs."""
         return sum(count * place for place, count in enumerate(self.counts)) / (4 * self.pairs) if self.pairs else 0.5
 
     def __add__(self, other: Pentanomial) -> Pentanomial:
@@ -95,7 +93,7 @@ class Pentanomial:
         return Pentanomial((a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4]))
 
     def estimate(self) -> Estimate:
-        """Score, Elo, interval and likelihood of superiority."""
+        """Estimate the score, the Elo with its interval, and the likelihood of superiority."""
         losses, losing, _, winning, wins = self.counts
         return _estimate(self.counts, games_per_item=2, ratio=_ratio(winning + wins, losses + losing))
 
@@ -114,7 +112,7 @@ class Trinomial:
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """Losses, draws, wins, in the order of their scores."""
+        """The numbers of losses, draws and wins, in this order."""
         return self.losses, self.draws, self.wins
 
     @property
@@ -124,16 +122,16 @@ class Trinomial:
 
     @property
     def points(self) -> float:
-        """Points won: 1 for a win, 1/2 for a draw."""
+        """Points won: 1 for a win, 0.5 for a draw."""
         return self.wins + self.draws / 2
 
     @property
     def score(self) -> float:
-        """Points per game, 0 to 1; 1/2 without games."""
+        """Points per game, 0 to 1; 0.5 without games."""
         return self.points / self.games if self.games else 0.5
 
     def estimate(self) -> Estimate:
-        """Score, Elo, interval and likelihood of superiority."""
+        """Estimate the score, the Elo with its interval, and the likelihood of superiority."""
         return _estimate(self.counts, games_per_item=1, ratio=None)
 
 
@@ -427,7 +425,10 @@ def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> fl
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:
-    """Solve ``function(x) = value`` for a decreasing function and x from 0 to 1; returns 0 or 1 if x lies outside."""
+    """Solve ``function(x) = value`` for a decreasing function and x from 0 to 1.
+
+    Returns 0 or 1 if the solution is outside this range.
+    """
     low, high = 0.0, 1.0
     if function(low) <= value:
         return low

@@ -1,4 +1,4 @@
-"""Faults of players that ended games, and their causes: crashes, silence, illegal or missing moves, time forfeits."""
+"""Faults of players that ended games: crashes, missing answers, illegal or missing moves, losses on time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from elolab.arena.records import GameRecord
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
-"""Reasons (``engine.rules.REASONS``) of games ended by a player's fault; a game ended by ``no_move`` may be a draw."""
+"""Reasons, among ``engine.rules.REASONS``, of games that a player's fault ended. With ``no_move``, the game may be a
+draw.
+"""
 FAULTS_SHOWN = 4
-"""Maximum number of kinds of faults reported individually."""
+"""Maximum number of kinds of faults that a report describes one by one."""
 STOP_AFTER_FAULTS = 10
-"""Default number of games in a row that a player may lose by faults before a run stops."""
+"""Default number of consecutive games that a player may lose by faults before a run stops."""
 TIME_LOSSES_PERCENT = 1
-"""Percentage of games lost on time above which a report warns that the ratings also measure the machine's load."""
+"""Percentage of games lost on time above which a report warns that load on the machine has influenced the ratings."""
 
 
 FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
@@ -26,22 +28,22 @@ FAULT_COLUMNS = ("player", "reason", "games", "number", "text")
 
 @dataclass(frozen=True)
 class FaultCount:
-    """Number of games that one player ended by the same kind of fault."""
+    """The number of games that one player ended by one kind of fault."""
 
     player: str
     reason: str
-    """Kind of fault that ended the games, as a name in ``FORFEITS``."""
+    """Kind of fault: one of ``FORFEITS``."""
     games: int
     number: int
-    """Number, in the schedule, of the first of these games."""
+    """Number in the schedule of the first such game."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
-    """Number of these games that were drawn."""
+    """Number of such games that were drawn."""
 
     @property
     def lost(self) -> int:
-        """Number of these games that the player lost."""
+        """Number of such games that the player lost."""
         return self.games - self.drawn
 
     @property
@@ -51,12 +53,12 @@ class FaultCount:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The columns ``FAULT_COLUMNS`` with their values, for JSON and tables."""
+        """The values of ``FAULT_COLUMNS`` by column, for JSON and tables."""
         return {name: getattr(self, name) for name in FAULT_COLUMNS}
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The name of the player whose fault ended a game, and the fault; ``None`` if no fault ended the game.
+    """The player whose fault ended a game, by name, and the fault; ``None`` if no fault ended the game.
 
     The fault itself is ``None`` if only the reason is known.
     """
@@ -72,7 +74,7 @@ def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
 
 
 class FaultCounter:
-    """Counts faults by player and reason; ``add`` takes the games in the order of the schedule."""
+    """Counts faults by player and kind. Games must be added in schedule order."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], FaultCount] = {}
@@ -90,12 +92,12 @@ class FaultCounter:
         self._found[player, record.reason] = replace(before, games=before.games + 1, drawn=drawn)
 
     def counts(self) -> tuple[FaultCount, ...]:
-        """One count per player and reason, the most frequent first."""
+        """The counts for each player and kind of fault, most frequent first."""
         return tuple(sorted(self._found.values(), key=lambda fault: -fault.games))
 
 
 def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
-    """Count the faults in games that are in the order of the schedule; see ``FaultCounter``."""
+    """Count the faults in games in schedule order; see ``FaultCounter``."""
     counter = FaultCounter()
     for record in records:
         counter.add(record)
@@ -103,14 +105,14 @@ def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
 
 
 class FaultStreaks:
-    """Counts for each player the games in a row that ended by its fault; ``add`` takes games in the order of ending."""
+    """Counts how many consecutive games each player ended by a fault. Games are added in the order of their end."""
 
     def __init__(self, most: int) -> None:
-        """``most`` is the number of such games that sets ``reason``; 0 for none."""
+        """Start without games. ``reason`` is set after ``most`` consecutive faults of a player; 0 never sets it."""
         self._most = most
         self._streaks: Counter[str] = Counter()
         self.reason = ""
-        """Sentence that names the first player that reached the number, and its last fault; empty before."""
+        """A sentence on the first player with too many consecutive faults, and its last fault; empty before that."""
 
     def add(self, record: GameRecord) -> None:
         """Count a game for both of its players."""
@@ -127,9 +129,9 @@ class FaultStreaks:
 
 
 def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str) -> list[str]:
-    """Describe each of the first ``FAULTS_SHOWN`` faults in a sentence; a last sentence gives the number of others.
+    """Sentences on the first ``FAULTS_SHOWN`` kinds of faults, and one on the number of other kinds.
 
-    ``faults`` are sorted by frequency; ``say`` is the message catalogue of ``arena``.
+    ``faults`` must be sorted by frequency; ``say`` is the message catalogue of ``arena``.
     """
     found = [fault_text(fault, say, language) for fault in faults[:FAULTS_SHOWN]]
     if len(faults) > FAULTS_SHOWN:
@@ -138,7 +140,9 @@ def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str)
 
 
 def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
-    """One sentence on the games that a player ended by one kind of fault; ``say`` is ``arena``'s message catalogue."""
+    """One sentence on the games that a player ended by one kind of fault. ``say`` is the message catalogue of
+    ``arena``.
+    """
     how = say(f"lost_by.{fault.reason}")
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
     lost = say(key, player=fault.player, games=fault.games, number=fault.number, how=how)
@@ -148,9 +152,9 @@ def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
 
 
 def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:
-    """A list with one warning if more than ``TIME_LOSSES_PERCENT`` of the games were lost on time, else an empty list.
+    """A warning if more than ``TIME_LOSSES_PERCENT`` of all games were lost on time; a list of one sentence, or empty.
 
-    ``faults`` are the faults in all games, whose number is ``games``; ``say`` is the message catalogue of ``arena``.
+    ``faults`` were counted in ``games`` games; ``say`` is the message catalogue of ``arena``.
     """
     lost = Counter({fault.player: fault.games for fault in faults if fault.reason == "time_forfeit"})
     if 100 * lost.total() <= TIME_LOSSES_PERCENT * games:

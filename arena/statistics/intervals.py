@@ -1,19 +1,19 @@
-"""Confidence intervals of a mean score, which are also valid for few or one-sided results.
+"""Confidence intervals for a mean score that also hold for few or one-sided results.
 
-``counts`` has the number of each outcome; the scores of outcomes are spread evenly from 0 to 1. The text below is about
-lower bounds. An upper bound is the lower bound of the mirrored counts.
+``counts`` has the number of results by outcome; the outcomes have equally spaced scores from 0 to 1. The text below is
+about lower bounds. An upper bound is the lower bound of the mirrored counts.
 
-- The *usual* bound lies z standard errors below the mean of n outcomes: mean - z sqrt(S) / n. S is the sum of squared
+- The *usual* bound is z standard errors below the mean of n results: mean - z sqrt(S) / n. S is the sum of squared
   deviations from the mean, but at least (z d)^2, where d is the distance from the mean to the farther end of the scale.
 - The *exact* bound with the error probability a is the a-quantile of sum(w_i x_i). The x_i are the scores of all
-  outcomes and one more score of 0; the weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke,
+  results and one more score of 0; the weights w_i are uniform over all weights with the sum 1. Sources: N. Gaffke,
   "Three test statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable", 2005.
   E. Learned-Miller and P. Thomas, "A new confidence interval for the mean of a bounded random variable", 2019. With two
   outcomes it is the bound of Clopper and Pearson.
 
 The computed bound is the usual bound, clipped to a range between two exact bounds. The lower end of the range is the
-exact bound with the nominal error probability, the upper end the one with ``tolerance`` times that probability. A
-better outcome raises the usual bound and both ends of the range, so it raises the computed bound.
+exact bound with the nominal error probability; the upper end is the exact bound with ``tolerance`` times that
+probability. A better result raises the usual bound and both ends of the range, so it raises the computed bound.
 """
 
 from __future__ import annotations
@@ -26,26 +26,27 @@ from statistics import NormalDist
 import numpy as np
 
 FEW, MANY = 50, 100
-"""Numbers of outcomes between which ``tolerance`` rises; it is constant for fewer and for more outcomes."""
+"""Numbers of results between which ``tolerance`` rises linearly; it is constant below and above."""
 TOLERANCE_OF_FEW, TOLERANCE_OF_MANY = 1.4, 2.2
-"""Values of ``tolerance`` for at most ``FEW`` and at least ``MANY`` outcomes.
+"""Values of ``tolerance`` for at most ``FEW`` and for at least ``MANY`` results.
 
-With the first value, the coverage of 95 % intervals is at least 93 % for any outcomes. With the second value, it is 94
-to 96 % for ordinary matches of 100 pairs (``benchmarks/statistics_simulation.py``).
+With the first value, 95 % intervals cover the true score in at least 93 % of matches, whatever the distribution of
+outcomes. With the second, they cover it in 94 to 96 % of ordinary matches of 100 pairs
+(``benchmarks/statistics_simulation.py``).
 """
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval in standard errors: 1.96."""
 LEAST_TAIL = 1e-300
-"""Minimum tail probability; smaller probabilities are raised to it."""
+"""Minimum tail probability; smaller probabilities are replaced by it."""
 CONTOUR_STEP = 1 / 16
-"""Step width of the trapezoid rule for the integral in ``_exact_error``; the integral's error is below 1e-13."""
+"""Step of the trapezoid rule in ``_exact_error``, which makes the error of the integral less than 1e-13."""
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
-"""Relative precision of a probability at which the search for the score with this probability ends."""
+"""Relative error of the function value at which ``rising_root`` stops."""
 MAX_ROOT_STEPS = 100
 SADDLE_STEPS = 16
-"""Number of bisection steps in the search for the saddle point, which need not be exact."""
+"""Number of bisection steps in the search for the saddle point, which does not have to be exact."""
 
 _NORMAL = NormalDist()
 
@@ -54,18 +55,18 @@ _NORMAL = NormalDist()
 def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATIONS) -> tuple[float, float]:
     """Lower and upper bound of the mean score, each from 0 to 1.
 
-    ``counts`` has the number of each outcome, worst first; ``deviations`` is half the width of the interval in standard
-    errors, such as 1.96 for 95 %.
+    ``counts`` has the number of results by outcome, worst first. ``deviations`` is half the width of the interval in
+    standard errors, such as 1.96 for 95 %.
     """
     return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
 
 
 @lru_cache(maxsize=1 << 16)
 def deviations_from(counts: tuple[int, ...], score: float) -> float:
-    """Number of standard errors by which the mean score lies above ``score``, negative if below; 0 without outcomes.
+    """Number of standard errors by which the mean score is above ``score``; negative if below, 0 without results.
 
-    ``counts`` has the number of each outcome, worst first. The function is the inverse of ``score_bounds``: with this
-    number of standard errors, ``score`` is a bound of the mean score.
+    ``counts`` has the number of results by outcome, worst first. This is the inverse of ``score_bounds``: an interval
+    of this half width has ``score`` as a bound.
     """
     items, mean, _ = _moments(counts)
     if not items or mean == score:
@@ -74,7 +75,7 @@ def deviations_from(counts: tuple[int, ...], score: float) -> float:
 
 
 def tolerance(items: int) -> float:
-    """Factor by which a bound's error probability may exceed its nominal value; ``items`` is the number of outcomes.
+    """Factor by which the error probability of a bound may exceed its nominal value, for ``items`` results.
 
     It rises linearly from ``TOLERANCE_OF_FEW`` to ``TOLERANCE_OF_MANY``.
     """
@@ -83,7 +84,7 @@ def tolerance(items: int) -> float:
 
 
 def _moments(counts: Sequence[int]) -> tuple[int, float, float]:
-    """Number of outcomes, mean score, and sum of squared deviations from the mean."""
+    """Number of results, mean score, and sum of squared deviations from the mean."""
     items, last = sum(counts), len(counts) - 1
     mean = sum(count * place for place, count in enumerate(counts)) / (items * last) if items else 0.5
     return items, mean, sum(count * (place / last - mean) ** 2 for place, count in enumerate(counts))
@@ -103,7 +104,7 @@ def _lower_bound(counts: tuple[int, ...], deviations: float) -> float:
 
 
 def _deviations_above(counts: Sequence[int], score: float) -> float:
-    """The value of ``deviations`` for which ``_lower_bound`` returns ``score``, which is below the mean."""
+    """The number ``deviations`` for which ``_lower_bound`` returns ``score``, which must be below the mean."""
     items, mean, squares = _moments(counts)
     distance = items * (mean - score)
     usual = math.sqrt(distance / max(mean, 1 - mean))
@@ -115,12 +116,12 @@ def _deviations_above(counts: Sequence[int], score: float) -> float:
 
 
 def _exact_error(counts: Sequence[int], score: float) -> float:
-    """The error probability with which ``score`` is the exact lower bound: P(sum of w_i (x_i - score) <= 0).
+    """The error probability of ``score`` as an exact lower bound: P(sum of w_i (x_i - score) <= 0).
 
     The weights w_i are independent exponential variables divided by their sum; the division does not change the sign.
-    So the probability follows from the moment generating function of a sum of exponential variables. It is an integral
-    along a line through the saddle point, parallel to the imaginary axis (Daniels, "Tail probability approximations",
-    1987).
+    The probability therefore follows from the moment generating function of a sum of exponential variables, as an
+    integral along a line through the saddle point, parallel to the imaginary axis (Daniels, "Tail probability
+    approximations", 1987).
     """
     last = len(counts) - 1
     shapes = [(counts[0] + 1, -score)]

@@ -21,9 +21,9 @@ LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the view of the player whose results ``counts`` has.
+    """All statistics of a match as plain data, from the view of the player whose results are counted.
 
-    With ``settings``, also the statistics of a sequential test.
+    With ``settings``, includes the statistics of a sequential test.
     """
     seen = counts.estimate()
     paired = isinstance(counts, Pentanomial)
@@ -63,7 +63,7 @@ def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | N
 
 
 def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> list[str]:
-    """The statistics of ``figures_of`` as text, within 80 columns."""
+    """Format the result of ``figures_of`` as lines of text with at most 80 columns."""
     say = Catalogue("elolab.arena", language)
     if figures["pentanomial"] is not None:
         counts = " ".join(map(str, figures["pentanomial"]))
@@ -85,7 +85,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
 
 
 def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
-    """Lines of text on a sequential test; ``say`` is the message catalogue of ``arena``."""
+    """Lines of text on the sequential test in ``figures``. ``say`` is the message catalogue of ``arena``."""
     llr, low, high = (signed(figures[name], 3) for name in ("llr", "lower_bound", "upper_bound"))
     verdict = say(f"verdict.{VERDICT_KEYS.get(figures['verdict'], 'undecided')}_short")
     hypotheses = {name: given_text(figures[name]) for name in ("elo0", "elo1", "alpha", "beta")}
@@ -105,16 +105,16 @@ def _test_lines(figures: dict[str, Any], say: Catalogue) -> list[str]:
 
 
 def labelled(label: str, text: str) -> str:
-    """One line of text, with the label padded to ``LABEL_WIDTH`` columns."""
+    """A line of text with a label, which is padded to ``LABEL_WIDTH`` columns."""
     return padded(label, LABEL_WIDTH) + text
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
-"""Suffix of a message's key by the verdict of a sequential test; the suffix of other verdicts is ``undecided``."""
+"""Endings of message keys by verdict of a sequential test; for all other verdicts it is ``undecided``."""
 
 
 def verdict_text(verdict: str) -> str:
-    """Name in data files for a ``SequentialTest.verdict``: ``H1 accepted``, ``H0 accepted`` or ``undecided``."""
+    """Convert ``SequentialTest.verdict`` for data files: ``H1 accepted``, ``H0 accepted`` or ``undecided``."""
     return {"upper accepted": "H1 accepted", "lower accepted": "H0 accepted"}.get(verdict, "undecided")
 
 
@@ -126,9 +126,9 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """All statistics of a match as plain data (see ``figures_of``), from the first player's view.
+    """All statistics of a match as plain data, from the first player's view; see ``figures_of``.
 
-    ``run`` adds the verdict of a sequential test; it is ``None`` for a match without a test.
+    ``run`` is the sequential test, whose verdict is included; ``None`` without a test.
     """
     counts = tables.counter.between(0, 1)
     if run is None:
@@ -144,9 +144,9 @@ def match_lines(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> list[str]:
-    """All statistics of a match as lines of text of ``columns`` columns, the verdict of a sequential test last.
+    """All statistics of a match as lines of text; the verdict of a sequential test comes last.
 
-    ``run`` is the sequential test; ``None`` for a match without a test.
+    ``run`` is the sequential test, ``None`` without a test. Lines have at most ``columns`` columns.
     """
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)

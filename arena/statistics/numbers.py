@@ -1,4 +1,4 @@
-"""Formats numbers for people: with typographic signs, and probabilities near 0 or 1 never rounded to 0 or 100 %."""
+"""Formats numbers for people, with typographic signs. Probabilities near 0 or 1 are not rounded to 0 or 100 %."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ INFINITY = "∞"
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, ``+12.3``; infinity as ``+∞``; zero without a sign."""
+    """A number with its sign, such as ``+12.3``; infinity as ``+∞``, zero without a sign."""
     text = f"{value:+.{digits}f}"
     return text.lstrip("+-") if float(text) == 0 else with_minus(text).replace("inf", INFINITY)
 
 
 def given_text(value: float) -> str:
-    """Format a number that the user has given, without a plus sign."""
+    """A number that the user has given, without a plus sign."""
     return with_minus(f"{value:g}")
 
 
 def percent_text(share: float) -> str:
-    """A probability in percent with one decimal; ``<0.1`` or ``>99.9`` near 0 or 1."""
+    """A probability in percent with one decimal; ``<0.1`` or ``>99.9`` if it would be rounded to 0 or 100."""
     if share < 0.0005:
         return "<0.1"
     if share >= 0.9995:
@@ -30,7 +30,7 @@ def percent_text(share: float) -> str:
 
 
 def elo_text(elo: float, error: float) -> str:
-    """Elo with half the width of its interval: ``+12.3 ± 4.5``."""
+    """An Elo and half the width of its interval, such as ``+12.3 ± 4.5``."""
     return f"{signed(elo)} ± {error_text(error)}"
 
 

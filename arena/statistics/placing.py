@@ -1,6 +1,6 @@
-"""Placing in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
+"""The ranking in a Swiss tournament or a knockout: points with tie-breaks, and the bracket.
 
-Only complete rounds count. The ratings of ``arena.statistics.standings`` are independent of placing and use all games.
+Only complete rounds count. The ratings of ``arena.statistics.standings`` are independent of it and use all games.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ QUARTERS = ("", "¼", "½", "¾")
 
 @dataclass(frozen=True)
 class EncounterRow:
-    """The result of an encounter: two players in one round."""
+    """The result of an encounter: the games of two players in one round."""
 
     round: int
     """Number of the round, from 1."""
@@ -48,7 +48,7 @@ class EncounterRow:
     reason: str
     """Reason for the result: ``points``, ``tied`` (only in a Swiss tournament), ``walkover`` or ``bye``.
 
-    A tied encounter of a knockout is decided by ``sudden_death`` (extra pairs), ``seed`` or ``coin``.
+    In a knockout, a tied encounter is decided by ``sudden_death`` (extra pairs), ``seed`` or ``coin``.
     """
     for_third_place: bool = False
 
@@ -63,25 +63,26 @@ class SwissRow:
     seed: int
     """The player's seed, from 1."""
     points: float
-    """Total points: 1 for each encounter won, bye or absent opponent, 1/2 for each tied encounter."""
+    """Total points: 1 for a won encounter, a bye or an absent opponent; 0.5 for a tied encounter."""
     buchholz: float
-    """Tie-break: sum of the opponents' points. A round without games adds the player's own points."""
+    """Tie-break: the sum of the opponents' points. For a round without games, the player's own points are added."""
     sonneborn_berger: float
-    """Tie-break: sum of the points of beaten opponents, and of half the points of opponents in tied encounters.
+    """Tie-break: the sum of the points of beaten opponents, and half the points of opponents in tied encounters.
 
-    In a round without games, the player's own points replace the opponent's.
+    For a round without games, the player's own points replace the opponent's.
     """
     direct_encounter: float | None
-    """Tie-break: points in encounters with the players that are still tied with this player.
+    """Tie-break: points in the encounters with all players that are tied up to here.
 
-    ``None`` if there are none, or if not all of them have met.
+    ``None`` if no other player is tied, or if some of them have not met.
     """
     game_points: float
-    """Total points in all games of the player."""
+    """Total points in all games."""
     rounds: tuple[str, ...]
-    """A text for each round, such as ``3+``: the opponent's place, then ``+`` (won), ``=`` (tied) or ``-`` (lost).
+    """A text for each round, such as ``3+``: the opponent's final place, then ``+`` (won), ``=`` (tied) or ``-``
+    (lost).
 
-    A ``*`` follows if a player was absent. The text is ``bye`` for a bye, and empty after the player dropped out.
+    A ``*`` follows if a player was absent. The text is ``bye`` for a bye, and empty after the player withdrew.
     """
 
 
@@ -90,29 +91,30 @@ class KnockoutRow:
     """One player's place in a knockout."""
 
     place: int
-    """Place by the round reached, from 1; losers of a round share a place, unless they played for third place."""
+    """Place, from 1, by the round reached. Losers of a round share a place, unless they played for third place."""
     player: str
     seed: int
     """The player's seed, from 1."""
     reached: str
-    """Last round that the player reached: ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so on.
+    """The last round that the player reached: ``final``, ``semi_finals``, ``quarter_finals``, ``round_of_16`` and so
+    on.
 
     ``winner`` for the winner of the knockout.
     """
     encounters_won: int
-    """Number of encounters won by games, without byes and walkovers."""
+    """Number of encounters won by playing, without byes and walkovers."""
     game_points: float
-    """Total points in all games of the player."""
+    """Total points in all games."""
 
 
 @dataclass(frozen=True)
 class Placing:
-    """The state of a Swiss tournament or a knockout."""
+    """The ranking and the encounters of a Swiss tournament or a knockout."""
 
     rows: tuple[SwissRow, ...] | tuple[KnockoutRow, ...]
-    """One row per player, best place first; a knockout has no rows for players that are still in it."""
+    """One row per player, best place first. Players who are still in a knockout have no row."""
     encounters: tuple[EncounterRow, ...]
-    """Encounters in the order of the rounds."""
+    """The encounters in the order of the rounds."""
     rounds_played: int
     rounds: int
     """Number of planned rounds."""
@@ -121,14 +123,14 @@ class Placing:
     bracket: Bracket | None
     """The bracket of a knockout; ``None`` for a Swiss tournament."""
     names: tuple[str, ...]
-    """Players' names, by index."""
+    """Names of the players, by index."""
     pairs: int
     """Number of game pairs per encounter."""
 
     def frame(self) -> DataFrame:
-        """The rows as a pandas table; columns are the fields of ``SwissRow`` or ``KnockoutRow``.
+        """The rows as a pandas table. The columns are the fields of ``SwissRow`` or ``KnockoutRow``.
 
-        A Swiss tournament has a column for every round, ``round_1`` and so on, in place of ``rounds``.
+        In place of the field ``rounds``, there is a column for each round: ``round_1`` and so on.
         """
         if self.bracket is not None:
             return rows_frame(self.rows, KnockoutRow)
@@ -138,11 +140,11 @@ class Placing:
         return frame.drop(columns="rounds")
 
     def encounters_frame(self) -> DataFrame:
-        """The encounters as a pandas table; columns are the fields of ``EncounterRow``."""
+        """The encounters as a pandas table. The columns are the fields of ``EncounterRow``."""
         return rows_frame(self.encounters, EncounterRow)
 
     def data(self) -> dict[str, Any]:
-        """Rows and encounters as plain data."""
+        """Rows, encounters and withdrawals as plain data."""
         return {
             "placing": [asdict(row) for row in self.rows],
             "encounters": [asdict(row) for row in self.encounters],
@@ -153,7 +155,7 @@ class Placing:
 def placing_of(
     spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
 ) -> Placing | None:
-    """The placing after a tournament's complete rounds; ``None`` for formats placed by ratings alone."""
+    """The ranking after a tournament's complete rounds; ``None`` for formats that rank players by ratings alone."""
     chosen = FORMATS.get(spec.format)
     if isinstance(chosen, Swiss):
         return _swiss_placing(ScheduleState.over(spec, outcomes, withdrawals))
@@ -190,10 +192,10 @@ def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
 
 
 def _swiss_rows(table: SwissTable, seeds: Sequence[int], names: Sequence[str]) -> tuple[SwissRow, ...]:
-    """The rows, sorted by points and tie-breaks.
+    """The rows of a Swiss tournament, sorted by points and tie-breaks.
 
-    In the tie-breaks, a round without games counts like a round against an opponent with the player's own final
-    points (FIDE Handbook C.07, on unplayed rounds).
+    In the tie-breaks, a round without games counts like a round against an opponent with the player's own final points
+    (FIDE Handbook C.07, on unplayed rounds).
     """
     own = {player: [one for one in table.encounters if player in one.players] for player in seeds}
     buchholz, sonneborn_berger, game_points = {}, {}, {}
@@ -231,10 +233,9 @@ def _opponent(encounter: Encounter, player: int) -> int:
 
 
 def _direct_encounter(player: int, tied: Sequence[int], own: dict[int, list[Encounter]]) -> float | None:
-    """Points of a player in encounters with the players tied with it (``tied`` includes the player).
+    """A player's points in the encounters among tied players; ``tied`` has their indices and includes the player.
 
-    ``own`` has the encounters of each player. ``None`` if nobody is tied with the player, or if not all of them have
-    met.
+    ``own`` has the encounters of each player. Returns ``None`` if no other player is tied, or if some have not met.
     """
     if len(tied) < 2:
         return None
@@ -281,9 +282,9 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """Rows of eliminated players and the winner.
+    """The rows of the winner and of all eliminated players.
 
-    If there is an encounter for third place, the losers of the semi-finals get their rows after it.
+    With an encounter for third place, the losers of the semi-finals have no rows before it ends.
     """
     ends: dict[int, tuple[int, str]] = {}
     rounds = len(bracket.rounds)
@@ -310,13 +311,15 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
 
 
 def round_name(round: int, rounds: int) -> str:
-    """Name of a round as in ``KnockoutRow.reached``; ``round`` is its index from 0, ``rounds`` the number of rounds."""
+    """The name of a round, as in ``KnockoutRow.reached``. ``round`` is its index from 0, ``rounds`` the number of
+    rounds.
+    """
     left = 2 ** (rounds - round)
     return {2: "final", 4: "semi_finals", 8: "quarter_finals"}.get(left, f"round_of_{left}")
 
 
 def round_title(name: str, say: Callable[..., str]) -> str:
-    """Title of a round for people, from its name; ``say`` is the message catalogue of ``arena``."""
+    """The title of a round in a report, from its name. ``say`` is the message catalogue of ``arena``."""
     if name.startswith("round_of_"):
         return say("knockout.round_of", players=name.removeprefix("round_of_"))
     return say(f"knockout.{name}")
@@ -326,23 +329,23 @@ def round_title(name: str, say: Callable[..., str]) -> str:
 
 
 def points_text(points: float) -> str:
-    """Format points or a tie-break, a multiple of 1/4, with fractions such as ``½``."""
+    """Points or a tie-break as text. Quarters are written as fractions such as ``½``."""
     whole, quarters = divmod(round(4 * points), 4)
     return f"{whole or ''}{QUARTERS[quarters]}" if quarters else str(whole)
 
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
-    """Translate a cell of ``SwissRow.rounds``, with a typographic minus sign."""
+    """A text of ``SwissRow.rounds`` in the language of ``say``, with a typographic minus sign."""
     return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:
-    """Text for people on a value of ``KnockoutRow.reached``; ``say`` is the message catalogue of ``arena``."""
+    """A value of ``KnockoutRow.reached`` as text in a report. ``say`` is the message catalogue of ``arena``."""
     return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """Text on the rounds played and planned, and on a Swiss tournament's early end for lack of opponents."""
+    """A text on the rounds played and planned. Mentions if a Swiss tournament ended early for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"
@@ -350,7 +353,7 @@ def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
 
 
 def result_sentence(placing: Placing, say: Catalogue) -> str:
-    """A sentence on the winner, or before the end of the tournament on the number of rounds played."""
+    """A sentence on the winner or, while the tournament goes on, on the number of rounds played."""
     if not placing.is_over or not placing.rows:
         return rounds_text(placing, say)
     first = placing.rows[0]
@@ -372,12 +375,12 @@ def result_sentence(placing: Placing, say: Catalogue) -> str:
 
 
 def score_text(one: float, other: float) -> str:
-    """The score of an encounter as text, such as ``1½–½``, from the points of both players."""
+    """The score of an encounter, such as ``1½–½``, from the points of both players."""
     return f"{points_text(one)}\N{EN DASH}{points_text(other)}"
 
 
 def reason_text(reason: str, say: Callable[..., str]) -> str:
-    """Text on what decided an encounter (``EncounterRow.reason``); empty if points decided."""
+    """A text on how an encounter was decided (``EncounterRow.reason``); empty if points decided it."""
     return "" if reason in (POINTS, TIED) else say(f"encounter.{reason}")
 
 
@@ -387,14 +390,15 @@ def _in_brackets(reason: str, say: Callable[..., str]) -> str:
 
 
 def withdrawal_text(withdrawal: Withdrawal, say: Callable[..., str]) -> str:
-    """A sentence on a player that dropped out: its name, the round and the reason."""
+    """A sentence on a player who withdrew: its name, the round and the reason."""
     return say("placing.withdrawal", name=withdrawal.player, round=withdrawal.round + 1, reason=withdrawal.reason)
 
 
 def placing_lines(placing: Placing, language: str = DEFAULT_LANGUAGE, columns: int = TEXT_WIDTH) -> list[str]:
-    """The table of a Swiss tournament, or a knockout's encounters and places, for ``columns`` columns.
+    """The ranking as lines of text: the table of a Swiss tournament, or the encounters and places of a knockout.
 
-    A narrow table of a Swiss tournament shows fewer rounds, and a narrow knockout shorter names.
+    Lines have at most ``columns`` columns. If there is too little room, a Swiss tournament shows fewer rounds and a
+    knockout shorter names.
     """
     say = Catalogue(MESSAGES, language)
     lines = (

@@ -1,6 +1,6 @@
-"""Joint ratings of many players: one fit of all games, with its covariance.
+"""Joint ratings of many players: one fit to all games, with its covariance.
 
-Ratings are in Elo, and intervals are 95 % intervals. All functions depend only on counts; no result is NaN.
+Ratings are in Elo; intervals are 95 % intervals. Results depend only on counts and are never NaN.
 """
 
 from __future__ import annotations
@@ -17,45 +17,49 @@ from elolab.arena.statistics.elo import NATURAL_TO_ELO, Array, Estimate, Pentano
 from elolab.arena.statistics.intervals import INTERVAL_DEVIATIONS
 
 RATING_PRIOR_DEVIATION = 6.0
-"""Standard deviation of the weak prior of a rating, in natural units of the model (about 1 000 Elo)."""
+"""Standard deviation of a rating in the weak prior, in natural units of the model (about 1 000 Elo)."""
 ADVANTAGE_PRIOR_DEVIATION = 2.0
-"""Standard deviation of the prior of the first-move advantage, in natural units."""
+"""Standard deviation of the first-move advantage in the prior, in natural units."""
 DRAW_PRIOR_DEVIATION = 3.0
-"""Standard deviation of the prior of the draw parameter's logarithm."""
+"""Standard deviation of the logarithm of the draw parameter in the prior."""
 SCALE_PRECISION = 1e-10
-"""Relative change of the scale (Elo per natural unit) below which the iteration for fixed ratings ends."""
+"""Relative change of the scale (Elo per natural unit) at which the iteration in ``_scale_of_fixed`` stops."""
 PLAIN_SCALES, MAX_SCALES = 20, 200
-"""Maximum numbers of iterations in ``_scale_of_fixed``: of the first ones, without damping, and of all."""
+"""Number of iterations without damping, and total number of iterations, in ``_scale_of_fixed``."""
 NEWTON_PRECISION = 1e-12
-"""Newton's method ends when twice the expected increase of the log posterior is below this value."""
+"""Newton's method stops when twice the expected increase of the log posterior is below this value."""
 DISPERSION_PRIOR_PAIRS = 20.0
-"""Weight of the prior of the dispersions, in pairs.
+"""Weight, in pairs, of the prior of the dispersions.
 
-The prior is that the games of a pair are independent and that all pairings have the same dispersion.
+According to the prior, the games of a pair are independent, and all pairings have the same dispersion.
 """
 LEAST_SQUARES = 2.0
-"""Minimum sum of squared deviations of pair scores (0 to 2) from their expectation, if all games are drawn.
+"""Minimum of the sum of squared deviations of pair scores (0 to 2) from their expectation, if all games are drawn.
 
-It is the sum for two pairs between equal players, one with two wins and one with two losses.
+Two pairs between equal players, one with two wins and one with two losses, have this sum.
 """
 
 
 @dataclass(frozen=True)
 class PairingCounts:
-    """All results between two players, from the view of the player with index ``first``.
+    """The results between two players, from the view of the player with index ``first``.
 
-    An outcome is twice the score of ``first``: 0 a loss, 1 a draw, 2 a win.
+    An outcome is twice the score of ``first``: 0 for a loss, 1 for a draw, 2 for a win.
     """
 
     first: int
     second: int
     pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
-    """Complete pairs: row = outcome of the game in which ``first`` moved first, column = outcome of the other game."""
+    """Complete pairs. The row is the outcome of the game in which ``first`` moved first, the column that of the
+    other game.
+    """
     single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
-    """Games outside complete pairs: row 0 if ``first`` moved first, row 1 if ``second`` did; column = outcome."""
+    """Games outside complete pairs. Row 0 has games in which ``first`` moved first, row 1 the others; columns are
+    outcomes.
+    """
 
     def pentanomial(self) -> Pentanomial:
-        """The complete pairs from the view of ``first``."""
+        """The pair outcomes, from the view of ``first``."""
         counts = [0] * 5
         for row, entries in enumerate(self.pairs):
             for column, count in enumerate(entries):
@@ -63,12 +67,14 @@ class PairingCounts:
         return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
 
     def outcomes(self) -> Array:
-        """All games, shape (2, 3): row 0 if ``first`` moved first, row 1 if ``second`` did; column = outcome."""
+        """All games, shape (2, 3). Row 0 has games in which ``first`` moved first, row 1 the others; columns are
+        outcomes.
+        """
         pairs = np.array(self.pairs, float)
         return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
 
     def trinomial(self) -> Trinomial:
-        """Wins, draws and losses of ``first`` in all games, inside and outside complete pairs."""
+        """Wins, draws and losses of ``first`` in all games, within and outside pairs."""
         counts = [0] * 3
         for row, entries in enumerate(self.pairs):
             for column, count in enumerate(entries):
@@ -80,10 +86,10 @@ class PairingCounts:
 
 @dataclass(frozen=True)
 class PairingTable:
-    """The counts of many pairings as arrays; each field has the meaning of that field in ``PairingCounts``."""
+    """The results of many pairings as arrays. The fields have the same meaning as in ``PairingCounts``."""
 
     first: NDArray[np.int64]
-    """Index of the player from whose view each pairing is counted, shape (pairings,)."""
+    """Index of the player from whose view the results are counted, shape (pairings,)."""
     second: NDArray[np.int64]
     pairs: Array
     """Complete pairs by the outcomes of both games, shape (pairings, 3, 3)."""
@@ -101,10 +107,10 @@ class PairingTable:
         )
 
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """All games by pairing and first mover: the first movers, the second movers and the outcomes of each row.
+        """All games, two rows per pairing: games in which ``first`` moved first, and the others.
 
-        The players are indices, shape (rows,). The outcomes are numbers of losses, draws and wins of the first mover,
-        shape (rows, 3). A pairing has two rows: games in which ``first`` moved first, and the others.
+        Returns the indices of the players who moved first and second, each of shape (rows,), and the numbers of losses,
+        draws and wins of the player who moved first, shape (rows, 3).
         """
         firsts = np.stack([self.first, self.second], axis=1).reshape(-1)
         seconds = np.stack([self.second, self.first], axis=1).reshape(-1)
@@ -117,31 +123,33 @@ class PairingTable:
 class Ratings:
     """A joint fit of the ratings of many players.
 
-    Ratings are Elo: differences near 0 equal logistic Elo. Within a connected group they are relative to the anchors,
-    or without anchors to the group's mean. Groups without games between them cannot be compared.
+    Ratings are Elo: small differences equal logistic Elo. In a group of players connected by games, they are relative
+    to the anchors or, without anchors, to the group's mean. Players of different groups cannot be compared.
     """
 
     elo: Array
     """Rating of each player, shape (players,)."""
     covariance: Array
-    """Covariance of the ratings in Elo squared, shape (players, players); infinite between different groups."""
+    """Covariance of the ratings in Elo squared, shape (players, players); infinite between groups."""
     first_move_advantage: float
-    """Value of the first move, in Elo."""
+    """Advantage of the first move, in Elo."""
     first_move_error: float
     """Half the width of the 95 % interval of ``first_move_advantage``."""
     draw_parameter: float
-    """Davidson's nu: the probability of a draw divided by the geometric mean of both players' winning probabilities."""
+    """Davidson's nu: the probability of a draw, divided by the geometric mean of both players' probabilities of
+    winning.
+    """
     dispersion: float
-    """Variance of pair scores divided by their variance for independent games; below 1 if openings decide games."""
+    """Variance of pair scores relative to independent games; less than 1 if openings influence results."""
     groups: tuple[tuple[int, ...], ...]
-    """Groups of players (indices) connected by games, largest first; one group if all ratings can be compared."""
+    """Groups of players connected by games, as indices; largest group first. All players of a group can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
     """Given ratings in Elo, by the player's index."""
 
     def error(self, player: int) -> float:
         """Half the width of the 95 % interval of a player's rating, in Elo; 0 for an anchor, infinite without games.
 
-        The interval is relative to the anchors of the player's group, or without anchors to the group's mean.
+        The interval is relative to the anchors of the player's group or, without anchors, to the group's mean.
         """
         if player not in self.anchors and (player,) in self.groups:
             return math.inf
@@ -155,7 +163,7 @@ class Ratings:
         return float(self.elo[one] - self.elo[other]), INTERVAL_DEVIATIONS * math.sqrt(max(variance, 0.0))
 
     def los_matrix(self) -> Array:
-        """Probability that the row's player is stronger than the column's, shape (players, players); 1/2 if unknown."""
+        """Probability that the row's player is stronger than the column's, shape (players, players); 0.5 if unknown."""
         variances = np.diag(self.covariance)
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
@@ -172,19 +180,20 @@ def fit_ratings(
     anchor: int | None = None,
     anchors: Mapping[int, float] | None = None,
 ) -> Ratings:
-    """Fit all players' ratings at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
+    """Fit the ratings of all players at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
 
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
-    difference of strengths plus the advantage. A weak normal prior keeps players who won or lost everything finite.
+    difference of strengths plus the advantage. A weak normal prior keeps the ratings of players finite who won or lost
+    all games.
 
-    The covariance is A^-1 B A^-1 (White, "Maximum likelihood estimation of misspecified models", 1982): A is the
-    model's information, and B is A weighted by dispersions, because games of a pair are not independent. Each pairing
-    has the dispersion of its own pairs, shrunk towards the dispersion of all pairs and of independent games. So normal
+    The covariance is A^-1 B A^-1 (White, "Maximum likelihood estimation of misspecified models", 1982). A is the
+    information of the model. B is A weighted by dispersions, because the games of a pair are not independent. Each
+    pairing has its own dispersion, shrunk towards the dispersion of all pairs and of independent games, so that normal
     quantiles also hold for few pairs.
 
-    ``anchors`` are given ratings in Elo, by player; ``anchor`` is short for a single player with 0 Elo. A connected
-    group without anchors has the mean 0. A single anchor only shifts its group; several anchors of a group are fixed in
-    the fit. The arguments are not changed.
+    ``anchors`` are fixed ratings in Elo, by player; ``anchor`` fixes a single player at 0 Elo. A connected group
+    without anchors has the mean 0. A single anchor in a group only shifts the group; several anchors are fixed during
+    the fit. The arguments are not changed. Raises ``ValueError`` if an anchor is not a player.
     """
     given = {anchor: 0.0} if anchor is not None else dict(anchors or {})
     for player in given:
@@ -225,8 +234,8 @@ def fit_ratings(
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
     """Replace the rating difference of two players by the estimate of their match, so that all tables agree.
 
-    ``match`` is from the view of player 0. An infinite estimate leaves the difference of the fit; the interval then
-    ends at the finite bound of the estimate. Two given ratings remain unchanged.
+    ``match`` is from the view of player 0. If its Elo is infinite, the fitted difference remains and the interval ends
+    at the finite bound of the estimate. Ratings of two anchored players remain unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
         return ratings
@@ -245,10 +254,11 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """Ratings in Elo that the fit keeps fixed, by player, and the Elo to add to each fitted rating, shape (players,).
+    """The ratings that the fit keeps fixed, in Elo by player, and the Elo to add to each fitted rating, shape
+    (players,).
 
-    The Elo to add is the mean of the anchors in the player's group, 0 in a group without anchors. Only a group with
-    several anchors has fixed ratings, which are relative to that mean.
+    The Elo to add is the mean of the anchors in the player's group; 0 in a group without anchors. Only groups with
+    several anchors have fixed ratings, which are relative to that mean.
     """
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))
@@ -263,7 +273,7 @@ def _fixed_in_their_groups(
 
 
 def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
-    """Covariance of all parameters: the inverse of the information of fitted parameters, 0 for fixed parameters."""
+    """Covariance of all parameters: the inverse of the information for fitted parameters, 0 for fixed ones."""
     free = np.setdiff1d(np.arange(len(information)), list(fixed))
     covariance = np.zeros_like(information)
     covariance[np.ix_(free, free)] = np.linalg.inv(information[np.ix_(free, free)])
@@ -271,7 +281,7 @@ def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
 
 
 def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
-    """Probabilities of loss, draw and win for strength differences in natural units, shape (rows, 3)."""
+    """Probabilities of a loss, a draw and a win, shape (rows, 3), for differences of strength in natural units."""
     exponents = np.stack(
         [-differences / 2, np.full_like(differences, math.log(draw_parameter)), differences / 2], axis=-1
     )
@@ -281,9 +291,11 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
 
 
 class _RatingFit:
-    """The log posterior of a vector of strengths, first-move advantage and ln nu; it is strictly concave.
+    """The log posterior of the strengths, the first-move advantage and ln nu, a strictly concave function, and its
+    maximum.
 
-    The games are counts by row, as ``PairingTable.games_by_first_mover`` returns them.
+    A point is a vector of these parameters, in this order. The games have the form of
+    ``PairingTable.games_by_first_mover``.
     """
 
     def __init__(
@@ -296,8 +308,9 @@ class _RatingFit:
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
         """Maximise the log posterior with some strengths fixed, by Newton's method with step halving.
 
-        Returns the parameters at the maximum and the information there (negative Hessian of all parameters). The
-        iteration also ends when rounding errors prevent further progress.
+        ``fixed`` has strengths in natural units, by player. Returns the point of the maximum, and the information
+        there: the negative Hessian for all parameters. The iteration also stops if rounding errors prevent further
+        progress.
         """
         point = np.zeros(self._count + 2)
         point[list(fixed)] = list(fixed.values())
@@ -317,7 +330,9 @@ class _RatingFit:
             point, value = point + fraction * step, following
 
     def weighted_information(self, point: Array, weights: Array) -> Array:
-        """Information (negative Hessian) at ``point``, with each row's games weighted by ``weights``, shape (rows,)."""
+        """Information (negative Hessian) at ``point`` if the games of each row have the weight in ``weights``, shape
+        (rows,).
+        """
         return self._derivatives(self._outcomes * weights[:, None], point)[1]
 
     def _posterior(self, point: Array) -> float:
@@ -325,13 +340,13 @@ class _RatingFit:
         return float((self._outcomes * logarithms).sum() - self._precision @ point**2 / 2)
 
     def _chances(self, point: Array) -> Array:
-        """The first mover's probabilities of loss, draw and win at ``point``, shape (rows, 3)."""
+        """Probabilities of a loss, a draw and a win of the player who moves first, at ``point``, shape (rows, 3)."""
         return outcome_probabilities(point[self._firsts] - point[self._seconds] + point[-2], _draw_parameter(point))
 
     def _derivatives(self, outcomes: Array, point: Array) -> tuple[Array, Array]:
         """Gradient and Fisher information of the log posterior at ``point``.
 
-        ``outcomes`` has a row per pairing: the first player's numbers of losses, draws and wins.
+        ``outcomes`` has the losses, draws and wins of the player who moves first, shape (rows, 3).
         """
         chances = self._chances(point)
         totals = outcomes.sum(axis=1)
@@ -348,12 +363,12 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Convert derivatives by each row's strength difference, shape (rows,), to derivatives by all parameters."""
+        """Convert derivatives by each row's difference of strength, shape (rows,), to derivatives by all parameters."""
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives by each row's strength difference, ``rows`` of shape (rows,), to ``information``."""
+        """Add second derivatives by each row's difference of strength, shape (rows,), to ``information``."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)
@@ -364,14 +379,16 @@ class _RatingFit:
 
 
 def _draw_parameter(point: Array) -> float:
-    """The draw parameter nu at a point of the fit, always finite, because Newton's first steps may overshoot."""
+    """The draw parameter nu at a point. The exponent is limited, because the first steps of Newton's method may
+    overshoot.
+    """
     return math.exp(max(-700.0, min(700.0, float(point[-1]))))
 
 
 def _elo_per_natural_unit(solution: Array) -> float:
     """Logistic Elo per natural unit of strength, for equal players who each move first once.
 
-    More draws reduce a unit's effect on the score; this factor makes small differences equal logistic Elo.
+    With more draws, a natural unit changes the score less. This factor makes small differences equal logistic Elo.
     """
     _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
     slope = draw / 4 + win - (draw / 2 + win) ** 2
@@ -379,10 +396,10 @@ def _elo_per_natural_unit(solution: Array) -> float:
 
 
 def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: float) -> float:
-    """Elo per natural unit of a fit with ratings fixed in Elo.
+    """Elo per natural unit of a fit in which some ratings are fixed in Elo.
 
-    The scale depends on the fit, and the fit on the scale; an iteration finds the scale for which both agree. If there
-    is none, because the games contradict the anchors, it is ``free_scale``, the scale of the fit without anchors.
+    The scale depends on the fit and the fit on the scale; an iteration makes both agree. If that is impossible, because
+    the games contradict the anchors, returns ``free_scale``, the scale of the fit without anchors.
     """
     scale = free_scale
     for step in range(MAX_SCALES):
@@ -400,7 +417,7 @@ def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: flo
 
 
 def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -> tuple[float, Array]:
-    """Dispersions: observed variance of pair scores divided by modelled variance, for all pairs and for each pairing.
+    """The dispersion of all pairs and of each pairing: observed variance of pair scores divided by modelled variance.
 
     A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a pairing towards that of all pairs.
     The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, so that it stays positive if nearly all
@@ -432,7 +449,9 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
 
 
 def _row_weights(table: PairingTable, dispersions: Array) -> Array:
-    """Mean dispersion of each row of ``games_by_first_mover``, shape (rows,); games outside pairs count as 1."""
+    """Mean dispersion of the games in each row of ``games_by_first_mover``, shape (rows,). Games outside pairs count
+    as 1.
+    """
     pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
     games = pairs + single
     weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)
@@ -440,7 +459,7 @@ def _row_weights(table: PairingTable, dispersions: Array) -> Array:
 
 
 def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
-    """Groups of players (indices) connected by games, largest first, then by lowest index.
+    """Groups of players connected by games, as indices; largest group first, then lowest index first.
 
     ``edges`` has the pairs of players who met.
     """
@@ -463,9 +482,10 @@ def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tup
 def _anchoring(
     player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
 ) -> Array:
-    """Matrix that subtracts from each strength the strength of its group's anchor, or the group's mean.
+    """Matrix that makes strengths relative to the anchor of their group, or to the group's mean; shape (players,
+    players).
 
-    It leaves strengths unchanged in groups with several anchors. Shape (players, players).
+    Strengths in groups with several anchors do not change.
     """
     projection = np.eye(player_count)
     for group in groups:

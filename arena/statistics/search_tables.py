@@ -1,7 +1,7 @@
-"""Tables of search statistics: the built-in players of a tournament, each over all its games.
+"""Tables of search statistics: one row or more for each built-in player, over all its games.
 
-The tables leave out external players and players without statistics. A rate is ``None`` if its denominator is 0. The
-names of columns contain the units.
+External players and players without statistics are left out. A rate is ``None`` if its denominator is 0. Names of
+columns contain the units.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ SHOWN_COLUMNS = (
     ("time_used", "of_proper", "time_used_percent_of_proper", 1),
     ("soft_stops", "of_stops", "soft_stops_percent_of_both", 1),
 )
-"""Columns of the report's main table: message keys of the title and the unit, column of ``player_row``, decimals."""
+"""Columns of the report's main table: title and unit (message keys), column of ``player_row``, number of decimals."""
 
 
 @dataclass(frozen=True)
 class SearchStatistics:
-    """Summed search statistics of each player that has any, in the order of the tournament's specification."""
+    """Search statistics summed over the games of a tournament, for each player that has any."""
 
     totals: Mapping[str, Mapping[str, Any]]
-    """Summed statistics by player's name; the module ``engine.search_statistics`` describes their keys."""
+    """Summed statistics by player name, in the specification's order; for keys see ``engine.search_statistics``."""
     games: Mapping[str, int]
-    """Number of games with statistics by player's name."""
+    """Number of games with statistics, by player name."""
 
     def __bool__(self) -> bool:
         return bool(self.totals)
 
     def frames(self) -> dict[str, DataFrame]:
-        """All tables; each key is the name of the table's CSV file without extension."""
+        """All tables, by the name of their CSV file without extension."""
         from pandas import DataFrame
 
         tables: dict[str, Callable[[str, Mapping[str, Any]], list[Row]]] = {
@@ -68,7 +68,7 @@ class SearchStatistics:
 
 
 class SearchStatisticsCounter:
-    """Sums search statistics by player, game by game."""
+    """Sums the search statistics of each player, game by game."""
 
     def __init__(self, players: Sequence[str]) -> None:
         self._players = players
@@ -83,7 +83,7 @@ class SearchStatisticsCounter:
                 self._games[name] += 1
 
     def sums(self) -> SearchStatistics:
-        """The sums over all games."""
+        """The sums over all games added so far."""
         totals = {name: self._totals[name] for name in self._players if name in self._totals}
         return SearchStatistics(totals, self._games)
 
@@ -94,7 +94,7 @@ def share(part: float, whole: float, factor: float = 1.0) -> float | None:
 
 
 def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
-    """One player's row of ``instruments.csv``; ``total`` has its summed statistics over ``games`` games."""
+    """A player's row of ``instruments.csv``. ``total`` has its statistics, summed over ``games`` games."""
     counted, searches, nodes = total["counters"], total["searches"], total["nodes"]
     ends = {reason: dict(zip(END_COLUMNS, row, strict=True)) for reason, row in total["ends"].items()}
     null = _column_sums(total["null_by_depth"])
@@ -157,7 +157,7 @@ def player_row(name: str, total: Mapping[str, Any], games: int) -> Row:
 def branching_factor(total: Mapping[str, Any]) -> float | None:
     """Mean effective branching factor; ``None`` if no search completed two iterations.
 
-    It is the total nodes of iterations divided by the total nodes of the iterations before them.
+    It is the sum of the nodes of all iterations, divided by the sum of the nodes of the iterations before them.
     """
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
@@ -169,7 +169,7 @@ def _column_sums(table: Mapping[str, Sequence[int]]) -> dict[str, int]:
 
 
 def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
-    """Rows on one player's null moves, grouped by ``material``, ``pieces`` or ``depth``."""
+    """Rows on a player's null moves, one for each value of ``by``: ``material``, ``pieces`` or ``depth``."""
     label = {"material": "own_material_from_centipawns", "pieces": "pieces_on_board", "depth": "depth_plies"}[by]
     rows = []
     for key, values in sorted(total[f"null_by_{by}"].items(), key=lambda item: int(item[0])):
@@ -188,7 +188,7 @@ def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
 
 
 def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on one player's iterations, one per depth; means are over the searches that completed the depth."""
+    """Rows on a player's iterations, one for each depth. Means are over the searches that completed the depth."""
     rows = []
     for key, values in sorted(total["iterations"].items(), key=lambda item: int(item[0])):
         row = dict(zip(ITERATION_COLUMNS, values, strict=True))
@@ -209,7 +209,7 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on the reasons that ended one player's searches, the most frequent reason first."""
+    """Rows on the reasons that ended a player's searches, most frequent reason first."""
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))

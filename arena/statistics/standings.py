@@ -1,7 +1,7 @@
-"""Standings, crosstable and counts of endings as tables, from the records of games.
+"""Standings, crosstable and counts of endings as tables, computed from games.
 
-``PairCounter`` counts game by game and is cheap enough for a live view; ``tables_of`` fits ratings and builds the
-tables, once, from all records.
+``PairCounter`` counts game by game, fast enough for a live view. ``tables_of`` reads all games once, fits the ratings
+and creates the tables.
 """
 
 from __future__ import annotations
@@ -31,17 +31,19 @@ if TYPE_CHECKING:
 MESSAGES = "elolab.arena"
 """The package with this module's message catalogue."""
 PENTANOMIAL_COLUMNS = ("LL", "LD", "even", "WD", "WW")
-"""Columns that count pairs by outcome.
+"""Names of the columns that count pairs by outcome.
 
-In order: both games lost; a loss and a draw; a win and a loss, or both drawn; a win and a draw; both won.
+In order: two losses; a loss and a draw; a win and a loss, or two draws; a win and a draw; two wins.
 """
 TEXT_WIDTH = 80
 NOTHING = "\N{EN DASH}"
 """Placeholder for unknown values in tables."""
 MAX_MATRIX = 11
-"""Maximum number of players in the plain-text matrix of likelihoods of superiority."""
+"""Maximum number of columns in the matrix of likelihoods of superiority as text."""
 MAX_PAIRING_LIST = 45
-"""Maximum number of pairings in the plain-text list: all pairings of ten players. The CSV file has all pairings."""
+"""Maximum number of rows in the list of pairings as text, which is enough for ten players. The CSV file has all
+pairings.
+"""
 
 PairKey = tuple[int, int, int]
 
@@ -49,13 +51,13 @@ PairKey = tuple[int, int, int]
 class PairCounter:
     """Counts complete pairs and single games between all players, game by game.
 
-    A pair is complete once both colour-swapped games have a result. Adding a game takes constant time.
+    A pair is complete when both games with swapped colours have a result. Adding a game takes constant time.
     """
 
     def __init__(self, players: Sequence[str]) -> None:
         self.players = tuple(players)
         self.unfinished = 0
-        """Number of games without a result; no other count includes them."""
+        """Number of games without a result. No other count includes them."""
         self._index = {name: number for number, name in enumerate(self.players)}
         self._pairs: dict[tuple[int, int], np.ndarray] = {}
         self._single: dict[tuple[int, int], np.ndarray] = {}
@@ -84,14 +86,14 @@ class PairCounter:
             pairs[one, other] += 1
 
     def table(self) -> PairingTable:
-        """The results between every two players who met, from the view of the player with the lower index."""
+        """The results of all pairs of players who met, from the view of the player with the lower index."""
         places = np.array([*self._pairs], np.int64).reshape(-1, 2)
         pairs = np.array([*self._pairs.values()], float).reshape(-1, 3, 3)
         single = np.array([*self._single.values()], float).reshape(-1, 2, 3)
         return PairingTable(places[:, 0], places[:, 1], pairs, single)
 
     def between(self, one: int, other: int) -> PairingCounts:
-        """The results between two players, by index, from the view of ``one``; all zero if they never met."""
+        """The results between two players, given by index, from the view of ``one``; all zero if they have not met."""
         low, high = min(one, other), max(one, other)
         pairs = self._pairs.get((low, high), np.zeros((3, 3), np.int64))
         single = self._single.get((low, high), np.zeros((2, 3), np.int64))
@@ -100,46 +102,48 @@ class PairCounter:
         return _pairing_counts(one, other, pairs, single)
 
     def pentanomial(self, player: int) -> Pentanomial:
-        """Complete pairs of one player against all opponents, from that player's view."""
+        """Outcomes of the pairs of one player against all opponents, from its view."""
         return sum((counts.pentanomial() for counts in self._of(player)), Pentanomial((0, 0, 0, 0, 0)))
 
     def trinomial(self, player: int) -> Trinomial:
-        """All games of one player, from that player's view."""
+        """Results of all games of one player, from its view."""
         counts = [counts.trinomial() for counts in self._of(player)]
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
 
     def _of(self, player: int) -> Iterator[PairingCounts]:
-        """The results of a player against each opponent it met, from the player's view."""
+        """The results of a player against each opponent that it has met, from its view."""
         for other in range(len(self.players)):
             if (min(player, other), max(player, other)) in self._pairs:
                 yield self.between(player, other)
 
     def first_mover(self) -> Trinomial:
-        """All games from the view of the side that moves first."""
+        """Results of all games from the view of the side that moves first."""
         losses, draws, wins = self.table().games_by_first_mover()[2].sum(axis=0)
         return Trinomial(int(wins), int(draws), int(losses))
 
     def estimate(self, one: int, other: int) -> Estimate:
-        """Estimate the Elo of ``one`` relative to ``other``, from complete pairs, or without them from single games."""
+        """Estimate the Elo of ``one`` relative to ``other``, from complete pairs or, if there are none, from single
+        games.
+        """
         counts = self.between(one, other)
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings, or for two players the estimate of their match.
+        """The joint fit of all ratings; for two players, the estimate of their match.
 
-        ``anchors`` are given ratings in Elo, by the player's index.
+        ``anchors`` are fixed ratings in Elo, by index of the player.
         """
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
 
     @property
     def complete_pairs(self) -> int:
-        """Number of complete pairs in the whole tournament."""
+        """Number of complete pairs of all players."""
         return int(sum(table.sum() for table in self._pairs.values()))
 
     @property
     def single_games(self) -> int:
-        """Number of finished games whose colour-swapped game has no result."""
+        """Number of games outside complete pairs: with a result, but without one in the game with swapped colours."""
         return int(sum(table.sum() for table in self._single.values()))
 
     @property
@@ -155,27 +159,26 @@ def _pairing_counts(first: int, second: int, pairs: np.ndarray, single: np.ndarr
 
 @dataclass(frozen=True)
 class Standing:
-    """One player's row of the standings, from that player's view."""
+    """The row of one player in the standings."""
 
     rank: int
     player: str
     rating: float
-    """Rating in Elo from a joint fit of all games.
+    """Rating in Elo from a joint fit to all games.
 
     It is relative to the anchors or, if the player's group has none, to the group's mean.
     """
     rating_error: float
-    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, and infinite for a player without
-    games."""
+    """Half the width of the rating's 95 % interval, in Elo; 0 for an anchor, infinite without games."""
     points: float
     games: int
     wins: int
     draws: int
     losses: int
     score: float
-    """Mean points per game, 0 to 1; 1/2 without games."""
+    """Mean points per game, 0 to 1; 0.5 without games."""
     pairs: int
-    """Number of complete pairs; the next five fields count them by outcome, as ``PENTANOMIAL_COLUMNS`` lists them."""
+    """Number of complete pairs. The next five fields count the pairs by outcome; see ``PENTANOMIAL_COLUMNS``."""
     LL: int
     LD: int
     even: int
@@ -184,17 +187,19 @@ class Standing:
     single_games: int
     """Number of games outside complete pairs."""
     mean_depth: float | None
-    """Mean search depth per move in plies; ``None`` if the player never reported depths."""
+    """Mean search depth per move, in plies; ``None`` if the player reported no depths."""
     mean_nodes: float | None
-    """Mean number of nodes per move; ``None`` if the player never reported nodes."""
+    """Mean number of nodes per move; ``None`` if the player reported no nodes."""
     mean_time_ms: float | None
     """Mean time per move in milliseconds; ``None`` if unknown."""
     group: int
-    """Number of the player's group, from 1. Games connect the players of a group; only their ratings are comparable."""
+    """Number, from 1, of the player's group. Players of a group are connected by games; only their ratings are
+    comparable.
+    """
 
     @property
     def is_rated(self) -> bool:
-        """Whether the player has a rating: from games, or as a given rating."""
+        """Whether the player has a rating, from games or as an anchor."""
         return self.games > 0 or math.isfinite(self.rating_error)
 
 
@@ -209,11 +214,11 @@ class HeadToHead:
     draws: int
     losses: int
     score: float
-    """Mean points of ``player`` per game, 0 to 1, over games inside and outside complete pairs."""
+    """Mean points of ``player`` per game, 0 to 1, in all games."""
     elo: float
-    """Elo of ``player`` relative to ``opponent``, from complete pairs, or from single games if there are none.
+    """Elo of ``player`` relative to ``opponent``, from complete pairs or, if there are none, from single games.
 
-    The interval and ``los`` come from the same games.
+    The interval and ``los`` are computed from the same games.
     """
     elo_error: float
     elo_low: float
@@ -233,7 +238,7 @@ class HeadToHead:
 
 @dataclass(frozen=True)
 class EndingCount:
-    """Number of games that ended for one reason, by result."""
+    """Number of games that ended for a certain reason, by result."""
 
     reason: str
     games: int
@@ -244,18 +249,18 @@ class EndingCount:
 
 @dataclass(frozen=True)
 class Tables:
-    """All results of a tournament for its reports."""
+    """All results of a tournament that its reports show."""
 
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """One row per player: groups in order of size, best rating first within a group."""
+    """One row per player: larger groups first, and the best rating first in a group."""
     head_to_heads: tuple[HeadToHead, ...]
-    """One row for every ordered pair of players who met, in the order of the standings."""
+    """One row for each ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
-    """Counts of games by reason of their end, the most frequent reason first."""
+    """Counts of games by the reason that ended them, most frequent first."""
     faults: tuple[FaultCount, ...] = ()
-    """Faults by which players forfeited games, most frequent first."""
+    """How often each player forfeited a game, by kind of fault, most frequent first."""
 
     @property
     def games(self) -> int:
@@ -264,12 +269,12 @@ class Tables:
 
     @property
     def anchors(self) -> dict[str, float]:
-        """Given ratings in Elo, by player's name."""
+        """Fixed ratings in Elo, by name of the anchored player."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Given ratings in Elo of anchors that games connect with other players, whose ratings are relative to them."""
+        """Anchors that have played other players, whose ratings are therefore relative to them: fixed Elo by name."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 
@@ -277,8 +282,7 @@ class Tables:
     def reference(self) -> str:
         """Reference point of the ratings: ``mean``, ``given`` or ``partly``.
 
-        ``mean`` is the mean of each group, ``given`` the ratings of anchors; ``partly`` means that only some groups
-        have anchors.
+        ``mean``: the mean of each group. ``given``: the anchors. ``partly``: some groups have anchors, others do not.
         """
         if not self.referred_anchors:
             return "mean"
@@ -286,32 +290,33 @@ class Tables:
 
     @property
     def separate_groups(self) -> int:
-        """Number of groups whose ratings cannot be compared; players without a rating do not count."""
+        """Number of groups that cannot be compared with each other, without players that have no rating."""
         return len({row.group for row in self.standings if row.is_rated})
 
     def is_anchored(self, row: Standing) -> bool:
-        """Whether a rating is relative to anchors instead of its group's mean."""
+        """Whether a player's rating is relative to anchors, not to the mean of its group."""
         return not self.anchors.keys().isdisjoint(self._names(self.ratings.groups[row.group - 1]))
 
     def _names(self, group: Iterable[int]) -> list[str]:
         return [self.counter.players[player] for player in group]
 
     def superiority(self) -> list[list[float]]:
-        """Likelihood that the row's player is stronger than the column's; players are in the order of the standings."""
+        """Likelihood, 0 to 1, that the row's player is stronger than the column's, in the order of the standings."""
         order = [self.counter.players.index(row.player) for row in self.standings]
         matrix = self.ratings.los_matrix()
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Rating of the player at index ``place`` of the standings minus that of the player at index ``other``, in Elo.
+        """Rating difference in Elo of two players, given by index in the standings, and half the width of its 95 %
+        interval.
 
-        The second value is half the width of its 95 % interval.
+        The difference is ``place`` minus ``other``.
         """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
 
     def fit(self) -> dict[str, Any]:
-        """The joint fit as plain data; rows and columns of its matrices are in the order of ``players``."""
+        """The joint fit as plain data. Rows and columns of matrices are in the order of ``players``."""
         ratings = self.ratings
         return {
             "players": list(self.counter.players),
@@ -327,17 +332,17 @@ class Tables:
         }
 
     def superiority_csv(self) -> str:
-        """``superiority`` as CSV text; the first row and the first column are players' names."""
+        """The matrix of ``superiority`` as CSV text. The first row and the first column have the players' names."""
         names = [row.player for row in self.standings]
         rows = [[name, *row] for name, row in zip(names, self.superiority(), strict=True)]
         return csv_text(["player", *names], rows)
 
     def standings_csv(self) -> str:
-        """``standings_frame`` as CSV text, without pandas because its import is slow."""
+        """The standings as CSV text. Does without pandas, because its import is slow."""
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:
-        """``crosstable_frame`` as CSV text, without pandas."""
+        """The head-to-head results as CSV text. Does without pandas."""
         return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
@@ -359,17 +364,19 @@ def _rows_csv(rows: Sequence[Any], kind: type) -> str:
 
 
 def rows_frame(rows: Sequence[Any], kind: type) -> DataFrame:
-    """Rows of the dataclass ``kind`` as a pandas table, whose columns are its fields."""
+    """Rows of the dataclass ``kind`` as a pandas table. Its columns are the fields."""
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[field.name for field in fields(kind)])
 
 
 class TableCounter:
-    """Counts games for all tables, in schedule order, without keeping them."""
+    """Counts games for all tables, without keeping them. Games must be added in schedule order."""
 
     def __init__(self, game: str, players: Sequence[str]) -> None:
-        """``game`` is the game's name, ``players`` the names in the order of the specification."""
+        """Start without games. ``game`` is the game's name; ``players`` has the names in the order of the
+        specification.
+        """
         self.pairs = PairCounter(players)
         self._effort = _Effort(game, players)
         self._endings = Counter[tuple[str, str]]()
@@ -383,7 +390,7 @@ class TableCounter:
         self._faults.add(record)
 
     def tables(self, anchors: Mapping[str, float] | None = None) -> Tables:
-        """Fit the ratings and build every table; ``anchors`` are players with given ratings in Elo."""
+        """Fit the ratings and create all tables. ``anchors`` are fixed ratings in Elo, by player name."""
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
         ratings = counter.ratings(given)
@@ -396,7 +403,7 @@ class TableCounter:
 def tables_of(
     game: str, players: Sequence[str], records: Iterable[GameRecord], anchors: Mapping[str, float] | None = None
 ) -> Tables:
-    """Fit the ratings and build every table, reading the games once; see ``TableCounter``."""
+    """Read the games once, fit the ratings and create all tables; see ``TableCounter``."""
     counter = TableCounter(game, players)
     for record in records:
         counter.add(record)
@@ -404,7 +411,7 @@ def tables_of(
 
 
 def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None = None) -> tuple[Standing, ...]:
-    """The rows of the standings; without ``effort``, the mean depth, nodes and time per move are ``None``."""
+    """The rows of the standings. Without ``effort``, mean depth, nodes and time per move are ``None``."""
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
@@ -427,15 +434,15 @@ def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None
 
 
 class _Effort:
-    """Sums of depths, nodes and times of each player's moves."""
+    """Sums of the depths, nodes and times of each player's moves."""
 
     def __init__(self, game: str, players: Sequence[str]) -> None:
         self._game = game
         self._totals = {name: [0.0] * 6 for name in players}
-        """By player's name: sum and number of depths (plies), of nodes, and of times (ms)."""
+        """For each player by name: sum and number of depths (plies), of nodes, and of times (ms)."""
 
     def add(self, record: GameRecord) -> None:
-        """Add a game's moves."""
+        """Add the moves of a game."""
         start = game_named(self._game).side_to_move(record.opening.position) + len(record.opening.moves)
         for side, name in enumerate((record.first, record.second)):
             moves = record.moves[(side - start) % 2 :: 2]
@@ -449,7 +456,7 @@ class _Effort:
                 total[2 * place + 1] += len(known)
 
     def means(self, name: str) -> tuple[float | None, float | None, float | None]:
-        """Mean depth, nodes and time of a player's moves; ``None`` for values that it never reported."""
+        """Mean depth, nodes and time (ms) of a player's moves; ``None`` for values that it never reported."""
         total = self._totals[name]
         depth, nodes, time = (
             float(total[place] / total[place + 1]) if total[place + 1] else None for place in (0, 2, 4)
@@ -458,7 +465,7 @@ class _Effort:
 
 
 def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToHead, ...]:
-    """One row for every ordered pair of players who met, in the order of ``ranking``, the players' indices."""
+    """One row for each ordered pair of players who met. ``ranking`` has the players' indices in the rows' order."""
     rows = []
     for player in ranking:
         for opponent in ranking:
@@ -479,7 +486,7 @@ def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToH
 
 
 def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
-    """One row per reason; ``counts`` has the number of games by reason and result."""
+    """One row per reason. ``counts`` has the number of games by reason and result."""
     reasons = Counter[str]()
     for (reason, _), count in counts.items():
         reasons[reason] += count
@@ -498,10 +505,10 @@ def tables_text(
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
 ) -> str:
-    """Standings, pairings and endings for a terminal of ``columns`` columns; each part explains its numbers.
+    """Standings, pairings, likelihoods of superiority and endings as text, with explanations.
 
-    Narrow standings have no results of pairs; narrow tables of pairings and superiority have shorter names and fewer
-    opponents.
+    Lines have at most ``columns`` columns. If there is too little room, standings leave out the pair outcomes, and the
+    other tables show shorter names and fewer opponents.
     """
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
@@ -545,7 +552,7 @@ def _standings_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
 
 
 def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
-    """Text on what ratings are relative to: the mean or the given ratings, which it lists.
+    """A phrase on the reference point of the ratings: the mean, or the anchors with their ratings.
 
     ``say`` is the message catalogue of ``arena``.
     """
@@ -561,26 +568,26 @@ def rating_reference(tables: Tables, say: Callable[..., str]) -> str:
 
 
 def rating_text(row: Standing, tables: Tables) -> str:
-    """Format a rating, with a plus or minus sign unless it is relative to anchors; ``NOTHING`` if unknown."""
+    """A rating as text, with a plus or minus sign unless it is relative to anchors; ``NOTHING`` if unknown."""
     if not row.is_rated:
         return NOTHING
     return signed(row.rating) if not tables.is_anchored(row) else with_minus(f"{row.rating:.1f}")
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
-    """Format half the width of a rating's interval: a word for "given" for an anchor, ``NOTHING`` if unknown."""
+    """Half the width of a rating's interval as text; for an anchor the word "given", and ``NOTHING`` if unknown."""
     if not row.is_rated:
         return NOTHING
     return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)
 
 
 def mean_score_text(row: Standing) -> str:
-    """Format the points per game in percent; ``NOTHING`` without games."""
+    """The points per game in percent, as text; ``NOTHING`` without games."""
     return f"{100 * row.score:.1f}" if row.games else NOTHING
 
 
 def _superiority_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
-    """Lines with the matrix of likelihoods of superiority; empty for two players, whose table of pairings shows it."""
+    """The matrix of likelihoods of superiority as lines of text; empty for two players, whose pairing shows it."""
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []

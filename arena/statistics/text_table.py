@@ -1,4 +1,4 @@
-"""Tables of text for terminals: aligned columns that fit the width, and names that stay distinguishable."""
+"""Tables as text for terminals: aligned columns that fit the width, and shortened names that remain distinguishable."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ LEAST_NAME = 8
 """Minimum width of a column of names, in characters."""
 ELLIPSIS = "\N{HORIZONTAL ELLIPSIS}"
 HEAD_SHARE = 0.6
-"""Share of a shortened name's width that shows the beginning of the name.
+"""Share of a shortened name's width that is used for the beginning of the name.
 
-The rest shows its end or the part that differs from similar names.
+The rest is used for its end, or for the part in which it differs from similar names.
 """
 BEFORE_DIFFERENCE = 3
-"""Number of characters shown before the first character that differs from similar names."""
+"""Number of characters that are shown before the first character in which a name differs from similar names."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: its head, and a cell for each row."""
+    """A column of a table: its heading and a cell for each row."""
 
     head: str
     cells: Sequence[str]
     left: bool = False
-    """Whether the texts are aligned to the left, as names are; numbers are aligned to the right."""
+    """Whether the cells are left-aligned, as for names; otherwise they are right-aligned, as for numbers."""
     rank: int = 0
-    """Importance: a narrow table leaves out the columns of the highest rank first. Rank 0 always stays."""
+    """Order in which a narrow table omits columns: the highest rank first. Columns of rank 0 are never omitted."""
     least: int = 0
-    """Width in characters to which a narrow table may shorten the cells; 0 if cells stay whole."""
+    """Minimum width, in terminal columns, to which cells may be shortened; 0 if they must not be shortened."""
     names: Sequence[str] = ()
-    """All names that must stay distinguishable when they are shortened; if empty, the ends of cells are left out."""
+    """All names that must remain distinguishable when cells are shortened; if empty, cells are simply cut off."""
 
     @property
     def width(self) -> int:
-        """Width of the longest cell or the head."""
+        """Width of the longest cell or of the heading, in terminal columns."""
         return max(map(columns_of, (self.head, *self.cells)))
 
     @property
     def least_width(self) -> int:
-        """Width of the column in the narrowest table."""
+        """Smallest width of the column, in terminal columns, that a narrow table may choose."""
         return min(self.width, self.least) if self.least else self.width
 
 
 def name_column(head: str, cells: Sequence[str], names: Sequence[str] = (), least: int = LEAST_NAME) -> Column:
-    """A column of names, which a narrow table shortens but never leaves out."""
+    """A column of names, which a narrow table shortens but never omits."""
     return Column(head, cells, left=True, least=least, names=names or cells)
 
 
 def fitting(columns: Sequence[Column], width: int | None) -> list[Column]:
-    """The columns that a table of at most ``width`` characters shows; all of them if ``width`` is ``None``."""
+    """The columns that fit into a table with a width of ``width`` terminal columns; all if ``width`` is ``None``."""
     shown = list(columns)
     while width is not None and sum(column.least_width for column in shown) + len(shown) - 1 > width:
         rank = max(column.rank for column in shown)
@@ -64,9 +64,9 @@ def fitting(columns: Sequence[Column], width: int | None) -> list[Column]:
 
 
 def table_lines(columns: Sequence[Column], width: int | None) -> list[str]:
-    """The head and the rows of the columns that fit into ``width`` characters; of any width if it is ``None``.
+    """Format a table: the headings and the rows, with the columns that fit into ``width`` terminal columns.
 
-    Two spaces separate the columns, or one space if the table would be too wide.
+    ``None`` means any width. Two blanks separate the columns, or one blank if the table would be too wide.
     """
     shown = fitting(columns, width)
     gap = "  "
@@ -79,7 +79,7 @@ def table_lines(columns: Sequence[Column], width: int | None) -> list[str]:
 
 
 def _widths(columns: Sequence[Column], room: int | None) -> list[int]:
-    """Widths of the columns, which together take at most ``room`` if that is possible; the widest shrink most."""
+    """Widths of the columns, whose sum is at most ``room`` if possible. The widest columns shrink first."""
     widths = [column.width for column in columns]
     if room is None:
         return widths
@@ -93,7 +93,7 @@ def _widths(columns: Sequence[Column], room: int | None) -> list[int]:
 
 
 def _in_width(column: Column, width: int) -> list[str]:
-    """Head and cells of a column, each ``width`` characters wide."""
+    """The heading and cells of a column, all exactly ``width`` terminal columns wide."""
     cells = list(column.cells)
     if column.names and max(map(columns_of, cells), default=0) > width:
         short = dict(zip(column.names, shorten_unique(column.names, max(LEAST_NAME, width)), strict=True))
@@ -106,10 +106,10 @@ def _in_width(column: Column, width: int) -> list[str]:
 
 
 def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
-    """Shorten each name to at most ``columns`` terminal columns, so that different names stay different.
+    """Shorten each name to at most ``columns`` terminal columns so that different names remain different.
 
-    ``columns`` is at least 8. A long name keeps its beginning and end. If shortened names are then equal, each keeps
-    its beginning and the characters at the first difference. Names that are still equal get a number.
+    ``columns`` must be at least 8. A long name keeps its beginning and end. If two shortened names are equal, each
+    keeps its beginning and the part with the first difference. Names that are still equal get a number.
     """
     shown = {name: name for name in names if columns_of(name) <= columns}
     longer = [name for name in dict.fromkeys(names) if name not in shown]
@@ -128,16 +128,17 @@ def shorten_unique(names: Sequence[str], columns: int) -> list[str]:
 Shorten = Callable[[str, int, int], str]
 """A function that shortens a name.
 
-Its arguments are the name, the index of the first character that differs from similar names, and the available columns.
+Its arguments are the name, the index of the first character in which it differs from similar names, and the available
+width in terminal columns.
 """
 
 
 def _take_unique(
     names: Sequence[str], shorten: Shorten, columns: int, shown: dict[str, str], taken: set[str]
 ) -> list[str]:
-    """Shorten names and return the names whose shortened form is not unique.
+    """Shorten names; returns the names whose shortened form is not unique.
 
-    Adds each unique form to ``shown``, by the full name, and to ``taken``.
+    Adds each unique form to ``shown``, by full name, and to ``taken``, the set of all forms in use.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:

@@ -1,1 +1,1 @@
-"""Tests of a change by sequential tests: their expected outcome, and bisections of commits."""
+"""Tests of a change by sequential tests: the expected outcome of a test, and the bisection of commits."""

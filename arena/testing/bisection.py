@@ -1,8 +1,8 @@
-"""Bisection of a line of commits by sequential tests: which commit to test next, and where the first bad one lies.
+"""Bisection of commits by sequential tests: which commit to test next, and which commit is the first bad one.
 
-Each step is a test of a reference, usually the good commit, against one commit. The commit is bad if the test accepts
-that the reference is stronger (H1), and good if it accepts H0. Commits that cannot be built are skipped. The schedule
-is a pure function of the verdicts so far.
+Each step tests a reference, usually the good commit, against one commit. The commit is bad if the test accepts that the
+reference is stronger (H1), and good if it accepts H0. Commits that cannot be built are skipped. The next step is a pure
+function of the verdicts so far.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ GOOD, BAD, SKIPPED, UNDECIDED = "good", "bad", "skipped", "undecided"
 
 @dataclass(frozen=True)
 class Step:
-    """One tested or skipped commit; numbers are from the view of the commit against the reference."""
+    """A tested or skipped commit. Elo is from the view of the commit against the reference."""
 
     commit: Commit
     verdict: str
-    """``GOOD``, ``BAD``, ``SKIPPED`` or ``UNDECIDED``."""
+    """Result of the test: ``GOOD``, ``BAD``, ``SKIPPED`` or ``UNDECIDED``."""
     games: int = 0
     """Number of games up to the end of the test."""
     elo: float | None = None
@@ -32,15 +32,15 @@ class Step:
     elo_high: float | None = None
     """Upper bound of the 95 % interval of ``elo``; ``elo_low`` is the lower bound."""
     llr: float | None = None
-    """Log-likelihood ratio of the test, positive where the reference does better."""
+    """Log-likelihood ratio of the test; positive if the reference is better."""
     folder: str = ""
-    """Name of the folder with the games, inside the bisection's folder."""
+    """Name of the subfolder with the games, in the folder of the bisection."""
     reason: str = ""
-    """Why the commit was skipped."""
+    """Reason for skipping the commit; otherwise empty."""
 
     @classmethod
     def of(cls, commit: Commit, run: SequentialRun, folder: str) -> Step:
-        """The step of a test whose first player is the reference."""
+        """Create the step for a test whose first player is the reference."""
         verdict = {"H1 accepted": BAD, "H0 accepted": GOOD}.get(run.verdict, UNDECIDED)
         estimate = run.settings.estimate(run.counts)
         return cls(
@@ -49,7 +49,7 @@ class Step:
         )  # fmt: skip
 
     def data(self) -> dict[str, object]:
-        """The step as plain data (JSON); infinite bounds are ``None``."""
+        """The step as plain data for JSON. Infinite bounds become ``None``."""
         own = {name: value for name, value in vars(self).items() if name != "commit"}
         finite = {name: None if value in (math.inf, -math.inf) else value for name, value in own.items()}
         return {"commit": self.commit.name, "subject": self.commit.subject, "date": self.commit.date, **finite}
@@ -57,16 +57,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Bisection:
-    """A line of commits and the verdicts on some of them."""
+    """A range of commits, with the verdicts so far."""
 
     commits: Sequence[Commit]
-    """The commits after the good one up to the bad one, oldest first; at least one."""
+    """The commits after the good commit up to and including the bad one, oldest first; at least one."""
     verdicts: Mapping[str, str]
-    """``GOOD``, ``BAD`` or ``SKIPPED`` by the name of a commit."""
+    """Verdict on a commit (``GOOD``, ``BAD`` or ``SKIPPED``) by its name."""
 
     @property
     def most_steps(self) -> int:
-        """Maximum number of tests if no commit is skipped: one of the last commit, then the halvings."""
+        """Maximum number of tests if no commit is skipped: one for the last commit, then one for each halving."""
         return 1 + (len(self.commits) - 1).bit_length()
 
     def _known(self, verdict: str) -> list[int]:
@@ -74,24 +74,26 @@ class Bisection:
 
     @property
     def _span(self) -> tuple[int, int]:
-        """Indices of the last good commit (-1 for the one before the line) and of the first bad one after it."""
+        """Indices of the last good commit, -1 for the one before ``commits``, and of the first bad commit after it."""
         last = len(self.commits) - 1
         bad = min(self._known(BAD), default=last)
         return max((index for index in self._known(GOOD) if index < bad), default=-1), bad
 
     @property
     def is_without_fault(self) -> bool:
-        """Whether the last commit is good, so that nothing is to be found."""
+        """Whether the last commit is good, so that there is no bad commit to find."""
         return self.verdicts.get(self.commits[-1].name) == GOOD
 
     @property
     def suspects(self) -> list[Commit]:
-        """The commits that may be the first bad one: a single one, unless its neighbours were skipped."""
+        """The commits among which the first bad one is. After the last step it is one commit, unless others were
+        skipped.
+        """
         good, bad = self._span
         return [] if self.is_without_fault else list(self.commits[good + 1 : bad + 1])
 
     def next_commit(self) -> Commit | None:
-        """The commit to test next: the last one first, then the one nearest to the middle; ``None`` at the end."""
+        """The commit to test next: first the last commit, then the one closest to the middle; ``None`` at the end."""
         last = self.commits[-1]
         if last.name not in self.verdicts:
             return last

@@ -1,7 +1,7 @@
 """The expected outcome of a sequential test: the probabilities of its verdicts, and its length.
 
-The log-likelihood ratio is modelled as a Brownian motion with the mean and variance of one pair's contribution. The
-bounds of the motion allow for interim analyses that come only after whole batches; see ``_stopping_bounds``.
+The log-likelihood ratio is modelled as a Brownian motion with the mean and variance of one pair's contribution. Its
+bounds take into account that analyses are only made after whole batches; see ``_stopping_bounds``.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from elolab.arena.statistics.elo import (
 OVERSHOOT = 0.5826
 """Mean overshoot of a random walk with normal steps over a distant bound, in standard deviations of a step."""
 STEPS_OF_TABLE = 4
-"""Number of strengths that a table has in each gap between the hypotheses."""
+"""Number of strengths in a table for each interval as long as the distance between the hypotheses."""
 LATE = 0.95
-"""Share of the tests that have ended after ``Expectation.late_pairs``."""
+"""Share of tests that have ended after ``Expectation.late_pairs`` pairs."""
 
 
 @dataclass(frozen=True)
@@ -53,26 +53,32 @@ class Expectation:
     median_pairs: int
     """Number of pairs after which half of all tests have ended."""
     late_pairs: int
-    """Number of pairs after which the share ``LATE`` of all tests has ended."""
+    """Number of pairs after which the share ``LATE`` of all tests have ended."""
 
 
 def outcomes_of_draws(draws: float) -> Array:
-    """Probabilities of a pair's five outcomes, LL to WW, if its games are independent and this share of them drawn."""
+    """Probabilities of a pair's five outcomes, LL to WW, if its games are independent.
+
+    ``draws`` is the probability of a draw in a game, 0 to 1.
+    """
     won = (1 - draws) / 2
     return np.array([won**2, 2 * won * draws, 2 * won**2 + draws**2, 2 * won * draws, won**2])
 
 
 def outcomes_of_pairs(counts: Sequence[int]) -> Array:
-    """Probabilities of a pair's five outcomes from the counts of an earlier match, LL to WW, not all zero."""
+    """Estimate the probabilities of a pair's five outcomes, LL to WW, from the counts of an earlier match.
+
+    At least one count must be positive.
+    """
     observed = np.maximum(np.array(counts, float), EMPTY_COUNT)
     return observed / observed.sum()
 
 
 def expectation(settings: SequentialSettings, elo: float, pairs: int, outcomes: Array | None = None) -> Expectation:
-    """The expected outcome of a test of at most ``pairs`` pairs at a true strength of ``elo`` (logistic).
+    """The expected outcome of a test with at most ``pairs`` pairs at a true strength of ``elo`` (logistic).
 
-    ``outcomes`` are probabilities of a pair's outcomes LL to WW, shape (5,), by default those that elolab assumes
-    before a match. They are tilted to the mean score of ``elo``, which keeps their spread.
+    ``outcomes`` are probabilities of a pair's five outcomes, LL to WW, shape (5,); by default elolab's assumption for a
+    match not yet played. They are tilted to the mean score of ``elo``, which keeps their spread.
     """
     outcomes = typical_outcomes(elo) if outcomes is None else tilted_outcomes(outcomes, elo)
     mean, variance = contribution_of_pair(settings, outcomes)
@@ -103,11 +109,11 @@ def expectation(settings: SequentialSettings, elo: float, pairs: int, outcomes: 
 
 
 def _stopping_bounds(settings: SequentialSettings, variance: float) -> tuple[float, float]:
-    """The bounds at which a Brownian motion stops as often as the log-likelihood ratio at its interim analyses.
+    """The bounds of a Brownian motion that stops as often as the log-likelihood ratio at interim analyses.
 
-    These come only after whole batches, when the ratio is already beyond its bound. So the motion's bounds are
-    ``OVERSHOOT`` standard deviations of a batch farther away (Siegmund, "Sequential Analysis", 1985, chapter X).
-    ``variance`` is that of one pair's contribution.
+    Analyses are only made after whole batches, when the ratio is already beyond its bound. Therefore the bounds of the
+    motion are farther away, by ``OVERSHOOT`` standard deviations of a batch (Siegmund, "Sequential Analysis", 1985,
+    chapter X). ``variance`` is the variance of one pair's contribution to the ratio.
     """
     test = sequential_test(Pentanomial((0, 0, 0, 0, 0)), alpha=settings.alpha, beta=settings.beta)
     beyond = OVERSHOOT * math.sqrt(settings.batch_pairs * variance)
@@ -115,17 +121,17 @@ def _stopping_bounds(settings: SequentialSettings, variance: float) -> tuple[flo
 
 
 def normalized_elo_of(outcomes: Array) -> float:
-    """Normalized Elo of a player whose pairs have these probabilities of outcomes."""
+    """Normalized Elo of a player, from the probabilities of a pair's five outcomes, shape (5,)."""
     scores = np.linspace(0, 1, 5)
     mean = float(outcomes @ scores)
     return (mean - 0.5) / math.sqrt(2 * float(outcomes @ (scores - mean) ** 2)) * NORMALIZED_UNIT
 
 
 def logistic_elo(normalized_elo: float, outcomes: Array | None = None) -> float:
-    """The logistic Elo that corresponds to a normalized Elo.
+    """Convert normalized Elo to logistic Elo.
 
-    ``outcomes`` are the probabilities of the five outcomes of a pair, which are tilted to the wanted strength (see
-    ``expectation``); ``None`` stands for those of a typical test.
+    ``outcomes`` are probabilities of a pair's five outcomes, which are tilted to the strength (see ``expectation``);
+    ``None`` takes typical ones.
     """
     elo = 0.0
     for _ in range(50):
@@ -141,9 +147,10 @@ def logistic_elo(normalized_elo: float, outcomes: Array | None = None) -> float:
 def expectations(
     settings: SequentialSettings, pairs: int, outcomes: Array | None = None, strengths: Sequence[float] | None = None
 ) -> list[Expectation]:
-    """``expectation`` at several true strengths, which are in the unit of ``settings.model``.
+    """The expected outcome of a test at several true strengths; see ``expectation``.
 
-    By default from one gap of the hypotheses below H0 to one above H1, in steps of a quarter of the gap.
+    ``strengths`` are in the unit of ``settings.model``. By default they begin as far below H0 as H1 is above it, end as
+    far above H1, and divide this distance into ``STEPS_OF_TABLE`` steps.
     """
     if strengths is None:
         gap = settings.elo1 - settings.elo0

@@ -1,1 +1,1 @@
-"""Read-only view of a run in progress, in the browser and in a terminal."""
+"""A read-only view of a run, in the browser and in a terminal."""

@@ -1,6 +1,6 @@
-"""Draws boards for a terminal with letters or Chinese characters, and tracks the position of a game in progress.
+"""Draws boards in a terminal, with letters or Chinese characters, and tracks the position of a running game.
 
-A square takes two columns of a terminal: a letter and a space, or one Chinese character.
+A square is two terminal columns wide: a letter and a blank, or one Chinese character.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ FILES = "abcdefghi"
 
 
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
-    """The lines of a board: ranks from the top, then the letters of the files; empty for a game without a board.
+    """A board as lines of text: ranks from the top, then the letters of the files. Empty for a game without a board.
 
-    ``pieces`` maps letters of the position's text to names; other letters are shown unchanged. The pieces of one side
-    are coloured: Red's in Xiangqi, White's in Othello, Black's in chess.
+    ``pieces`` has what to draw for each letter in ``position``; other letters are drawn unchanged. The pieces of one
+    side are coloured: Red in Xiangqi, White in Othello, Black in chess.
     """
     contract = game_named(game)
     if not contract.ranks:
@@ -43,7 +43,7 @@ def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[S
 
 
 class Retraced:
-    """The position of the displayed game; replays only the moves added since the last call."""
+    """Computes the position of the displayed game; plays only the moves that are new since the last call."""
 
     def __init__(self) -> None:
         self._game: tuple[str, str, Sequence[str]] = ("", "", ())
@@ -51,7 +51,7 @@ class Retraced:
         self._position: Position | None = None
 
     def position(self, game: dict[str, Any]) -> str | None:
-        """The position's text after the moves of a game in ``live.json``; ``None`` if they are illegal."""
+        """The position, as text, after the moves of a game in ``live.json``; ``None`` if the moves are illegal."""
         begun = (game["game"], game["position"], game["opening_moves"])
         moves = game["moves"]
         try:

@@ -1,4 +1,4 @@
-"""Repeats a slow command, such as one that draws a report's figures, while a run continues."""
+"""Repeats a slow command while a run continues, such as a command that draws a report's plots."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from elolab.engine.child_processes import start_helper
 
 LEAST_PAUSE_SECONDS = 20.0
 PAUSE_FACTOR = 30
-"""Minimum pause before the command runs again, as a multiple of its last duration."""
+"""Minimum pause before the command is started again, as a multiple of its last duration."""
 
 
 class RenewedOutput:
-    """Runs a command in a helper process and keeps its latest output; not thread-safe."""
+    """Runs a command in a helper process and keeps its latest output. Not thread-safe."""
 
     def __init__(self, command: Sequence[str]) -> None:
         self.text = ""
-        """Output of the last run of the command that succeeded; empty before the first."""
+        """Output of the last successful run of the command; empty before that."""
         self.count = 0
-        """Number of times that the command succeeded."""
+        """Number of successful runs of the command."""
         self._command = command
         self._process: subprocess.Popen[str] | None = None
         self._reader = threading.Thread()
@@ -29,11 +29,10 @@ class RenewedOutput:
         self._next = 0.0
 
     def renew(self, basis: object, *, is_last: bool = False) -> None:
-        """Start the command if ``basis`` differs from its value at the last start.
+        """Start the command, if ``basis`` has changed since the last start.
 
-        ``basis`` is a value that changes when the command may have new output.
-
-        Does nothing while the command runs or the pause lasts; ``is_last`` skips the pause.
+        ``basis`` is any value that changes when the command may have new output. Does nothing while the command is
+        running or during the pause after it; ``is_last`` ignores the pause.
         """
         is_due = is_last or time.monotonic() >= self._next
         if self._reader.is_alive() or basis == self._basis or not is_due:
@@ -54,7 +53,7 @@ class RenewedOutput:
             self.count += 1
 
     def wait(self) -> None:
-        """Wait until the command ends."""
+        """Wait until the command has ended."""
         if self._reader.is_alive():
             self._reader.join()
 

@@ -1,4 +1,4 @@
-"""Follows the runs below a folder for viewers in the browser; each run is read once for all its viewers."""
+"""Follows the runs below a folder for viewers in a browser. Each run is read once for all its viewers."""
 
 from __future__ import annotations
 
@@ -21,24 +21,25 @@ from elolab.arena.watching.snapshot import RunFollower, State, changes, waiting_
 from elolab.engine.language import Catalogue
 
 POLL_SECONDS = 1.0
-"""Interval at which a run's folder is read while the run has viewers."""
+"""Interval in seconds at which the folder of a run is read while the run has viewers."""
 KEEP_ALIVE_SECONDS = 15.0
-"""Time without changes after which a viewer receives an empty message, which detects closed connections."""
+"""Time in seconds without changes after which a viewer receives an empty message, to detect closed connections."""
 ASKING_SECONDS = 2.0
-"""Interval at which the run is asked again for what its viewers want."""
+"""Interval in seconds at which a request for more data is repeated to the run."""
 REPORT_NAME = "report.html"
 LEFT_OUT = ("conditions", "repeat", "verdicts")
-"""Names of the report's sections that pages omit, because they do not change while games are played."""
+"""Sections of a report that the page omits, because they do not change while games are played."""
 _SUMMARY = r'<p class="summary">(.*?)</p>'
 
 
 class FollowedRun:
-    """Reads one run for all its viewers, and only while it has viewers."""
+    """Reads one run for all its viewers. Does not read it while there are no viewers."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
-        """``figures_command`` is a command that prints a run's figures as JSON; folder and language are appended to it.
+        """Follow the run in ``folder``.
 
-        It serves only runs that are not tournaments.
+        ``figures_command`` prints the plots and tables of a run as JSON; folder and language are appended to it. It is
+        used unless the run is a tournament.
         """
         self.folder = folder
         self._command = figures_command
@@ -47,28 +48,29 @@ class FollowedRun:
         self._news = asyncio.Condition()
         self._state: State = waiting_state(folder)
         self._viewers: dict[str, int] = {}
-        """Number of viewers by language."""
+        """Number of viewers, by language."""
         self._figures: dict[str, RenewedOutput] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._boards = 0
-        """Number of viewers that want the moves of all games in progress."""
+        """Number of viewers that request the moves of all running games."""
         self._dialogues: dict[str, float] = {}
-        """Time (``time.monotonic``) of the last request for a game's dialogue, by the game's name."""
+        """Time of the last request for a game's dialogue (``time.monotonic``), by the game's name on pages."""
         self._asked: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
-        """The last request to the run: its time (``time.monotonic``), the dialogues, and whether it was for all moves.
+        """The last request to the run: its time (``time.monotonic``), the requested dialogues, and whether it was
+        for all moves.
         """
 
     async def state(self) -> State:
-        """Read the run's folder and return its state, described in ``arena.watching.snapshot``."""
+        """Read the folder of the run; returns its state, as ``arena.watching.snapshot`` describes it."""
         async with self._reading:
             self._state = await asyncio.to_thread(self._follower.read)
         return self._state
 
     async def events(self, language: str, *, all_boards: bool = False) -> AsyncGenerator[dict[str, Any] | None, None]:
-        """Yield the whole state, then the sections that change; ``None`` after ``KEEP_ALIVE_SECONDS`` without a change.
+        """Yield the whole state, then all changed sections; ``None`` after ``KEEP_ALIVE_SECONDS`` without a change.
 
-        ``all_boards`` asks the run for the moves of all its games in progress. ``close`` ends the iteration.
+        ``all_boards`` requests the moves of all running games from the run. ``close`` ends the iteration.
         """
         self._viewers[language] = self._viewers.get(language, 0) + 1
         self._boards += all_boards
@@ -112,7 +114,10 @@ class FollowedRun:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _ask(self) -> bool:
-        """Ask the run for what viewers want and it does not publish unasked; returns whether it could be asked."""
+        """Request data from the run that it only publishes on request: moves of all games, and dialogues.
+
+        Returns false if the request could not be written.
+        """
         now = time.monotonic()
         self._dialogues = {name: at for name, at in self._dialogues.items() if now - at < ASKED_SECONDS}
         wanted = (frozenset(self._dialogues), self._boards > 0)
@@ -124,13 +129,14 @@ class FollowedRun:
         return await asyncio.to_thread(ask, self.folder, all_moves=wanted[1], dialogues=wanted[0])
 
     async def dialogue(self, name: str) -> dict[str, Any]:
-        """The last lines exchanged with the players of a game in progress, which the run publishes while it is asked.
+        """The last lines exchanged with the players of a running game. The run publishes them on request.
 
-        ``players`` has a pair of name and lines for each side. It is empty unless ``state`` is ``shown``:
+        ``players`` has a pair of name and lines for each side if ``state`` is ``shown``; otherwise it is empty.
+        Other values of ``state``:
 
         - ``asked``: the run has not answered yet
-        - ``over``: no such game is in progress
-        - ``unwritable``: the run cannot be asked, because its folder is read-only
+        - ``over``: there is no such game in progress
+        - ``unwritable``: the request cannot be written, because the run's folder is read-only
         """
         game = next((one for one in self._state["running"] if game_name(one["series"], one["number"]) == name), None)
         if game is None:
@@ -159,9 +165,9 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest figures in a language, as data for the page; empty before the first.
+        """The latest plots and tables of a run, as HTML and data for the page; empty before the first.
 
-        For a tournament they are its placing or its crosstable.
+        A tournament has its ranking or its crosstable.
         """
         placing = self._follower.placing
         if placing is not None:
@@ -180,9 +186,9 @@ class FollowedRun:
         return {} if self._state["state"] == RUNNING else self._figures_of_report()
 
     def _figures_of_report(self) -> dict[str, Any]:
-        """The figures in the report that the run wrote at its end, in the report's language; empty without a report.
+        """The plots and tables in the report that the run wrote at its end; empty without a report.
 
-        They are shown until the figures in the viewer's language have been drawn.
+        They are in the report's language. The page shows them until those in the viewer's language are available.
         """
         try:
             text = (self.folder / REPORT_NAME).read_text("utf-8")
@@ -198,7 +204,7 @@ class FollowedRun:
         return {"title": title, "summary": summary, "html": "".join(kept)}
 
     async def game(self, key: str, language: str) -> dict[str, Any] | None:
-        """Data of a stored game, with its moves, for the board; ``None`` for an unknown key."""
+        """A stored game with its moves, as data for the replay; ``None`` for an unknown key."""
         record = await asyncio.to_thread(self._follower.game, key)
         if record is None:
             return None
@@ -207,10 +213,10 @@ class FollowedRun:
         return game_data(record, self._state["game"], language)
 
     def table(self, name: str, query: str, first: int, sort: str, language: str, *, descending: bool) -> dict[str, Any]:
-        """A page of the table ``games``, ``openings`` or ``engines``, as ``tables.part_of`` returns it.
+        """One page of the table ``games``, ``openings`` or ``engines``, in the form of ``tables.part_of``.
 
-        ``query`` selects games; if it cannot be understood, ``problem`` says why and the page is empty. Without
-        ``sort``, games begin with the newest.
+        ``query`` selects games. For an invalid query, the page is empty and ``problem`` has the reason. Without
+        ``sort``, games are in order of time, newest first.
         """
         from elolab.arena.watching import tables
 
@@ -232,7 +238,7 @@ class FollowedRun:
         return tables.part_of(rows, first, sort, descending=descending)
 
     def key_of(self, name: str) -> str | None:
-        """The store's key of a game, from its name on pages (``game_name``); ``None`` for an unknown name."""
+        """The key of a stored game, from its name on pages (``game_name``); ``None`` for an unknown name."""
         games = self._follower.games
         return next((one.key for one in games if game_name(one.pairing.series, one.pairing.number) == name), None)
 
@@ -248,12 +254,12 @@ class FollowedRun:
 
 
 class WatchedRuns:
-    """The runs below a folder, or the single run in it. A run's name is a hash, which does not reveal its path."""
+    """The runs below a folder, or a single run. Runs are named by a hash, which does not reveal their paths."""
 
     def __init__(self, root: Path, *, is_single: bool, figures_command: Sequence[str] = ()) -> None:
-        """``is_single`` means that ``root`` is the folder of one run, which may not exist yet.
+        """Follow the runs below ``root``, or with ``is_single`` the run in ``root``, which may not exist yet.
 
-        ``figures_command`` is the command for every ``FollowedRun``.
+        ``figures_command`` is passed to each ``FollowedRun``.
         """
         self.root, self.is_single = root, is_single
         self._command = figures_command
@@ -261,7 +267,7 @@ class WatchedRuns:
         self._entries: dict[tuple[Path, str], tuple[object, RunEntry]] = {}
 
     def folders(self) -> dict[str, Path]:
-        """The folder of every run, by the run's name."""
+        """The folders of all runs, by name of the run."""
         found = [self.root] if self.is_single else [*run_folders(self.root)] if self.root.is_dir() else []
         return {self._name_of(folder): folder for folder in found}
 
@@ -269,7 +275,7 @@ class WatchedRuns:
         return hashlib.sha256(str(folder.relative_to(self.root)).encode()).hexdigest()[:12]
 
     def run(self, name: str) -> FollowedRun | None:
-        """The run with this name; ``None`` for an unknown name."""
+        """The run named ``name``; ``None`` for an unknown name."""
         if name not in self._runs:
             folder = self.folders().get(name)
             if folder is None:
@@ -278,9 +284,9 @@ class WatchedRuns:
         return self._runs[name]
 
     def chosen(self) -> str | None:
-        """The name of the run to show first; ``None`` without runs.
+        """The name of the run to show first; ``None`` if there are no runs.
 
-        It is the most recently written run in progress, or else the most recently written run.
+        It is the most recently written run in progress or, if there is none, the most recently written run.
         """
         folders = self.folders()
         if self.is_single:
@@ -293,7 +299,7 @@ class WatchedRuns:
         return max(folders, key=rank, default=None)
 
     def entries(self, language: str) -> list[tuple[str, RunEntry]]:
-        """The name and the list entry of every run, the most recently written run first."""
+        """All runs, most recently written first: pairs of the name and the entry for the list of runs."""
         say = Catalogue("elolab.arena.collection", language)
         found = []
         for name, folder in self.folders().items():

@@ -1,4 +1,4 @@
-"""The page of a watched run, the page that lists all runs, and the games as data for the scripts."""
+"""HTML pages: the page of a run and the list of runs. Also games as data for the scripts."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""The package that contains each script of the pages, by the script's name."""
+"""The package that contains each script, by the script's name."""
 
 
 def asset_text(name: str) -> str:
-    """The source text of a script in ``ASSETS``; ``boards.js`` includes the boards of all games."""
+    """The source text of a script in ``ASSETS``. The script ``boards.js`` includes the boards of all games."""
     own = (resources.files(ASSETS[name]) / "assets" / name).read_text("utf-8")
     return "\n".join([own, *(map(board_script, GAMES) if name == "boards.js" else ())])
 
 
 def run_page(state: State, language: str, *, has_list: bool) -> str:
-    """HTML of a run's page; ``has_list`` adds a link to the list of runs."""
+    """The page of a run as HTML. ``has_list`` adds a link to the list of runs."""
     from markupsafe import Markup
 
     game = state["game"] if state["game"] in GAMES else ""
@@ -56,7 +56,7 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
 
 
 def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
-    """HTML of the list of runs below ``root``: each with its relative path and a link to its page."""
+    """The list of runs as HTML. Each entry has a path relative to ``root`` and a link to the page of the run."""
     say, shown = Catalogue(MESSAGES, language), Catalogue("elolab.arena.collection", language)
     rows = [
         {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
@@ -78,14 +78,13 @@ def _style() -> Any:
 
 
 def _languages(language: str) -> list[tuple[str, str]]:
-    """The other languages: pairs of a code and the language's name in that language."""
+    """All languages but ``language``: pairs of a code and the language's own name."""
     return [(name, Catalogue(MESSAGES, name)("page.language")) for name in LANGUAGES if name != language]
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
-    """Titles in a language, by name, for the pages' scripts.
-
-    ``kinds`` has the kinds of runs and the formats of tournaments, ``states`` the states of runs.
+    """Texts for the scripts of a page: titles of run kinds and tournament formats (``kinds``) and of run states
+    (``states``).
     """
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
@@ -100,7 +99,7 @@ def _counts(language: str) -> dict[str, dict[str, str]]:
 
 
 def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
-    """Data of a game for the board: its players, opening, result, moves and fault, and its details as sentences."""
+    """A game as data for the replay: players, opening, result, moves and fault, and sentences on special features."""
     fault = fault_of_game(record, language)
     return {
         "key": record.key, "number": game_name(record.pairing.series, record.pairing.number),

@@ -1,4 +1,4 @@
-"""The read-only HTTP server of the pages; the pages load nothing from other servers."""
+"""The read-only HTTP server of the pages. The pages load nothing from other servers."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from elolab.engine.errors import UserError, argument
 from elolab.engine.language import LANGUAGES
 
 GRACE_SECONDS = 1
-"""Time after Ctrl-C for completing responses in progress."""
+"""Time in seconds after Ctrl-C in which running responses may be completed."""
 MAX_QUERY = 500
-"""Maximum length of a query of the table of games, in characters; longer queries are truncated."""
+"""Maximum length of a query for games, in characters; longer queries are cut off."""
 MAX_NAME = 200
-"""Maximum length of a game's or player's name in a URL, in characters; longer names are truncated."""
+"""Maximum length of the name of a game or player in a URL, in characters; longer names are cut off."""
 HEADERS = {
     "cache-control": "no-store",
     "content-security-policy": "frame-ancestors 'none'",
@@ -50,19 +50,19 @@ HEADERS = {
 
 
 def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
-    """The web application; ``language`` is the default language.
+    """Create the web application. ``language`` is the default language of pages.
 
-    ``host`` is the host name of the server's address, which requests may use besides this machine's own names.
+    ``host`` is the host name in the server's address; requests may use it in addition to this machine's own names.
     """
     routes = _Routes(runs, language)
     return _Guard(Starlette(routes=routes.table(), lifespan=routes.lifespan), host)
 
 
 class _Guard:
-    """Refuses requests other than GET and HEAD, and requests that name a host other than this machine.
+    """Rejects requests other than GET and HEAD, and requests for a host name other than this machine's.
 
-    Otherwise a page of another site could map its own host name to this machine and read the runs (DNS rebinding). This
-    attack is impossible with numeric addresses.
+    Without it, a page of another site could map its own host name to this machine and read the runs (DNS rebinding).
+    Numeric addresses are allowed, because the attack is impossible with them.
     """
 
     def __init__(self, inner: ASGIApp, host: str) -> None:
@@ -92,13 +92,13 @@ class _Guard:
 
 
 class _Routes:
-    """Handlers of the requests for all pages and data; ``language`` is the default language."""
+    """The handlers of all requests. ``language`` is the default language of pages."""
 
     def __init__(self, runs: WatchedRuns, language: str) -> None:
         self._runs, self._language = runs, language
 
     def table(self) -> list[Route]:
-        """The routes of all pages and data."""
+        """The routes of all requests."""
         return [
             Route("/", self.first),
             Route("/runs", self.list),
@@ -113,7 +113,7 @@ class _Routes:
 
     @contextlib.asynccontextmanager
     async def lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        """Stop following runs when the server ends."""
+        """A context that stops following the runs at the end of the server."""
         try:
             yield
         finally:
@@ -130,34 +130,34 @@ class _Routes:
         return run
 
     async def first(self, request: Request) -> Response:
-        """Redirect to the run to show first, or to the list if there is no run."""
+        """Redirect to the page of the run to show first, or to the list of runs if there is none."""
         name = await run_in_threadpool(self._runs.chosen)
         query = f"?{request.url.query}" if request.url.query else ""
         return RedirectResponse(f"/runs{query}" if name is None else f"/run/{name}/{query}", headers=HEADERS)
 
     async def list(self, request: Request) -> Response:
-        """The page that lists all runs."""
+        """Respond with the list of runs."""
         language = self._language_of(request)
         entries = await run_in_threadpool(self._runs.entries, language)
         text = await run_in_threadpool(runs_page, entries, self._runs.root, language)
         return HTMLResponse(text, headers=HEADERS)
 
     async def asset(self, request: Request) -> Response:
-        """A script of the pages."""
+        """Respond with a script."""
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(404)
         return Response(asset_text(name), media_type="text/javascript", headers=HEADERS)
 
     async def page(self, request: Request) -> Response:
-        """The page of a run."""
+        """Respond with the page of a run."""
         run, language = await self._run_of(request), self._language_of(request)
         state, has_list = await run.state(), not self._runs.is_single
         text = await run_in_threadpool(lambda: run_page(state, language, has_list=has_list))
         return HTMLResponse(text, headers=HEADERS)
 
     async def events(self, request: Request) -> Response:
-        """Stream the state of a run and its changes; a reconnecting viewer gets the whole state."""
+        """Stream the state of a run and then its changes. A viewer that reconnects gets the whole state again."""
         run, language = await self._run_of(request), self._language_of(request)
         all_boards = request.query_params.get("boards") == "all"
 
@@ -175,13 +175,15 @@ class _Routes:
         return StreamingResponse(lines(), media_type="text/event-stream", headers=HEADERS)
 
     async def figures(self, request: Request) -> Response:
-        """The latest figures of a run as JSON; for a tournament its placing or crosstable."""
+        """Respond with the latest plots and tables of a run as JSON; for a tournament its ranking or crosstable."""
         run = await self._run_of(request)
         found = await run_in_threadpool(run.figures, self._language_of(request))
         return JSONResponse(found, headers=HEADERS)
 
     async def table_page(self, request: Request) -> Response:
-        """Rows of a table, from index ``from`` on, sorted by the column ``sort``; ``query`` selects games."""
+        """Respond with rows of a table as JSON, from index ``from`` on, sorted by column ``sort``; ``query`` selects
+        games.
+        """
         run, query = await self._run_of(request), request.query_params
         first, name = query.get("from", "0"), request.url.path.rpartition("/")[2]
         if not (first.isascii() and first.isdigit() and len(first) < 10):
@@ -194,12 +196,12 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def dialogue(self, request: Request) -> Response:
-        """The last lines exchanged with the players of the game in progress named ``game``."""
+        """Respond with the last lines exchanged with the players of the running game named ``game``, as JSON."""
         run = await self._run_of(request)
         return JSONResponse(await run.dialogue(request.query_params.get("game", "")[:MAX_NAME]), headers=HEADERS)
 
     async def game(self, request: Request) -> Response:
-        """A finished game, by its key or its name on pages."""
+        """Respond with a stored game as JSON, found by its key or by its name on pages."""
         run, query = await self._run_of(request), request.query_params
         key = query.get("key") or run.key_of(query.get("number", "")[:MAX_NAME]) or ""
         try:
@@ -212,7 +214,7 @@ class _Routes:
 
 
 def opened_socket(host: str, port: int) -> socket.socket:
-    """Open a socket that listens on a host and a port. Raises ``UserError`` on failure."""
+    """Open a socket that listens on a host and port; raises ``UserError`` if that fails."""
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
@@ -230,20 +232,20 @@ def opened_socket(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that disconnects all viewers when a signal ends it, instead of waiting for them."""
+    """A server that disconnects all viewers when a signal stops it; it would otherwise wait for them."""
 
     def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
         super().__init__(config)
         self._ending = ending
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Disconnect all viewers on Ctrl-C or SIGTERM, then end the server."""
+        """Disconnect all viewers on Ctrl-C or SIGTERM, then stop the server."""
         asyncio.get_running_loop().create_task(self._ending())
         super().handle_exit(sig, frame)
 
 
 def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
-    """Serve the pages until SIGTERM, or until Ctrl-C, which raises ``KeyboardInterrupt``."""
+    """Serve the pages until SIGTERM or Ctrl-C; Ctrl-C raises ``KeyboardInterrupt``."""
     config = uvicorn.Config(
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -259,14 +261,14 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 def address_of(listening: socket.socket, host: str) -> str:
     """The URL of the first page.
 
-    If ``host`` is a wildcard address such as ``0.0.0.0``, the URL has the machine's address in its network.
+    For a wildcard address such as ``0.0.0.0``, the URL contains this machine's address in its network.
     """
     shown = _own_address(listening) if host in ("", "0.0.0.0", "::") else host
     return f"http://{f'[{shown}]' if ':' in shown else shown}:{listening.getsockname()[1]}/"
 
 
 def _own_address(listening: socket.socket) -> str:
-    """The address of this machine in its network; loopback if it has none."""
+    """This machine's address in its network; the loopback address if it has none."""
     is_ipv6 = listening.family == socket.AF_INET6
     elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")  # of RFC 3849, RFC 5737
     try:

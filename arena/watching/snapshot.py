@@ -71,28 +71,31 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import LANGUAGES, Catalogue
 
 State = dict[str, Any]
-"""The state of a run; the module's docstring lists its keys."""
+"""The state of a run. Its keys are listed at the top of the module."""
 
 WAITING = "waiting"
 MAX_POINTS = 400
-"""Maximum number of points of a curve; if it is exceeded, every second point is dropped."""
+"""Maximum number of points of a curve. When it is exceeded, every second point is removed."""
 FRESH_SECONDS = 5.0
-"""Time after a progress report during which a run counts as running without a check of its lock."""
+"""Time in seconds after a progress report during which a run counts as running without a check of its lock."""
 FIT_SECONDS = 2.0
-"""Minimum time between two rating fits of a run in progress."""
+"""Minimum time in seconds between two rating fits while a run is in progress."""
 CLOCK_TICK_SECONDS = 2.0
-"""Coarsest resolution of file modification times: two seconds on some file systems, milliseconds on most."""
+"""Coarsest resolution of file modification times, in seconds. It is 2 s on some file systems, milliseconds on most."""
 FIT_PAUSE = 100
-"""Minimum pause between two rating fits, as a multiple of the last fit's duration."""
+"""Minimum pause between two rating fits, as a multiple of the duration of the last fit."""
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
-"""Maximum size of a store that is checked for damage before its first reading; reports and runs check all stores."""
+"""Maximum size in bytes of a store that is checked for damage before it is first read.
+
+Larger stores are only checked by runs and reports.
+"""
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
 GameFault = tuple[str, Fault | None]
-"""Name of the player whose fault ended a game, and the fault; the fault is ``None`` if only the reason is known."""
+"""A fault that ended a game: the player's name and the fault, which is ``None`` if only the reason is known."""
 
 
 class FinishedGame(NamedTuple):
@@ -112,7 +115,7 @@ class FinishedGame(NamedTuple):
 
     @property
     def record(self) -> GameRecord:
-        """The game as a record without moves, for functions that count results."""
+        """The game as a record without moves, as functions that count results expect it."""
         return GameRecord(
             self.key, self.pairing, self.first, self.second, Opening("", (), self.opening), (), self.result,
             self.reason, "",
@@ -120,7 +123,7 @@ class FinishedGame(NamedTuple):
 
 
 def waiting_state(folder: Path) -> State:
-    """The state of a folder that has no run yet."""
+    """The state of a folder that contains no run yet."""
     return {
         "folder": str(folder), "name": folder.name, "kind": "", "format": "", "game": "", "state": WAITING,
         "trouble": "",
@@ -135,23 +138,25 @@ def waiting_state(folder: Path) -> State:
 
 
 class RunFollower:
-    """Reads the state of one run repeatedly; not thread-safe."""
+    """Reads the state of one run repeatedly. Not thread-safe."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.games: list[FinishedGame] = []
-        """The stored games, in the order in which they ended."""
+        """All stored games, in the order of their end."""
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
         self._faults: dict[str, GameFault] = {}
-        """Faults that ended games, by the game's key."""
+        """Faults that ended games, by key of the game."""
         self._figures: _Figures | None = None
         self._content: Any = None
         self._live_stamp: tuple[int, ...] | None = None
         self._live: dict[str, Any] = {}
 
     def read(self) -> State:
-        """Read the current state. If the folder is unreadable, return the last state with the error as ``trouble``."""
+        """Read the current state. If the folder cannot be read, return the last state with the reason in
+        ``trouble``.
+        """
         state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
@@ -171,7 +176,7 @@ class RunFollower:
         return state
 
     def game(self, key: str) -> GameRecord | None:
-        """Load a stored game with its moves, by its full key. Raises ``StoreError``."""
+        """Load a stored game with its moves; ``None`` for an unknown key. Raises ``StoreError``."""
         return self._store.record(key)
 
     @property
@@ -186,17 +191,20 @@ class RunFollower:
 
     @property
     def identity(self) -> str:
-        """Identity of the built-in engine in the newest game; empty before the first game."""
+        """Identity of the built-in engine that played the newest game; empty before the first game."""
         return self._store.identity
 
     @property
     def placing(self) -> Placing | None:
-        """The placing of a Swiss tournament or a knockout at the last fit of the standings; ``None`` for other runs."""
+        """The ranking of a Swiss tournament or a knockout, updated with the standings; ``None`` for other runs."""
         return None if self._figures is None else self._figures.placing
 
     @property
     def head_to_heads(self) -> tuple[HeadToHead, ...]:
-        """Results of every two players at the last fit of the standings; empty with a placing or only two players."""
+        """The results of all pairs of players, updated with the standings.
+
+        Empty if there is a ranking (``placing``) or if there are only two players.
+        """
         return () if self._figures is None else self._figures.head_to_heads
 
     # Games
@@ -223,7 +231,7 @@ class RunFollower:
             self._figures.fill(state, self._store.withdrawals)
 
     def _read_facts(self, state: State) -> None:
-        """Read a run's specification, which is stored before the first game and changes only by an extension."""
+        """Read the specification of the run from the metadata, if it has changed."""
         facts = self._store.facts
         content = facts.get("specification")
         if self._figures is not None and content == self._content:
@@ -272,7 +280,9 @@ class RunFollower:
         state["game"] = state["game"] or next((game["game"] for game in state["running"] if game.get("game")), "")
 
     def _remove_progress(self, state: State) -> None:
-        """Remove from ``state`` what live.json of a killed run still has: games in progress, speed and time left."""
+        """Remove from ``state`` the running games, speed and time left, which ``live.json`` of a killed run still
+        contains.
+        """
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -295,7 +305,7 @@ def _count(value: object) -> int:
 
 
 def _game_in(content: Any) -> str:
-    """Name of the game in the stored settings of a run that is not a tournament; empty if they name none."""
+    """Name of the game in the stored specification of a run that is not a tournament; empty if it has none."""
     if not isinstance(content, dict):
         return ""
     found = content.get("game") or (content.get("conditions") or {}).get("game")
@@ -303,24 +313,24 @@ def _game_in(content: Any) -> str:
 
 
 class GameReader:
-    """Reads the new games of a store, whose file is open only during a reading.
+    """Reads the new games of a store. The store's file is only open during a reading.
 
-    So the process that plays the games closes the file last and can merge SQLite's write-ahead log.
+    The process that plays the games is then the last to close the file and can merge SQLite's write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self._path = folder, folder / STORE_NAME
         self._last = 0
-        """Row number in the store of the last game that was read."""
+        """Row number in the store of the last game read so far."""
         self._stamps: tuple[Any, ...] = ()
         self._file: tuple[int, int] | None = None
         self.was_replaced = False
-        """Whether the last reading found that another file had replaced the store."""
+        """Whether the last reading found another file in place of the store."""
         self.facts: dict[str, Any] = {}
         self.identity = ""
-        """Identity of the built-in engine in the newest game; empty before the first game."""
+        """Identity of the built-in engine that played the newest game; empty before the first game."""
         self.withdrawals: tuple[Withdrawal, ...] = ()
-        """Players that had withdrawn at the last reading because they could not be started."""
+        """Players that had withdrawn by the last reading, because they could not be started."""
 
     @property
     def is_there(self) -> bool:
@@ -332,7 +342,10 @@ class GameReader:
         self._last, self._stamps = 0, ()
 
     def new_games(self) -> tuple[bool, list[tuple[FinishedGame, GameFault | None]]]:
-        """Return whether the store has changed, and the new games with their faults. Raises ``StoreError``."""
+        """Read the new games. Returns whether the store has changed, and the games with the faults that ended them.
+
+        Raises ``StoreError``.
+        """
         self.was_replaced = False
         began = time.time()
         stamps = tuple(map(_stamp_of, (self._path, self._path.with_name(f"{STORE_NAME}-wal"))))
@@ -371,15 +384,15 @@ class GameReader:
             yield game, None if detail is None else cause_of(replace(game.record, detail=json.loads(detail)))
 
     def record(self, key: str) -> GameRecord | None:
-        """Load a game with its moves. Raises ``StoreError``."""
+        """Load a stored game with its moves; ``None`` for an unknown key. Raises ``StoreError``."""
         with Store(self._folder, read_only=True, glance=True) as store:
             return next(store.iterate([key]), None)
 
 
 def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
-    """Modification time in ns, size, device and inode of a file; ``None`` without a file.
+    """Modification time (ns), size, device and inode of a file; ``None`` if there is no file.
 
-    A different time or size reveals a changed file, a different device or inode a replaced file.
+    Time and size change if the file is changed, device and inode if it is replaced.
     """
     try:
         found = path.stat()
@@ -389,7 +402,7 @@ def _stamp_of(path: Path) -> tuple[int, int, int, int] | None:
 
 
 def _fault_entry(key: str, count: FaultCount) -> dict[str, Any]:
-    """An entry of ``faults`` in the state; ``key`` is the key of the first game that such a fault ended."""
+    """Create a row of the section ``faults``. ``key`` is the key of the first game that this kind of fault ended."""
     sentences = {language: fault_text(count, say, language) for language, say in _catalogues().items()}
     plain = {name: getattr(count, name) for name in ("player", "reason", "games", "number")}
     return {**plain, "key": key, "sentence": sentences}
@@ -400,17 +413,14 @@ def _catalogues() -> dict[str, Catalogue]:
 
 
 class _Figures:
-    """The results of a run, updated game by game."""
+    """The results of a run, updated with every game."""
 
     def __init__(self, spec: TournamentSpec | None) -> None:
         self.spec = spec
         names = [player.name for player in spec.players] if spec is not None else []
         self._counter = PairCounter(names)
         self._faults: dict[tuple[str, str], tuple[tuple[str, int], str, FaultCount]] = {}
-        """Faults by player and reason, each as a tuple of three values.
-
-        These are the place (series and number) of the first such game, its key, and the count of such games.
-        """
+        """For each player and kind of fault: place (series and number) and key of the first such game, and a count."""
         self._games: list[FinishedGame] = []
         self._test = SequentialRun(spec.sprt, spec.pairs) if spec is not None and spec.sprt is not None else None
         self._elo = MatchScore(names[0]) if len(names) == 2 and self._test is None else None
@@ -440,7 +450,7 @@ class _Figures:
             self._counter.add(game.record)
 
     def _counts(self, game: FinishedGame) -> bool:
-        """Whether a game is part of the result; games after the end of a sequential test are not."""
+        """Whether a game counts; games after the end of a sequential test do not."""
         end = None if self._test is None else self._test.stopped_after
         return end is None or game.pairing.number < end
 
@@ -471,7 +481,7 @@ class _Figures:
         return [*map(_finite, (estimate.elo, estimate.elo_low, estimate.elo_high))]
 
     def fill(self, state: State, withdrawals: tuple[Withdrawal, ...]) -> None:
-        """Write the results into the sections of ``state``; ``withdrawals`` are the players that had to drop out."""
+        """Write the results into ``state``. ``withdrawals`` are the players that have withdrawn so far."""
         faults = sorted((found[1:] for found in self._faults.values()), key=lambda found: -found[1].games)
         state["faults"] = [_fault_entry(*found) for found in faults]
         state["warnings"] = self._warnings([count for _, count in faults])
@@ -498,7 +508,7 @@ class _Figures:
         return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """Recompute standings and result if there are new games; during a run, only after a pause."""
+        """Recompute standings and result if there are new games. During a run, there is a pause between two fits."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:
@@ -531,14 +541,18 @@ class _Figures:
 
 
 class _Curve:
-    """A curve over the pairs of a match. Whenever it exceeds ``MAX_POINTS`` points, the stride between them doubles."""
+    """A curve over the pairs of a match. When it has more than ``MAX_POINTS`` points, the distance between them
+    doubles.
+    """
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """Add a point with the values of ``figures()`` after ``pairs`` pairs, if the stride divides ``pairs``."""
+        """Add a point with the values of ``figures()`` after ``pairs`` pairs, unless the distance to the last point
+        is too small.
+        """
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])
@@ -556,5 +570,5 @@ def _finite(value: float) -> float | None:
 
 
 def changes(before: State, after: State) -> dict[str, Any]:
-    """The sections of the state ``after`` that differ from the state ``before``."""
+    """The sections of the state ``after`` that differ from the state ``before``, by name."""
     return {name: value for name, value in after.items() if value is not before[name] and value != before[name]}

@@ -1,9 +1,10 @@
-"""Tables of a watched run for its page: games, which a query selects, openings and engines; all sortable and in pages.
+"""Tables on the page of a run: games, openings and engines. All can be sorted and have several pages; a query selects
+games.
 
-A query is a list of words that a game must all match. ``engine:NAME``, ``ending:REASON`` and ``opening:NAME`` match a
-whole name, or a part of one if no name equals the text. ``result:`` is a result, or ``won`` or ``lost`` of the named
-engine. ``running`` selects games in progress instead of finished ones. Other words are game numbers, or parts of
-names. Quotation marks keep a name with spaces together.
+A query is a list of words; a game must match all of them. ``engine:NAME``, ``ending:REASON`` and ``opening:NAME`` match
+a whole name, or part of a name if no name equals the text. ``result:`` is followed by a result, or by ``won`` or
+``lost`` for the named engine. ``running`` selects games in progress, not finished ones. Other words match the number of
+a game or part of a name. Names with blanks are put in quotation marks.
 """
 
 from __future__ import annotations
@@ -26,28 +27,29 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 Row = dict[str, Any]
-"""A row of a table as plain data, by column."""
+"""A row of a table as plain data: values by column."""
 
 ROWS_PER_PAGE = 15
 RUNNING = "running"
 RESULTS = {
     "1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "draw": "1/2-1/2", "drawn": "1/2-1/2", "=": "1/2-1/2",
 }  # fmt: skip
-"""Result of a game by the word that selects it."""
+"""The result that each word after ``result:`` selects."""
 OF_ENGINE = ("won", "lost")
-"""Values of the filter ``result:`` from the point of view of an engine, which another filter must name."""
+"""Words after ``result:`` from the view of an engine, which the query must name by ``engine:``."""
 FILTERS = ("engine", "ending", "result", "opening")
 _WORD = re.compile(r'(?:(\w+)[:：])?(?:"([^"]*)"?|(\S+))')
 
 
 class QueryError(ValueError):
-    """A query that cannot be understood; ``args`` are the key of a message and its fields."""
+    """Raised for an invalid query; ``args`` are a message key and the message's fields."""
 
 
 def part_of(rows: Sequence[Row], first: int, sort: str, *, descending: bool) -> dict[str, Any]:
-    """Sort rows by a column and return a page: ``total`` is the number of all rows, ``rows`` begins with row ``first``.
+    """Sort rows by a column and return one page: ``rows`` from index ``first`` on, and the number of all rows as
+    ``total``.
 
-    An unknown column keeps the given order. Empty values come last.
+    Rows keep their order if there is no such column. Empty values come last.
     """
     if rows and sort in rows[0]:
         filled = [row for row in rows if row[sort] is not None]
@@ -57,7 +59,7 @@ def part_of(rows: Sequence[Row], first: int, sort: str, *, descending: bool) -> 
 
 
 def _sorted_as(value: Any) -> tuple[float, str]:
-    """Numbers by size before texts, which are sorted without regard to case, and with numbers in them by size."""
+    """Sort key of a value. Numbers come before texts; case is ignored, and digits in texts are compared as numbers."""
     if isinstance(value, (int, float)):
         return value, ""
     return 0, re.sub(r"\d+", lambda digits: digits[0].zfill(9), str(value).casefold())
@@ -67,7 +69,7 @@ def _sorted_as(value: Any) -> tuple[float, str]:
 
 
 def running_games(running: Iterable[Mapping[str, Any]]) -> list[FinishedGame]:
-    """Games in progress, as published in ``live.json``, as games without a result."""
+    """Convert the running games in ``live.json`` to games without a result."""
     return [
         FinishedGame(
             "", Pairing(game["number"], 0, 0, 0, 0, 0, game["series"]), game["first"], game["second"],
@@ -78,7 +80,7 @@ def running_games(running: Iterable[Mapping[str, Any]]) -> list[FinishedGame]:
 
 
 def game_row(game: FinishedGame) -> Row:
-    """The row of a game."""
+    """The row of a game in the table of games."""
     return {
         "key": game.key, "number": game_name(game.pairing.series, game.pairing.number), "first": game.first,
         "second": game.second, "result": game.result, "reason": game.reason, "plies": game.plies,
@@ -87,7 +89,10 @@ def game_row(game: FinishedGame) -> Row:
 
 
 def selected(query: str, games: Sequence[FinishedGame], running: Sequence[FinishedGame]) -> list[FinishedGame]:
-    """The games that a query selects, in their order. Raises ``QueryError``."""
+    """The games that a query selects, in their given order; raises ``QueryError``.
+
+    ``running`` are the games in progress, from which the word ``running`` selects.
+    """
     words = [(key.casefold(), quoted or plain) for key, quoted, plain in _WORD.findall(query)]
     if ("", RUNNING) in words:
         words.remove(("", RUNNING))
@@ -101,7 +106,10 @@ def selected(query: str, games: Sequence[FinishedGame], running: Sequence[Finish
 def _test_of(
     key: str, text: str, words: Sequence[tuple[str, str]], engines: set[str], openings: set[str]
 ) -> Callable[[FinishedGame], bool]:
-    """The condition that a word of a query sets for a game."""
+    """The condition for games that one word of a query sets.
+
+    ``words`` has all words of the query. ``engines`` and ``openings`` have all names in lower case.
+    """
     if key == "engine":
         is_engine = _named(text, engines)
         return lambda game: is_engine(game.first) or is_engine(game.second)
@@ -123,12 +131,15 @@ def _test_of(
 
 
 def _named(text: str, names: set[str]) -> Callable[[str], bool]:
-    """Whether a name is ``text``, or contains it if none of ``names`` is."""
+    """A condition for names: equal to ``text`` if one of ``names`` is, otherwise containing it. Case is ignored."""
     return (lambda name: name.casefold() == text) if text in names else (lambda name: text in name.casefold())
 
 
 def _endings(text: str) -> set[str]:
-    """Reasons of endings that a user's ``text`` names: by their name or title in any language, or a part of these."""
+    """The reasons for a game's end that ``text`` selects, by a name or title in any language, or by part of one.
+
+    Raises ``QueryError`` if there are none.
+    """
     titles: dict[str, list[str]] = {reason: [reason, reason.replace("_", " ")] for reason in REASONS}
     for language in LANGUAGES:
         say = Catalogue("elolab.engine", language)
@@ -158,9 +169,7 @@ def _test_of_result(text: str, named: Sequence[str], engines: set[str]) -> Calla
 
 
 def opening_rows(games: Iterable[FinishedGame]) -> list[Row]:
-    """A row per opening, the most played first: wins, draws and losses of the side that moves first in the game, and
-    its share of the points.
-    """
+    """One row per opening, most played first: results and share of points of the side that moves first in the game."""
     found: dict[str, list[float]] = {}
     for game in games:
         points = points_of(game.result)
@@ -180,10 +189,10 @@ def opening_rows(games: Iterable[FinishedGame]) -> list[Row]:
 
 
 def engine_rows(spec: TournamentSpec, facts: Mapping[str, Any], identity: str, language: str) -> list[Row]:
-    """A row per player: its limit, program and options or settings, and the builds that have played.
+    """One row per player: its limit, its program and options or its settings, and the builds that have played.
 
-    ``facts`` is the metadata of the run's store. A built-in engine's build is its ``identity``; an external one's are
-    the digests of its files.
+    ``facts`` is the metadata of the store. The build of a built-in player is ``identity``, the engine's identity. The
+    builds of an external player are the digests of its files.
     """
     say, files = Catalogue(REPORTS, language), recorded_files(facts.get)
     rows = []

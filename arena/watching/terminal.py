@@ -1,6 +1,6 @@
-"""Read-only view of a run in a terminal, updated every second and controlled by keys.
+"""A read-only view of a run in a terminal, updated every second and controlled by keys.
 
-A file or pipe receives one snapshot. The terminal is restored however the view ends.
+If the output is a file or pipe, it receives one snapshot. The terminal is restored in whatever way the view ends.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ KEYS = {
     b"n": NEXT, b" ": NEXT, b"\x1b[C": NEXT, b"\x1b[B": NEXT, b"p": BEFORE, b"\x1b[D": BEFORE, b"\x1b[A": BEFORE,
     b"b": BOARD, b"q": QUIT, b"\x03": QUIT, b"\x04": QUIT,
 }  # fmt: skip
-"""Action of each key, by the byte sequence that the key sends."""
+"""The action for each key. A key is given by the bytes that it sends."""
 
 _ENTER = "\x1b[?1049h\x1b[?25l"
-"""Switch to the alternate screen (DEC private mode 1049) and hide the cursor."""
+"""Switches to the alternate screen (DEC private mode 1049) and hides the cursor."""
 _LEAVE = "\x1b[?25h\x1b[?1049l"
 _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 
@@ -41,10 +41,11 @@ _HOME, _REST_OF_LINE, _REST_OF_SCREEN = "\x1b[H", "\x1b[K", "\x1b[J"
 def watch_in_terminal(
     folder: Path, language: str, outcome_command: Sequence[str] = (), stream: TextIO | None = None
 ) -> None:
-    """Show a run until ``q`` or Ctrl-C, or print it once if ``stream`` (default standard output) is not a terminal.
+    """Show a run until ``q`` or Ctrl-C. If ``stream`` is not a terminal, print it once.
 
-    ``outcome_command`` prints the result so far of a run that is not a tournament. Keys work if standard input is a
-    terminal. Call from the main thread, which receives signals.
+    ``stream`` is the standard output by default. ``outcome_command`` prints the result so far, for a run that is not a
+    tournament. Keys are read if the standard input is a terminal. Must be called on the main thread, which receives
+    signals.
     """
     stream = stream or sys.stdout
     follower, outcome = RunFollower(folder), RenewedOutput(outcome_command)
@@ -65,7 +66,7 @@ def watch_in_terminal(
 
 
 def _renew(outcome: RenewedOutput, state: State, command: Sequence[str]) -> None:
-    """Rerun the command that prints the result so far, if games have ended since its last run."""
+    """Start the command that prints the result so far, if games have ended since its last start."""
     if command and state["games"] and not state["standings"]:
         outcome.renew(state["games"])
 
@@ -78,7 +79,7 @@ def _follow(
     stream: TextIO,
     keyboard: int | None,
 ) -> None:
-    """Update the screen every second, after every key, and when its size changes."""
+    """Redraw the screen every second, after every key, and when the size of the terminal changes."""
     choice, keys = GameChoice(), _KeyReader(keyboard)
     with _wakened_by_resizing() as resized:
         while True:
@@ -101,7 +102,7 @@ def _follow(
 
 
 def _show(lines: Sequence[Line], stream: TextIO) -> None:
-    """Replace the screen's content at once, without clearing it first, so that nothing flickers."""
+    """Draw the screen over its previous content, without clearing it first, so that it does not flicker."""
     texts = ["".join(coloured(text, colour, stream) for text, colour in line).rstrip() for line in lines]
     stream.write(_HOME + f"{_REST_OF_LINE}\r\n".join(texts) + _REST_OF_LINE + _REST_OF_SCREEN)
     stream.flush()
@@ -109,9 +110,10 @@ def _show(lines: Sequence[Line], stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def _taken(stream: TextIO) -> Iterator[int | None]:
-    """Enter the terminal's alternate screen; yields the keyboard's file descriptor, or ``None`` without a keyboard.
+    """A context in the alternate screen of the terminal; yields the keyboard's file descriptor, or ``None`` without
+    one.
 
-    The terminal is restored at the end, on signals that end the process, and while it is stopped (Ctrl-Z).
+    The terminal is restored at the end, when a signal ends the process, and while the process is stopped (Ctrl-Z).
     """
     keyboard = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else None
     usual = None if keyboard is None else termios.tcgetattr(keyboard)
@@ -152,7 +154,7 @@ def _taken(stream: TextIO) -> Iterator[int | None]:
 
 @contextlib.contextmanager
 def _wakened_by_resizing() -> Iterator[int]:
-    """A context with a file descriptor that becomes readable when the terminal's size changes."""
+    """A context with a file descriptor that becomes readable when the size of the terminal changes."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
 
@@ -176,9 +178,10 @@ class _KeyReader:
         self._keyboard = keyboard
 
     def wait(self, seconds: float, resized: int) -> str:
-        """Wait for the next key and return its action; empty for an unknown key, on timeout or if the size changes.
+        """Wait for the next key; returns its action.
 
-        ``resized`` is a file descriptor that becomes readable when the terminal's size changes.
+        Empty for an unknown key, after ``seconds``, or if the size of the terminal changes. ``resized`` is a file
+        descriptor that becomes readable then.
         """
         sources = [resized] if self._keyboard is None else [resized, self._keyboard]
         ready, _, _ = select.select(sources, [], [], max(0.0, seconds))

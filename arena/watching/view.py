@@ -1,7 +1,7 @@
-"""Lines of a terminal that show the state of a run, as ``arena.watching.snapshot`` defines it.
+"""Formats the state of a run (see ``arena.watching.snapshot``) as lines for a terminal.
 
-Figures are on the left; the board of one game in progress is on the right, or below them in printed output. A line is a
-list of texts with their colours, so that its width is known.
+Tables and results are on the left. The board of a running game is on the right, or at the end of printed output. A line
+is a list of texts with their colours, so that its width is known.
 """
 
 from __future__ import annotations
@@ -25,32 +25,32 @@ from elolab.engine.values import format_score
 Line = list[Span]
 
 COLUMNS = 80
-"""Width of output to a file or a pipe, in character columns."""
+"""Width of output to a file or pipe, in terminal columns."""
 BOARD_COLUMNS = 29
-"""Width of the board to the right of the figures, in character columns."""
+"""Width of the board on the right, in terminal columns."""
 LEAST_COLUMNS = 76
-"""Minimum width of a terminal for showing a board, in character columns."""
+"""Minimum width of a terminal for a board on the right, in terminal columns."""
 FEW = 3
-"""Maximum number of lines for faults, and for workers, on a screen."""
+"""Maximum number of lines on a screen for faults, and for workers."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
 @dataclass
 class GameChoice:
-    """The user's choices: which game in progress is displayed, and whether with its board."""
+    """The user's choices: which running game is shown, and whether its board is shown."""
 
     place: int = 0
-    """Index of the chosen game among the games in progress whose moves are known."""
+    """Index of the chosen game among the running games whose moves are known."""
     with_board: bool | None = None
-    """Whether the board is shown; ``None`` shows it unless the figures contain a wide table, as for a tuning."""
+    """Whether the board is shown; ``None`` shows it unless the result is a wide table, as in a tuning."""
     _identity: tuple[str, int] = ("", -1)
     retraced: Retraced = field(default_factory=Retraced)
 
     def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
-        """The displayed game, its index, and the number of games in progress; ``None``, 0 and 0 without games.
+        """The running game to show, its index, and the number of running games; ``None``, 0 and 0 if there are none.
 
-        A game stays displayed until it ends; then the game that takes its index follows.
+        A game is shown until it ends. It is followed by the game that then has its index.
         """
         games = [game for game in state["running"] if game.get("moves") is not None]
         if not games:
@@ -61,21 +61,21 @@ class GameChoice:
         return games[self.place], self.place, len(games)
 
     def turn(self, step: int) -> None:
-        """Choose the game whose index is ``step`` higher, which may be negative; the choice wraps around."""
+        """Choose the running game that is ``step`` places further, which may be negative; wraps around at the ends."""
         self.place += step
         self._identity = ("", -1)
 
     def shows_board(self, outcome: Sequence[str]) -> bool:
-        """Whether to show the board; by default not with an ``outcome``, such as the wide result of a tuning."""
+        """Whether to show the board. By default it is not shown beside an ``outcome``, which may be a wide table."""
         return not outcome if self.with_board is None else self.with_board
 
 
 def screen(
     state: dict[str, Any], outcome: Sequence[str], choice: GameChoice, language: str, columns: int, rows: int
 ) -> list[Line]:
-    """The lines that fit on a screen of ``columns`` by ``rows`` characters.
+    """The lines of a screen of ``columns`` by ``rows`` characters.
 
-    ``outcome`` has the lines of the result so far for a run that is not a tournament.
+    ``outcome`` has the lines of the result so far, for a run that is not a tournament.
     """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
@@ -95,7 +95,10 @@ def screen(
 
 
 def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
-    """All lines for a file or a pipe, with the board below the figures."""
+    """All lines for output to a file or pipe, with the board at the end.
+
+    ``outcome`` has the lines of the result so far, for a run that is not a tournament.
+    """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, COLUMNS)
     lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
@@ -107,7 +110,7 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
 
 
 def _head_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
-    """The title, the progress and its bar, the result, and the reason why a folder cannot be read."""
+    """The first lines: title, progress with its bar, result, and why the folder cannot be read."""
     progress, name = state["progress"], state["state"]
     words, own = Catalogue("elolab.arena.collection", say.language), _own(say)
     told = own("page.waiting") if name == "waiting" else words(f"list.state_{name}")
@@ -152,7 +155,10 @@ def _progress_text(state: dict[str, Any], say: Catalogue) -> str:
 def _figure_lines(
     state: dict[str, Any], outcome: Sequence[str], say: Catalogue, columns: int, room: int | None
 ) -> list[Line]:
-    """Match, test, standings, outcome, warnings, faults and workers, in at most ``room`` lines (``None``: all)."""
+    """The lines for match, test, standings, result so far, warnings, faults and workers.
+
+    There are at most ``room`` lines; ``None`` means any number.
+    """
     test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say, columns)
     told = [say("console.warning", text=warning[say.language]) for warning in state["warnings"]]
     warnings: list[Line] = [[(line, RED)] for text in told for line in wrapped(text, columns)]
@@ -169,7 +175,7 @@ def _figure_lines(
 
 
 def _test_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
-    """One line on the Elo of a match and one on a sequential test; empty for runs with neither."""
+    """A line on the Elo of a match and a line on its sequential test, if there are any."""
     lines: list[Line] = []
     match, test = state["match"], state["test"]
     if match is not None:
@@ -240,7 +246,7 @@ def _worker_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[L
 
 
 def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> list[Line]:
-    """The chosen game in progress: its players, their latest scores, the last move and the board."""
+    """The lines on the chosen running game: its players, their latest scores, the last move and the board."""
     game, place, count = choice.game(state)
     if game is None:
         return []
@@ -266,12 +272,12 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
 
 
 def _first_side(game: dict[str, Any]) -> int:
-    """The side that makes the first move after the opening: 0 for the first mover of the game, 1 for the other."""
+    """The side that makes the first move after the opening: 0 for the game's first mover, 1 for the other side."""
     return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
 
 
 def _own(say: Catalogue) -> Catalogue:
-    """The message catalogue of this package, in the language of ``say``."""
+    """The message catalogue of ``arena.watching`` in the language of ``say``."""
     return Catalogue("elolab.arena.watching", say.language)
 
 
@@ -280,7 +286,7 @@ def _elo(value: float | None) -> str:
 
 
 def _fitted(line: Line, columns: int) -> Line:
-    """Cut or pad a line to a number of character columns."""
+    """Cut or pad a line to a width of ``columns`` terminal columns."""
     spans, left = [], columns
     for text, colour in line:
         shown = cut(text, left)

@@ -61,9 +61,7 @@ def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
 
 
 def bisection_chart(commits: Sequence[Commit], steps: Sequence[Step], language: str) -> Figure:
-    """A chart of the Elo of the tested commits against the reference with 95 % intervals, in the order of the
-    history.
-    """
+    """A chart of the Elo of the tested commits against the reference, with 95 % intervals, in historical order."""
     say = Catalogue(REPORTS, language)
     figure, axes = single_axes(3.2)
     places = {commit.name: place for place, commit in enumerate(commits, start=1)}
