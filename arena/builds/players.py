@@ -18,7 +18,7 @@ from elolab.engine.settings.schema import Table
 
 
 def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> dict[str, Any]:
-    """Return a player's table with the full commit hash in ``source``, so that the branch may move on.
+    """Return a player's table with the full commit hash in ``source``, so that later commits do not change the player.
 
     Adds a name made from repository and commit if the table has none. Prints a warning if the working tree has changes,
     because uncommitted changes are not built. ``where`` names the table in messages; ``fetch`` is as for

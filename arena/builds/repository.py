@@ -152,7 +152,7 @@ class Repository:
     def changed_files(self, commit: str) -> list[str]:
         """Tracked files with uncommitted changes if ``commit`` is checked out in a local repository; empty otherwise.
 
-        This includes the case that there is no working tree.
+        It is also empty if the repository has no working tree.
         """
         if self.is_remote:
             return []

@@ -21,9 +21,9 @@ from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
 
 Test = Callable[["Examination"], Remark | None]
-"""Function that tests one demand; returns a remark to report or ``None``.
+"""Function that tests one requirement; returns a remark to report, or ``None``.
 
-Raises ``Failed`` if the program does not meet the demand, ``Skipped`` if it cannot be tested.
+Raises ``Failed`` if the program does not meet the requirement, ``Skipped`` if it cannot be tested.
 """
 
 

@@ -63,7 +63,7 @@ class CheckEnded(Exception):
 
 
 class Failed(CheckEnded):
-    """Raised when a program does not behave as a check demands; the remark describes its behaviour."""
+    """Raised if a program does not behave as a check requires; the remark describes its behaviour."""
 
 
 class Skipped(CheckEnded):

@@ -17,7 +17,7 @@ QUOTED = 160
 DIALOGUE_SHOWN = 24
 """Maximum number of dialogue lines shown; earlier lines are left out."""
 RUN_SHOWN = 3
-"""Lines shown at the beginning and at the end of a long block of program output."""
+"""Number of lines shown at the beginning, and at the end, of a long block of program output."""
 MARKS = ("passed", "failed", "advised", "skipped")
 """The four results that a line can show; the message ``mark.KEY`` has the word that is printed first."""
 

@@ -37,7 +37,10 @@ class SamplePositions:
     The first is therefore the start position. A game that is too short gives its penultimate position.
     """
     long: Position
-    """The longest random game after ``LONG_PLIES`` plies, or ``ENDGAME_PLIES`` before its end if it is shorter."""
+    """Position after ``LONG_PLIES`` plies of the longest random game.
+
+    If that game is too short, the position is ``ENDGAME_PLIES`` before its end.
+    """
     in_check: Position | None
     only_move: Position | None
     """A position with exactly one legal move, which is not a pass."""
@@ -133,7 +136,9 @@ def _pieces(position: Position) -> list[str]:
 
 
 def _repeated(start: Position) -> Position | None:
-    """The start board, reached again after two moves of each side; ``None`` in games whose moves cannot be reversed."""
+    """A position with the start board again, after two moves of each side; ``None`` if moves of the game cannot be
+    undone.
+    """
     position = start.copy()
     moves: list[str] = []
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Plays games in chunks on the workers of a site.
+"""Plays games in chunks on the workers of a ``Site``.
 
 Each thread of a worker plays one chunk, and one more chunk waits per thread, so that no thread is idle. A chunk should
 take about ``CHUNK_SECONDS``, long enough to make the cost of transfer negligible; its size follows from the duration of
@@ -166,7 +166,7 @@ class _Queue:
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
         """Return the games of a lost worker to the front of the queue.
 
-        Returns a game that ``MOST_LOSSES`` workers were lost with while it was alone in its chunk; ``None`` if there is
+        Returns a game that was alone in its chunk when each of ``MOST_LOSSES`` workers was lost; ``None`` if there is
         none.
         """
         self.put_back(jobs)
@@ -238,7 +238,7 @@ class ClusterRunner(Runner):
         self._site.close()
 
     def release_players(self) -> None:
-        """Order all workers to end their players' processes, which takes seconds; later games start them again."""
+        """Order all workers to end their players' processes; starting them again for later games takes seconds."""
         self._tell("release")
 
     def running(self) -> list[RunningGame]:
@@ -320,7 +320,8 @@ class ClusterRunner(Runner):
                 self._abandon()
 
     def _wanted(self, jobs: Iterable[GameJob | None]) -> Iterator[GameJob | None]:
-        """The games whose players are available; a ``None`` of the schedule, a game not yet known, is kept.
+        """Yield the games whose players are available, and ``None`` where the schedule has a game that is not yet
+        known.
 
         Raises ``ClusterError`` for a game with a clock if clocks are not allowed on workers.
         """

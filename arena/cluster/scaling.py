@@ -17,7 +17,7 @@ from elolab.engine.language import console
 LEAST_SCALE, MOST_SCALE = 0.25, 4.0
 """Range of the factors. It protects against wrong benchmarks, and keeps clocks close enough to the nominal ones."""
 NAMED_DIFFERENCE = 0.05
-"""A machine is named in the terminal if its factor differs from 1 by more than this."""
+"""The terminal names a machine whose factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0
 """Processor time of the benchmark."""
 MOST_FAILURES = 5

@@ -42,7 +42,7 @@ def platform_name() -> str:
 
 
 def files_to_send(players: Iterable[PlayerSpec], wanted: Mapping[GameFile, str]) -> dict[GameFile, str]:
-    """Absolute path of each file of the players that this machine has with the digest in ``wanted``."""
+    """Absolute paths of the players' files whose content on this machine has the digest in ``wanted``."""
     found = {}
     for player in players:
         for file, digest in files_of(player).items():

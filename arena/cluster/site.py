@@ -131,7 +131,7 @@ class ExecutorSite(Site):
         )
 
     def is_loss(self, error: BaseException) -> bool:
-        """Whether the error is a cancellation of the chunk by others; any other error makes the executor unusable."""
+        """Whether the chunk was cancelled from outside; any other error means that the executor is unusable."""
         return isinstance(error, CancelledError)
 
     def tell(self, order: Order) -> None:

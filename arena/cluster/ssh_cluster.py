@@ -42,8 +42,8 @@ class SshSite(DaskSite):
     def __init__(self, text: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Start the cluster on the hosts of ``text`` (see ``ssh_hosts``) and connect to it, as ``DaskSite`` does.
 
-        Raises ``ClusterError`` with one line if a host cannot be reached or lacks what is needed, and
-        ``KeyboardInterrupt`` if ``is_stopped`` becomes true first.
+        Raises ``ClusterError`` if a host cannot be reached or lacks what is needed, and ``KeyboardInterrupt`` if
+        ``is_stopped`` returns true first.
         """
         self._deployment = _Deployment(text, is_stopped)
         try:

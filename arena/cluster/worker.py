@@ -64,7 +64,7 @@ class Chunk:
     """Number of the chunk within the run, in order of sending."""
     jobs: tuple[GameJob, ...]
     identity: str
-    """Identity that the worker's built-in engine must have."""
+    """Identity (see ``engine.compiled.identity``) that the worker's built-in engine must have."""
     sources: str
     """Digest that the source files of the worker's elolab must have."""
     weights: tuple[Weights, ...] = ()
@@ -169,7 +169,7 @@ def _scaled(player: PlayerSpec, scale: float | None) -> PlayerSpec:
 
 
 def _as_asked(record: GameRecord, job: GameJob, scale: float | None) -> GameRecord:
-    """The record with the key of ``job``; adds the factor ``scale`` if the limits were scaled."""
+    """Return the record as the client expects it: with the key of ``job``, and with ``scale`` if limits were scaled."""
     if scale is None or not (job.first.limits.is_on_wall_clock or job.second.limits.is_on_wall_clock):
         return replace(record, key=job.key)
     return replace(record, key=job.key, detail={**record.detail, "limit_scale": scale})

@@ -32,7 +32,7 @@ class RatedPlayer:
     rating: float
     """Elo rating: in a match relative to the opponent, otherwise relative to the anchors.
 
-    Without anchors, it is relative to the mean of all players that games connect.
+    Without anchors, it is relative to the mean of the players that games connect with this one.
     """
     error: float
     """Half the width of the 95 % confidence interval, in Elo."""

@@ -47,7 +47,7 @@ class RunEntry:
     """
     played: int
     planned: int
-    """The tournament format; for other runs, the kind recorded in ``live.json``."""
+    """Number of planned games; 0 if unknown."""
     updated_at: str
     """Time of the last write to the run, in UTC, as ISO 8601 with seconds; empty if it cannot be read."""
     result: str

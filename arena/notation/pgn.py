@@ -877,7 +877,7 @@ def _result(draft: _GameDraft, tag: str) -> str:
 
 
 def _notation(draft: _GameDraft, tag: str, game: Game) -> str:
-    """Notation of a game's moves: the rarest notation that any of them is in.
+    """Notation of a game's moves; if they are in several notations, the rarest.
 
     If no move shows its notation, ``tag``, the value of the tag ``Format``, decides.
     """

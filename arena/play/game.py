@@ -370,7 +370,7 @@ class _GameInProgress:
         """Whether the side that has just moved accepts the draw that its opponent offered with the previous move.
 
         Most protocols have no command for accepting. A side therefore accepts with an offer of its own, or with a score
-        within the margin of draw adjudication. Offers before the first move of draw adjudication are ignored.
+        of at most the margin of draw adjudication. Offers before the first move of draw adjudication are ignored.
         """
         if not self.draw_offers[1 - side] or len(self.moves) <= self.draw_after_ply:
             return False

@@ -46,7 +46,9 @@ MOST_COLUMNS = 100
 SCORE_SECONDS = 1.0
 """Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults per player and kind that are all shown; of later ones only some are shown, with their number."""
+"""Number of faults of one player and kind that are all shown; later ones are shown less and less often, with their
+number.
+"""
 WHOLE_RATE = 10
 """Games per minute from which the speed is shown without decimals."""
 WHOLE_SECONDS = 10
@@ -185,7 +187,7 @@ class RunProgress:
                 before.planned = before.done
 
     def _keep_count(self) -> None:
-        """Copy ``planned`` and ``done`` to the numbers of the current stage."""
+        """Copy ``planned`` and ``done`` to the record of the current stage."""
         if self._stage is not None:
             self._stage.planned, self._stage.done = self.planned, self.done
 

@@ -277,7 +277,7 @@ class Scoreboard(Score):
 
 
 class MatchScores(Score):
-    """Scores of several matches; the status line shows them in turn, preferring the match whose game ended last."""
+    """Scores of several matches; the status line shows the match whose game ended last."""
 
     def __init__(self, test: Test | None = None, clock: Callable[[], float] = time.monotonic) -> None:
         """``test`` returns the state of a match's sequential test; ``clock`` returns the time in seconds.

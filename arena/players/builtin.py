@@ -211,7 +211,7 @@ class PonderSearch:
         self._search = start_thread(pinned, functools.partial(search, self._stop, ponder=self._ponder))
 
     def hit(self, stop: StopFlag) -> tuple[SearchResult, int]:
-        """Continue the search after a ponder hit; returns its result, and the nanoseconds since this call."""
+        """Continue the search after a ponder hit; returns its result, and the nanoseconds from this call to the end."""
         hit_ns = time.monotonic_ns()
         self._ponder.clear()
         while not wait([self._search], WAKE_SECONDS).done:

@@ -62,7 +62,7 @@ def ready_while_thinking(examination: Examination) -> Remark:
 
 
 def single_answer(examination: Examination) -> None:
-    """Check that a search has only one answer."""
+    """Check that the program answers each search exactly once."""
     answer = examination.search(examination.start_position)
     for line in examination.dialect.overhear(examination.settings.quiet_ms):
         if examination.dialect.is_answer(line):

@@ -11,7 +11,7 @@ MOST_NODES = 1.5
 """Factor by which a program may exceed a node limit, plus ``NODES_SLACK``: programs check it only periodically."""
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
-"""Divisor that gives the time of a low clock from the time of a full one."""
+"""A low clock has the time of a full clock divided by this number."""
 CONTROL_MOVES = 4
 
 

@@ -60,7 +60,9 @@ def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """Return an equal position that consists of the position ``plies`` earlier, as text, and the moves since."""
+    """Return an equal position whose start is the position ``plies`` earlier, given as text, followed by the moves
+    since.
+    """
     game, before = position.game, len(position.moves) - plies
     text = game.position(position.start, position.moves[:before]).text
     return game.position(text, position.moves[before:])
@@ -115,7 +117,7 @@ def banned_moves(examination: Examination) -> None:
 
 
 def game_over(examination: Examination, kind: str) -> None:
-    """Check that the program answers a finished position without a move.
+    """Check that the program does not answer a finished position with a move.
 
     ``kind`` is a field of ``SamplePositions``: ``over`` or ``stalemate``.
     """

@@ -59,7 +59,8 @@ def _set(examination: Examination, option: AnnouncedOption, value: str) -> None:
 def changed(examination: Examination, name: str, value: int) -> Remark:
     """Check that the program accepts another value for an option, still searches, and accepts the default again.
 
-    ``name`` is ``memory`` or ``threads``. A ``value`` outside the option's range is replaced by the nearest one in it.
+    ``name`` is ``memory`` or ``threads``. A ``value`` outside the option's range is replaced by the nearest valid
+    value.
     """
     option = examination.dialect.resource(name)
     if option is None:

@@ -9,7 +9,7 @@ from elolab.arena.checking.examination import Examination
 from elolab.arena.checking.findings import Failed, Remark, Skipped, remark
 
 GRACE_SECONDS = 0.1
-"""Seconds that child processes may outlive the program."""
+"""Seconds for which child processes may outlive the program."""
 MIB = 1 << 20
 SPARE_MIB = 48
 """Tolerated growth of memory in MiB, in addition to the size of the transposition table, which fills with use."""

@@ -28,7 +28,7 @@ MAX_LINES = 10_000
 WRITE_MS = 2_000
 """Milliseconds that a program may leave its input unread."""
 RESOURCES = {"memory": ("hash", "hashsize", "memory"), "threads": ("threads", "numthreads", "cores")}
-"""Usual names of two options, in lower case: the size of the transposition table in MiB, and the number of threads."""
+"""Usual names, in lower case, of two options: the transposition table's size in MiB, and the number of threads."""
 
 ClientKind = TypeVar("ClientKind", bound=ProtocolClient)
 
@@ -40,7 +40,7 @@ class Knowledge:
     first_rank: int | None = None
     """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
     answers_ready: bool = True
-    """Whether the program answers the readiness question (``ask_ready``)."""
+    """Whether the program answers when it is asked for its readiness (``ask_ready``)."""
     knows_depth: bool = True
     """Whether the program accepts a depth limit."""
 
@@ -73,7 +73,7 @@ class Dialect(ABC, Generic[ClientKind]):
     illegal_position: ClassVar[tuple[str, ...]] = ()
     """Lines that send an invalid position."""
     unknown_option: ClassVar[str] = ""
-    """A line that sets an option no program has."""
+    """A line that sets an option that no program has."""
     listens_while_thinking: ClassVar[bool] = False
     """Whether the protocol requires a program to answer ``synchronisation`` during a search."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})

@@ -119,7 +119,9 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.answer(clock.remaining_ms)
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """End pondering with ``stop``, ignore that answer, and search ``position``; returns the answer."""
+        """End pondering with ``stop`` and ignore that answer, then search ``position``; returns the answer of the
+        second search.
+        """
         self.interrupt()
         return self.search(position, limits, clock)
 
@@ -187,7 +189,7 @@ class UcciDialect(UciDialect):
         self.say(*self.option_lines(options))
 
     def begin_game(self) -> None:
-        """Begin a new game with the program's option for that, if it has one."""
+        """Begin a new game; if the program has an option for that, sets it."""
         self.say(f"setoption {ucci.new_game_button(self.options)}")
         self.settled()
 
@@ -204,7 +206,7 @@ class UcciDialect(UciDialect):
         return self.is_answer(line) and self.read_answer([line], 0).move is not None
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the move from the answer, which may also resign."""
+        """Read the move from the answer, which may also be a resignation."""
         answer = super().read_answer(lines, elapsed_ms)
         return answer._replace(has_resigned=answer.line.split()[-1] == "resign")
 
