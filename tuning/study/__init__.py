@@ -1,1 +1,1 @@
-"""Tuning: a study of rounds of games, a playoff and a validation."""
+"""Tuning studies: rounds of games that improve parameters, then a playoff and a validation."""

@@ -1,4 +1,4 @@
-"""Console texts of a study: names of its stages, and its state for the status line."""
+"""Texts that a study shows in the terminal: names of its stages, and its state for the status line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from elolab.tuning.study.state import StudyState
 
 
 def validation_name(number: int) -> str:
-    """The displayed name of a validation: number 0 is the first one, other numbers are slow ones."""
+    """Displayed name of a validation. Number 0 is the first validation; any other number is a slow one."""
     return console("elolab.tuning")("stage.slow_validation" if number else "stage.validation")
 
 
 def round_words(state: StudyState, rounds: int) -> tuple[str, ...]:
-    """Status-line texts of a study, the longest first: the current round, and the gain that the model expects."""
+    """Texts for the status line, the longest first: the current round, and the gain that the model expects."""
     message, model, best, base = (
         console("elolab.tuning"),
         state.model,

@@ -1,7 +1,7 @@
-"""Maximisation of any function of the engine's parameters, by Optuna's samplers.
+"""Maximisation of any function of the engine's parameters by Optuna's samplers.
 
-The next trial depends only on the specification and the earlier trials. A file keeps the trials, so that a stopped
-search resumes as if it had not been stopped.
+The next trial depends only on the specification and the earlier trials. A file keeps the trials, so that an interrupted
+search continues as if it had not been interrupted.
 """
 
 from __future__ import annotations
@@ -32,28 +32,30 @@ Objective = Callable[[dict[str, Value]], float]
 
 TRIALS_NAME = "trials.json"
 ANY_LIMITS = Limits(clock_ms=1000)
-"""Search limits with a clock, under which time-management parameters count as effective.
+"""Search limits with a clock, so that time-management parameters count as effective.
 
-The function may measure anything, so they may matter to it.
+The function may measure anything, so these parameters may matter.
 """
 
 
 @dataclass(frozen=True)
 class ObjectiveSpec:
-    """The specification of a search: everything that determines its trials except the function's values."""
+    """Specification of a search: everything that determines its trials, except the function's values."""
 
     game: str
     space: Space
     fixed: tuple[tuple[str, Value], ...]
-    """Parameters that the base's preset or ``set`` gives, with their values; tuned parameters may be among them."""
+    """Parameters with the values that the base's preset or the table ``set`` gives; tuned parameters may be among
+    them."""
     sampler: str
-    """The sampler that suggests trials: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRED_SAMPLERS``."""
+    """Name of the sampler: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRED_SAMPLERS``."""
     startup_trials: int
     """Number of random trials before the samplers TPE and GP use their model."""
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings for the function, by parameter: those of the base, and the tuned ones that have an effect."""
+        """The settings that the function receives, by parameter: those of the base, and the tuned ones that have an
+        effect."""
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:
@@ -78,14 +80,14 @@ class Trial:
     suggested: Mapping[str, Value]
     """Suggested value of every dimension, by name, including values that have no effect."""
     settings: Mapping[str, Value]
-    """The settings passed to the function, by parameter."""
+    """The settings that the function received, by parameter."""
     value: float
     attributes: Mapping[str, Any]
-    """Data that the sampler stores with the trial."""
+    """Data that the sampler stores in the trial."""
 
 
 def read_objective(data: Mapping[str, Any], where: str, game: str) -> ObjectiveSpec:
-    """Validate the specification of a search; ``data`` has the keys of ``OBJECTIVE``, as in a study's file.
+    """Validate the specification of a search. ``data`` has the keys of ``OBJECTIVE``, as in the file of a study.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -167,7 +169,8 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An in-memory Optuna study with the trials ``found``; without trials, the base is queued as the first one."""
+    """An in-memory Optuna study with the trials ``found``. Without any, the base becomes the first trial if the space
+    contains it."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of

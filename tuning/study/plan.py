@@ -1,4 +1,4 @@
-"""The plan of a study's run, and checks that its openings, sampler and engine are usable."""
+"""The plan of a study's run, and checks that the study can use its openings, sampler and engine."""
 
 from __future__ import annotations
 
@@ -54,33 +54,35 @@ from elolab.tuning.study.validation.validation_games import (
 
 KIND, MATCHES_KIND = "tuning", "tuning by matches"
 FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by matches"
-"""Names of the metadata, one for each kind, with the contents and the path of the specification's file; with it, a
-later validation only needs the run's folder.
+"""Keys of the store's metadata that hold content and path of the study's file, for either kind of study.
+
+With this record, a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
-"""Name of the metadata with the number of games of a study by matches, by series."""
+"""Key of the store's metadata with the number of games by series, for a study whose matches a command or function
+plays."""
 
 
 def games_before_validation(store: Store) -> int:
-    """Number of stored games outside validations: those of rounds and playoffs."""
+    """Number of stored games of rounds and playoffs, that is, without validations."""
     return sum(count for series, count in stored_by_series(store).items() if not series.startswith(VALIDATION))
 
 
 def stored_by_series(store: Store) -> Counter[str]:
-    """Number of stored games by series, also of the matches of a command or a function."""
+    """Number of stored games by series. Matches that a command or a function has played count, too."""
     found = Counter(outcome.pairing.series for outcome in store.outcomes())
     return found + Counter(store.metadata(MATCHES_METADATA) or {})
 
 
 @dataclass(frozen=True)
 class GainReach(Reach):
-    """The power of a test of the kind ``gain``."""
+    """Power of a test of the kind ``gain``: what it can detect with its maximum number of pairs."""
 
     gains: tuple[tuple[float, float], ...] = ()
-    """Probabilities, each with the true gain in Elo that is confirmed with it."""
+    """Pairs of a probability and the true gain, in Elo, that the test confirms with this probability."""
 
     def text(self, say: Catalogue) -> str:
-        """One sentence about the power; ``say`` gives the language."""
+        """One or two sentences about the test's power, in the language of ``say``."""
         say = Catalogue("elolab.tuning", say.language)
         gains = say("dry_run.comma").join(
             say("reach.gain", elo=math.ceil(elo), percent=f"{100 * power:.0f}") for power, elo in self.gains
@@ -93,20 +95,20 @@ class GainReach(Reach):
 
 @dataclass(frozen=True)
 class TuningPlan:
-    """A study ready to run."""
+    """A study with its openings, ready to run."""
 
     spec: TuningSpec
     suite: Suite | None
-    """The opening suite; ``None`` for a study by matches, which differ by their seeds."""
+    """The opening suite; ``None`` if a command or function plays the matches, which then differ by their seeds."""
     openings: Sequence[int]
     """Indices, in the opening suite, of the openings for the tuning: the tournament half of the suite."""
     reserved: Sequence[int]
     """Indices, in the opening suite, of the openings for validations: the reserved half of the suite."""
 
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
-        """Stages of the run with their maximum games: the tuning with ``games`` games, then each validation.
+        """Stages of the run with their maximum numbers of games: a tuning of ``games`` games, then each validation.
 
-        ``store`` gives the games already played; ``None`` before the run begins.
+        ``store`` has the games already played; ``None`` before the run begins.
         """
         spec, say = self.spec, console("elolab.tuning")
         stored = stored_by_series(store) if store is not None else {}
@@ -121,7 +123,10 @@ class TuningPlan:
         ))  # fmt: skip
 
     def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
-        """The validations of the run's last recommendation, or of the first one before the run begins."""
+        """The validations of the run's last recommendation; of the first one if the run has not begun.
+
+        ``games`` is the length of the tuning in games.
+        """
         validation, openings = self.spec.validation, len(self.reserved)
         if not validation.is_in_budget:
             return planned_validations(validation, games, openings)
@@ -149,13 +154,17 @@ class TuningPlan:
 
 
 def length_of(kind: str, number: int) -> str:
-    """The TOML text that sets a validation's maximum pairs, with ``{pairs}`` for the number; for ``Reach.length``."""
+    """The key of the file that sets a validation's maximum number of pairs, as TOML text with ``{pairs}`` for the
+    number.
+
+    ``Reach.length`` is such a text.
+    """
     key = "slow_maximum_pairs" if number and kind == NON_REGRESSION else "maximum_pairs"
     return f"[validation] {key} = {{pairs}}"
 
 
 def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: str) -> tuple[Reach, ...]:
-    """The gain that a sequential validation can detect with its maximum pairs; empty for a fixed length.
+    """The gain that a sequential validation can detect with its maximum number of pairs; empty for a fixed length.
 
     ``length`` is the TOML text or option that sets this maximum, with ``{pairs}`` for the number.
     """
@@ -169,7 +178,7 @@ def reach_of_validation(plan: TuningPlan, planned: PlannedValidation, length: st
 
 
 def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
-    """The gains that a test of the kind ``gain`` confirms with its maximum pairs."""
+    """The gains that a validation of the kind ``gain`` confirms with its maximum number of pairs."""
     validation, openings = plan.spec.validation, len(plan.reserved)
     test = validation.gain_test(planned.horizon)
     gains = tuple((power, test.confirmed_gain(power, planned.pairs)) for power in POWERS)
@@ -182,12 +191,12 @@ def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
 
 
 def _playoff(store: Store | None) -> Sequence[int] | None:
-    """The run's record of its playoff (``BudgetSchedule.record_playoff``); ``None`` before it."""
+    """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it; ``None`` before the playoff."""
     return None if store is None else store.metadata(PLAYOFF_METADATA)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:
-    """Read the openings and check the sampler. Raises ``UserError``."""
+    """Read the openings and check the sampler. Raises ``UserError`` if the study cannot use them."""
     from elolab.tuning.study.sampler import check_sampler
 
     check_sampler(spec.sampler, spec.conditions.source)
@@ -210,7 +219,10 @@ def prepare_tuning(spec: TuningSpec) -> TuningPlan:
 
 
 def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePlan:
-    """The stages of the run in ``directory``, with the games that it has already stored."""
+    """The planned games of a study and their estimated cost, for display before the run starts.
+
+    Games that ``directory`` already stores are taken into account.
+    """
     budget = plan.spec.budget
     rough = plan.spec.limit_shares.game_seconds
     with ExitStack() as resources:
@@ -231,7 +243,7 @@ def plan_of_run(plan: TuningPlan, directory: Path, concurrency: int) -> StagePla
 def check_engine(spec: TuningSpec, stream: TextIO) -> None:
     """Start an external engine and check that it accepts the ends of all ranges and every choice.
 
-    Raises ``UserError`` otherwise; warnings go to ``stream``.
+    Raises ``UserError`` otherwise. Warnings go to ``stream``.
     """
     if spec.engine is None:
         return
@@ -245,7 +257,7 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The run's purpose; a resumed run may change only the keys ``LENGTHS`` and keys without effect."""
+    """The run's identity and checks. A resumed run may change only the keys ``LENGTHS`` and keys without effect."""
     spec = plan.spec
     source = spec.conditions.source
     if plan.suite is None:

@@ -1,8 +1,8 @@
 """The playoff: the last tenth of a study's games, which decides between the model's maximum and the base.
 
-The response model alone extrapolates badly if ranges are far too wide, and the set it rates highest is partly lucky. So
-that set plays the base again, and these games update the model's belief about the difference. By simulation they reduce
-the bias of the stated gain (``benchmarks/tuning``).
+The response model alone extrapolates badly if ranges are far too wide, and its best set of values is partly lucky. So
+that set plays against the base, and these games update what the model expects of the difference. In simulations the
+playoff reduces the bias of the reported gain (``benchmarks/tuning``).
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from elolab.tuning.study.model.response import Array, ResponseModel
 from elolab.tuning.study.space import Values
 
 SHARE = 0.1
-"""The playoff's share of the budget's games."""
+"""The playoff's share of the games of a budget."""
 INTERVAL_90 = NormalDist().inv_cdf(0.95)
-"""Half-width of a 90 % interval in standard deviations: 1.645."""
+"""Half width of a 90 % interval in standard deviations: 1.645."""
 MAX_GAIN = 800.0
-"""Largest absolute gain, in Elo, that a decision considers; games hardly distinguish larger ones."""
+"""Largest absolute gain, in Elo, that a decision considers; games hardly distinguish larger gains."""
 GRID_POINTS = 4001
 
 
 @dataclass(frozen=True)
 class Decision:
-    """The recommendation from a study's games."""
+    """The recommendation that follows from a study's games."""
 
     values: Values
-    """The model's maximum, or the base."""
+    """The recommended values: the model's maximum, or the base."""
     is_base: bool
     gain: float
-    """Expected Elo relative to the base; 0 for the base."""
+    """Expected Elo relative to the base; 0 if the base is recommended."""
     deviation: float
     """Standard deviation of ``gain``, in Elo."""
     believed: float
@@ -45,16 +45,15 @@ class Decision:
     score: float = 0.5
     """Mean score of the model's maximum in the playoff, 0 to 1."""
     left: tuple[float, float, float] | None = None
-    """Gain that may remain if the base is recommended: expected Elo of the best other set, and its 90 % interval.
+    """Gain that another set of values may still offer if the base is recommended: expected Elo of the best one, and the
+    bounds of its 90 % interval.
 
     ``None`` if another set is recommended.
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
-        """Lower and upper bound of the gain, in Elo: ``gain`` minus and plus ``deviations`` standard deviations.
-
-        The default is a 90 % interval.
-        """
+        """Bounds of the gain, in Elo: ``gain`` minus and plus ``deviations`` standard deviations, by default a 90 %
+        interval."""
         return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
 
@@ -64,7 +63,7 @@ def decide(
 ) -> Decision:  # fmt: skip
     """Choose between the model's maximum ``best`` and the base values, given the maximum's mean score in the playoff.
 
-    The model's belief about their difference is a normal prior, which the playoff's games update. The values with the
+    The model's estimate of their difference is a normal prior, which the playoff's games update. The values with the
     smaller expected loss are recommended: the maximum if its expected gain is above 0, otherwise the base values. If
     the base values are the model's maximum, the remaining gain is estimated within ``region``, in model coordinates.
     """
@@ -84,10 +83,10 @@ def decide(
 
 
 def updated(believed: float, deviation: float, weight: float, score: float) -> tuple[float, float]:
-    """Mean and standard deviation of a gain, in Elo, after games with a mean score.
+    """Posterior mean and standard deviation of a gain, in Elo, after games with the mean score ``score``.
 
-    Before the games it is normal around ``believed``, cut off at ``MAX_GAIN``. ``weight`` is the number of game pairs
-    over the dispersion of their scores.
+    The prior is normal, with mean ``believed`` and standard deviation ``deviation``, truncated at ``MAX_GAIN``.
+    ``weight`` is the number of game pairs divided by the dispersion of their scores.
     """
     reach = max(8 * deviation, 1e-9)
     low, high = (min(max(believed + way * reach, -MAX_GAIN), MAX_GAIN) for way in (-1, 1))

@@ -1,4 +1,4 @@
-"""The result of a study, and of each of its rounds."""
+"""Results of a study and of its rounds."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 STUDY_NAME = "study.sqlite"
-"""Name of the file with Optuna's study in a run's folder."""
+"""Name of the file, in a run's folder, that holds Optuna's study."""
 DEVIATION_ATTRIBUTE = "deviation"
-"""Name of the Optuna trial attribute that stores ``RoundEnd.deviation``."""
+"""Name of the Optuna trial attribute that holds ``RoundEnd.deviation``."""
 
 
 @dataclass(frozen=True)
 class RoundResult:
-    """A finished round."""
+    """A finished round of a study."""
 
     number: int
     values: Values
-    """The set at the centre of the round's settings pairs; for samplers other than ``duel``, the trial's set."""
+    """The set of values at the centre of the round; for samplers other than ``duel``, the trial's set."""
     results: tuple[tuple[SettingsPair, Pentanomial], ...]
     elo: float | None = None
-    """``RoundEnd.elo`` as recorded in storage; ``None`` before the end of the round is recorded."""
+    """``RoundEnd.elo`` as stored; ``None`` until the end of the round is recorded."""
     deviation: float | None = None
-    """``RoundEnd.deviation`` as recorded in storage; ``None`` before the end of the round is recorded."""
+    """``RoundEnd.deviation`` as stored; ``None`` until the end of the round is recorded."""
 
     @property
     def counts(self) -> Pentanomial:
-        """Outcomes of all game pairs of the round, from the view of each settings pair's first set."""
+        """Outcomes of all game pairs of the round, from the view of the first set of values in each settings pair."""
         return sum((counts for _, counts in self.results), Pentanomial((0, 0, 0, 0, 0)))
 
 
 @dataclass(frozen=True)
 class RoundEnd:
-    """The state of a study at the end of a round."""
+    """The state of a study when a round ends."""
 
     number: int
     values: Values
-    """The set at the centre of the round's settings pairs; for samplers other than ``duel``, the trial's set."""
+    """The set of values at the centre of the round; for samplers other than ``duel``, the trial's set."""
     counts: Pentanomial
-    """Outcomes of the round's game pairs, from the view of each settings pair's first set."""
+    """Outcomes of the round's game pairs, from the view of the first set of values in each settings pair."""
     elo: float
     """Elo of ``values`` relative to the base, by the model after the round; for a trial, its observed Elo.
 
@@ -67,7 +67,7 @@ class RoundEnd:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """The result of a study's run."""
+    """The result of a tuning study, finished or not."""
 
     spec: TuningSpec
     directory: Path
@@ -91,40 +91,42 @@ class StudyResult:
     planned: int = 0
     """Planned maximum number of games of the rounds and the playoff."""
     study_games: int = 0
-    """Number of stored games of the rounds and the playoff."""
+    """Number of stored games of rounds and playoff."""
     games_before_validation: int = 0
-    """Number of stored games outside validations, including playoffs of earlier recommendations."""
+    """Number of stored games outside validations; playoffs of earlier recommendations count, too."""
     further: tuple[Verdict, ...] = ()
-    """Verdicts of the validations that ``validate_again`` has played on this recommendation."""
+    """Verdicts of the further validations of this recommendation, which ``validate_again`` has played."""
     digest: str = ""
     """Digest of all stored games; equal digests mean equal games."""
     engine: str = ""
     """Identity of the engine or engines that played (``arena.run.engines_of``)."""
     faults: tuple[FaultCount, ...] = ()
-    """Counts of the faults by which players forfeited games."""
+    """Number of games forfeited by faults, per player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
-    """Processor seconds of the thread that schedules and records games; ``None`` if the result was only read."""
+    """Processor seconds of the thread that schedules and records games; ``None`` if the result was read from a
+    folder."""
     games_seconds: float | None = None
-    """Processor seconds of all other threads, which play the built-in engine's games."""
+    """Processor seconds of all other threads, which play the built-in engine's games; ``None`` if read from a
+    folder."""
 
     @property
     def recommended(self) -> dict[str, Value]:
-        """The recommended values by name."""
+        """The recommended values, by name."""
         assert self.decision is not None
         return dict(zip(self.spec.space.names, self.decision.values, strict=True))
 
     @property
     def confirmed(self) -> bool:
-        """Whether the study has ended and its recommendation passed every validation."""
+        """Whether the study has ended and its recommendation has passed every validation."""
         return not self.interrupted and bool(self.verdicts) and all(verdict.passed for verdict in self.verdicts)
 
     @property
     def exit_code(self) -> int:
         """Exit code of the command: 0 if a gain was confirmed, 3 if not, 130 after an interruption.
 
-        It is 1 while other workers are still playing, and if a gain was confirmed but players forfeited games by
-        faults.
+        It is 1 while other workers are still playing. It is also 1 if a gain was confirmed but players forfeited games
+        by faults.
         """
         if self.interrupted:
             return 130

@@ -1,12 +1,13 @@
 """A hill: Elo as a function of a set of values, with one maximum over the ranges and an effect of every choice.
 
-The module defines the hill's terms (the model's coefficients), their prior, and the derivatives of Elo by the terms.
+The module defines the hill's terms (the model's coefficients), their prior, and the derivatives of Elo with respect to
+the terms.
 
-Far below its summit a hill levels off: settings that lose nearly every game cannot lose many more. Otherwise the few
-results from far down would make all slopes too gentle, because each of their small scores weighs heavily.
+Far below its summit a hill levels off, because settings that lose nearly every game cannot lose many more. Without
+this, the few results from far below would make all slopes too gentle: each of their small scores has a large weight.
 
-With two hills, Elo at every point is that of the higher one, so that there are two summits and a valley. The hills
-share interactions. Each hill has its own maximum, curvatures and height.
+A model with two hills has the Elo of the higher hill at every point, so that there are two summits and a valley. The
+hills share interactions. Each hill has its own maximum, curvatures and height.
 """
 
 from __future__ import annotations
@@ -29,14 +30,15 @@ NEAR_BASE_DEVIATION = 0.05
 It applies in the model with a maximum near the base.
 """
 MAX_INTERACTING = 16
-"""Maximum number of ranges that interact, the steepest ones: little Elo depends on the interactions of the others."""
+"""Maximum number of ranges that interact: those with the largest curvatures. The interactions of other ranges change
+Elo only a little."""
 LOG_CURVATURE = math.log(400.0)
-"""Prior mean of the logarithm of the curvatures, which are in Elo over range squared."""
+"""Prior mean of the logarithm of the curvatures. A curvature is in Elo per squared range."""
 COMMON_DEVIATION, OWN_DEVIATION = 1.0, 1.0
 """Prior standard deviations of the log curvatures: of their common mean, and of each one around that mean."""
 MIN_LOG_CURVATURE, MAX_LOG_CURVATURE = LOG_CURVATURE - 6.0, LOG_CURVATURE + 4.0
 INTERACTION_DEVIATION = 0.15
-"""Prior standard deviation of an interaction: the mixed derivative over the geometric mean of both curvatures."""
+"""Prior standard deviation of an interaction: the mixed derivative divided by the geometric mean of both curvatures."""
 LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION = math.log(1000.0), 1.0
 """Prior mean and standard deviation of the logarithm of the largest loss.
 
@@ -50,25 +52,27 @@ MOVEMENT_DEVIATION = 0.05
 SHRINKAGE_DEVIATION = 0.2
 """Prior standard deviation of the log factor by which Elo shrinks or grows when the search limit grows e-fold."""
 HEIGHT_DEVIATION = 20.0
-"""Prior standard deviation of the height difference between two summits, in Elo."""
+"""Prior standard deviation of the difference in height between two summits, in Elo."""
 CONTRAST_DEVIATION = 0.4
 """Prior standard deviation of the log ratio of two hills' curvatures in one dimension."""
 VALLEY_WIDTH = 6.0
-"""Width of the smooth transition between two hills, in Elo: the valley is rounded where their Elo differs by less."""
+"""Width of the smooth transition between two hills, in Elo. Where their Elo differs by less, the valley is rounded."""
 NO_SUMMIT = -1e6
-"""Height that stands for a missing second summit, in Elo."""
+"""Height, in Elo, of a second summit that does not exist."""
 
 
 class Hill:
     """Elo as a function of a set of values, and the positions of the model's terms in one vector.
 
-    The terms are maxima, logarithms of curvatures, interactions, the logarithm of the largest loss, and effects of
-    choices. Two hills have further terms: the second hill's maxima; the log ratios of the first hill's curvatures to
-    the second's; the second hill's height over the first. The logarithms of curvatures are then means of both hills.
+    The terms are coordinates of the maximum, logarithms of curvatures, interactions, the logarithm of the largest loss,
+    and effects of choices. Two hills have further terms: the second hill's maximum; the log ratios of the first hill's
+    curvatures to the second's; the second hill's height over the first. The logarithms of curvatures are then means of
+    both hills.
     """
 
     def __init__(self, space: Space, interacting: Sequence[int] | None = None, *, is_double: bool = False) -> None:
-        """``interacting`` are the indices of the ranges that interact, among all ranges; by default all do."""
+        """Make a hill over ``space``. ``interacting`` has the indices of the ranges that interact; by default all
+        ranges do."""
         self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
@@ -90,10 +94,10 @@ class Hill:
         self.height = end + 2 * count
         self.terms = self.height + 1 if is_double else end
         self.at_target: Hill = self
-        """The hill at the limit to tune for, whose terms are the first ones of this hill."""
+        """The hill at the target limit. Its terms are the first terms of this hill."""
 
     def effects_of(self, place: int) -> slice:
-        """The slice, within the effects, of the choices of dimension ``place``."""
+        """Slice of the vector of effects that belongs to the choices of dimension ``place``."""
         before = self.choices.index(place)
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
@@ -119,7 +123,8 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """Matrix of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives beside it.
+        """Hessian matrix of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives
+        elsewhere.
 
         ``second`` selects the second hill.
         """
@@ -136,20 +141,21 @@ class Hill:
         return np.asarray(terms[..., self.curvatures] + (-contrasts if second else contrasts), float)
 
     def indicators(self, points: Array) -> Array:
-        """Matrix of shape (points, effects): 1 if the point has the choice to which the effect belongs, otherwise 0."""
+        """Matrix of shape (points, effects): 1 if the point has the choice that the effect belongs to, otherwise 0."""
         columns = [
             points[:, place, None] == np.arange(size) for place, size in zip(self.choices, self.sizes, strict=True)
         ]
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points (rows of coordinates) by these terms, shape (points,)."""
+        """Elo of the points under these terms, shape (points,). Each row of ``points`` holds the coordinates of a
+        point."""
         _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, shape (points,), and its derivatives by every term, shape (points, terms)."""
+        """Elo of the points, shape (points,), and its derivatives with respect to every term, shape (points, terms)."""
         roots = np.exp(self._log_curvatures_of_both(terms) / 2)
         apart, lost, pull = self._below_summits(terms, points)
         indicators = self.indicators(points)
@@ -169,9 +175,11 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
-        """The points' distances from each maximum, the Elo lost there without levelling off, and its derivatives.
+        """Distances of the points from each maximum, the Elo lost there before levelling off, and the derivatives of
+        that Elo.
 
-        The Elo lost has the shape (hills, points); the others also have an axis of ranges. Choices are ignored.
+        The Elo has the shape (hills, points); distances and derivatives have a further axis of ranges. Choices are
+        ignored.
         """
         maxima, hessians = terms[None, self.maxima], self.hessians(terms)[None]
         if self.is_double:
@@ -186,11 +194,11 @@ class Hill:
         return np.array([[0.0], [terms[self.height]]]) if self.is_double else np.zeros((1, 1))
 
     def _log_curvatures_of_both(self, terms: Array) -> Array:
-        """Logarithms of the curvatures of every hill, shape (hills, ranges)."""
+        """Logarithms of the curvatures of all hills, shape (hills, ranges)."""
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
-        """Terms of the same model in which first and second hill have changed places."""
+        """The terms of an equivalent model in which the two hills have changed places."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
             terms[..., self.second_maxima],
@@ -201,7 +209,7 @@ class Hill:
 
 
 class HillOverLimits(Hill):
-    """A hill for results at several limits: maxima move and Elo shrinks with the logarithm of the limit.
+    """A hill for results at several search limits: maxima move and Elo shrinks with the logarithm of the limit.
 
     The first terms are the terms of ``Hill`` at the target limit; the further terms have no effect there.
     """
@@ -209,9 +217,9 @@ class HillOverLimits(Hill):
     def __init__(
         self, space: Space, log_limits: Array, interacting: Sequence[int] | None = None, *, is_double: bool = False
     ) -> None:
-        """Make a hill for the points with these limits: ``elo_with_slopes`` expects exactly these points.
+        """Make a hill for points with given limits; ``elo_with_slopes`` must receive exactly these points.
 
-        ``log_limits`` contains the natural logarithm of each point's search limit over the target limit, shape
+        ``log_limits`` contains the natural logarithm of each point's search limit divided by the target limit, shape
         (points,).
         """
         super().__init__(space, interacting, is_double=is_double)
@@ -221,7 +229,7 @@ class HillOverLimits(Hill):
         self.terms += self.count + 1
 
     def prior(self, *, is_near_base: bool = False) -> tuple[Array, Array]:
-        """Mean vector and precision matrix of the prior of all terms."""
+        """Mean vector and precision matrix (inverse covariance) of the prior of all terms."""
         mean, precision = self.at_target.prior(is_near_base=is_near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
@@ -233,7 +241,8 @@ class HillOverLimits(Hill):
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points at their search limits, and its derivatives by every term, shape (points, terms)."""
+        """Elo of the points at their search limits, and its derivatives with respect to every term, shape (points,
+        terms)."""
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)
@@ -244,7 +253,8 @@ class HillOverLimits(Hill):
 
 
 def _highest(elo: Array) -> Array:
-    """Smooth maximum of both hills' Elo at every point, shape (points,); ``elo`` has the shape (hills, points)."""
+    """Smooth maximum of the Elo of both hills at every point, shape (points,); ``elo`` has the shape (hills,
+    points)."""
     if len(elo) == 1:
         return np.asarray(elo[0], float)
     apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH
@@ -252,10 +262,10 @@ def _highest(elo: Array) -> Array:
 
 
 def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
-    """Elo lost on a hill that levels off, and its derivatives by ``lost`` and by ``log_largest``.
+    """Elo lost on a hill that levels off, and its derivatives with respect to ``lost`` and ``log_largest``.
 
-    ``lost`` is the Elo lost without levelling off. With the largest loss M the result is
-    lost / sqrt(1 + (lost / M) ** 2): about ``lost`` near the summit, and about M far from it.
+    ``lost`` is the Elo lost without levelling off. With the largest loss M the result is lost / sqrt(1 + (lost / M) **
+    2): about ``lost`` near the summit, and about M far from it.
     """
     squared = (lost * np.exp(-log_largest)) ** 2
     by_loss = (1 + squared) ** -1.5
@@ -263,7 +273,7 @@ def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array,
 
 
 def bounded(hill: Hill, terms: Array) -> Array:
-    """The terms, with curvatures and the largest loss clipped to their bounds."""
+    """A copy of the terms in which curvatures and the largest loss are clipped to their bounds."""
     bounded = terms.copy()
     bounded[..., hill.curvatures] = np.clip(terms[..., hill.curvatures], MIN_LOG_CURVATURE, MAX_LOG_CURVATURE)
     bounded[..., hill.largest_loss] = np.clip(terms[..., hill.largest_loss], MIN_LOG_LARGEST_LOSS, MAX_LOG_LARGEST_LOSS)

@@ -1,4 +1,4 @@
-"""The importance of each parameter, by a response model."""
+"""Importance of each parameter, computed from a response model."""
 
 from __future__ import annotations
 
@@ -22,21 +22,22 @@ IMPORTANCE_POINTS = 1000
 """Number of sampled sets over which importance is computed."""
 IMPORTANCE_SLICES = 20
 SLICE_POINTS = 60
-"""Number of values of a range at which the model is shown."""
+"""Number of values of a range at which reports evaluate the model."""
 KNOWN_DEVIATIONS = NormalDist().inv_cdf(0.95)
-"""Standard deviations by which a loss must differ from 0 to be known with 95 % probability."""
+"""Number of standard deviations from 0 at which a loss is known with 95 % probability."""
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
-"""Sample size, trees and tree depth of Optuna's evaluator; its defaults on all points take most of a minute."""
+"""Sample size, number of trees and tree depth for Optuna's evaluator. With its defaults it would take most of a
+minute."""
 
 
 @one_thread()
 def importances(model: ResponseModel, region: tuple[Array, Array]) -> dict[str, float]:
-    """Each parameter's share of the variance of the model's Elo over a region, by functional ANOVA, largest first.
+    """Each parameter's share of the variance of the model's Elo over a region (functional ANOVA), largest first.
 
     ``region`` is the pair of lower and upper bounds of the coordinates.
 
-    With scikit-learn installed, Optuna's fANOVA evaluator estimates it from a sample of the model's predictions.
-    Otherwise a share is the variance of the parameter's main effect in that sample.
+    With scikit-learn installed, Optuna's fANOVA evaluator estimates the shares from a sample of the model's
+    predictions. Otherwise a share is the variance of the parameter's main effect in that sample.
     """
     space = model.space
     generator = np.random.Generator(np.random.PCG64(0))
@@ -100,24 +101,26 @@ def _forest_shares(space: Space, sets: Sequence[Values], elo: Array) -> dict[str
 
 @dataclass(frozen=True)
 class Knowledge:
-    """A model's knowledge about one parameter, if the others have the recommended values."""
+    """Knowledge that a model has about one parameter, with all others at their recommended values."""
 
     name: str
     possible: tuple[Value, ...]
-    """Values that may be as good as the recommended one, or better: their loss is not known to be above 0."""
+    """Values that may be as good as the recommended one: their loss is not known to be above 0."""
     worst: Value
     """The value with the largest expected loss."""
     loss: float
-    """Expected Elo of the recommended value minus that of ``worst``; ``deviation`` is its standard deviation."""
+    """Expected Elo of the recommended value minus that of ``worst``. ``deviation`` is the standard deviation of this
+    loss."""
     deviation: float
     games: float
-    """Number of games, those played included, after which this loss would be known; infinite without a loss."""
+    """Total number of games after which the loss would be known; infinite if there is no loss."""
 
 
 def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]:
-    """Knowledge about each parameter around the set ``best``, by the model of ``games`` games.
+    """Knowledge about each parameter around the set of values ``best``; ``games`` is the number of games behind the
+    model.
 
-    Deviations are taken to fall with the square root of the number of games.
+    Standard deviations are assumed to fall with the square root of the number of games.
     """
     found = []
     for place, dimension in enumerate(model.space.dimensions):
@@ -134,7 +137,7 @@ def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]
 
 
 def values_along(dimension: Dimension) -> list[Any]:
-    """Values of a dimension from end to end, at most ``SLICE_POINTS`` or a few more; all choices."""
+    """Values of a dimension from end to end, about ``SLICE_POINTS`` at most; all values of a list of choices."""
     if dimension.choices:
         return list(dimension.choices)
     if not dimension.is_whole:

@@ -1,8 +1,8 @@
 """Linear algebra in one thread, so that results are equal to the last bit on any number of processors.
 
-OpenBLAS, which numpy's packages contain, divides large products and factorizations among as many threads as there are
-processors. This changes the order of the sums. The last bits of a fit can decide which settings are compared, so a
-study would play other games on another machine. Waiting threads also take processor time from games.
+OpenBLAS, which numpy's packages contain, divides large products and factorizations among one thread per processor. This
+changes the order of the sums. The last bits of a fit can decide which settings are compared, so a study would play
+other games on another machine. Waiting threads also take processor time from games.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 SYMBOL = "scipy_openblas_{}_num_threads64_"
-"""Name of the OpenBLAS function in numpy's packages that gets or sets the number of threads: ``{}`` is get or set."""
+"""Name of the OpenBLAS function that gets or sets the number of threads; ``{}`` stands for ``get`` or ``set``."""
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Limit OpenBLAS to one thread, as a context manager or decorator; no effect with other libraries."""
+    """Limit OpenBLAS to one thread, as a context manager or decorator; other libraries are not affected."""
     library = openblas()
     before = 1 if library is None else getattr(library, SYMBOL.format("get"))()
     if library is None or before == 1:

@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 
 SWEEPS = 20
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
-"""Maximum number of sampled sets for the estimate of the remaining gain, and maximum total number of their coordinates.
-"""
+"""Largest number of sets of values sampled to estimate the remaining gain, and largest total number of their
+coordinates."""
 ELO_DIGITS = 6
 """Decimal places to which Elo is rounded before sets are compared."""
 MAX_CANDIDATES = 41
@@ -28,7 +28,7 @@ MAX_CANDIDATES = 41
 
 @one_thread()
 def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[Values]) -> Values:
-    """The set with the highest Elo by the most probable model, within ``region``; all choices are allowed.
+    """The set of values with the highest Elo under the most probable model, within ``region``; all choices are allowed.
 
     ``region`` is the pair of lower and upper bounds of the coordinates. The search starts from each of ``starts`` and
     improves one dimension at a time until no change helps. If two hills are possible but less probable than one, both
@@ -49,11 +49,11 @@ def maximum(model: ResponseModel, region: tuple[Array, Array], starts: Sequence[
 def _weighed(
     model: ResponseModel, region: tuple[Array, Array], candidates: Sequence[Sequence[Value]], best: Values
 ) -> Values:
-    """Choose between ``best``, the maximum of one hill, and both summits of the model with two hills.
+    """Choose between ``best``, the maximum of one hill, and the two summits of the model with two hills.
 
     The choice has the highest Elo averaged over both models, weighted with their probabilities. A set between two
-    summits may be the best for one hill and bad for two hills, while the summits are good for both. Without two hills,
-    or if they are the more probable model, ``best`` is returned.
+    summits may be the best for one hill and bad for two hills, while the summits are good for both. If there is no
+    model with two hills, or if it is the more probable one, ``best`` is returned.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:
@@ -70,7 +70,7 @@ def expected_remaining_gain(model: ResponseModel, region: tuple[Array, Array], b
 
 @one_thread()
 def remaining_gains(model: ResponseModel, region: tuple[Array, Array], best: Values) -> Array:
-    """Elo of the best set in ``region`` minus Elo of ``best``, by every draw of the posterior; shape (draws,).
+    """Elo of the best set of values in ``region`` minus Elo of ``best``, for every posterior draw; shape (draws,).
 
     Gains are at least 0. The region is sampled with a fixed seed, so that equal models give equal numbers.
     """
@@ -114,7 +114,7 @@ def _climb(model: ResponseModel, candidates: Sequence[Sequence[Value]], start: V
 
 
 def combinations(space: Space, most: int) -> list[Values]:
-    """One set for every combination of choices, with the base's values in ranges.
+    """One set of values for every combination of choices; its ranges have the base's values.
 
     If there are more than ``most`` combinations, the base is the only set.
     """

@@ -1,4 +1,4 @@
-"""The observations of a study: a row for every match result between two sets."""
+"""The observations of a study: one row for each match between two sets of values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from elolab.tuning.study.space import Space, Values
 Array = NDArray[np.float64]
 
 TRUST_QUANTILE = 0.02
-"""Quantile of the sampled coordinates at which the trust region begins; it ends at 1 minus this quantile."""
+"""Quantile of the sampled coordinates at which the trust region begins. It ends at 1 minus this quantile."""
 
 
 class Observations:
-    """Every result of a study as rows: two sets, the number of their game pairs, and the first set's mean score."""
+    """All results of a study as rows: two sets of values, their number of game pairs, and the first set's mean
+    score."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -39,9 +40,10 @@ class Observations:
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a match result, from the view of ``first``; ignore it without game pairs or if both sets are equal.
+        """Add a match result, from the view of ``first``. It is ignored if it has no game pairs or if both sets are
+        equal.
 
-        ``log_limit`` is the natural logarithm of the search limit over the target limit.
+        ``log_limit`` is the natural logarithm of the search limit divided by the target limit.
         """
         if counts.pairs and first != second:
             score = sum(place * count for place, count in enumerate(counts.counts)) / (4 * counts.pairs)
@@ -56,7 +58,8 @@ class Observations:
         self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Four arrays: coordinates of the first sets, and of the second sets; numbers of game pairs; mean scores.
+        """Four arrays: coordinates of the first sets of values, and of the second sets; numbers of game pairs; mean
+        scores.
 
         The first two have the shape (results, dimensions), the others the shape (results,).
         """

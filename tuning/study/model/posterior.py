@@ -1,4 +1,4 @@
-"""Fit of the response model: the most probable one or two hills, and posterior draws for the uncertainty."""
+"""Fit of the response model: the most probable model with one or two hills, and posterior draws for its uncertainty."""
 
 from __future__ import annotations
 
@@ -25,40 +25,42 @@ from elolab.tuning.study.space import Space
 Array = NDArray[np.float64]
 
 NEAR_BASE_ODDS = 1 / 8
-"""Prior odds that the maximum lies near the base."""
+"""Prior odds of the model in which the maximum lies near the base."""
 SECOND_SUMMIT_ODDS = 1 / 2
-"""Prior odds of two hills."""
+"""Prior odds of the model with two hills."""
 PAIRS_OF_TWO_HILLS = 600
-"""Minimum number of game pairs for a model with two hills; fewer pairs are better spent near one hill's best set."""
+"""Minimum number of game pairs for a model with two hills. With fewer pairs, games are better spent on one hill."""
 PAIRS_PER_RANGE = 100
-"""Minimum number of game pairs for each range for a model with two hills."""
+"""Minimum number of game pairs per range for a model with two hills."""
 SCREENED = 200
 """Number of starting points that the search for two hills evaluates."""
 SEARCHED = 300
-"""Maximum number of results that the search for two hills uses, except in its last steps."""
+"""Maximum number of results that the search for two hills uses before its last stage."""
 CLIMBS = ((12, 3), (4, 8))
-"""Stages of the search for two hills: how many of the best starts to continue from, and by how many steps."""
+"""Stages of the search for two hills. Each has the number of best starts to continue from, and the number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
-"""Last stage of the search: number of starts, and steps with all results, before the best start is fully optimised."""
+"""Last stage of the search: number of starts, and number of steps with all results. The best start is then optimised
+fully."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""The search for two hills starts from one hill's curvatures times a random one of these factors, as logarithms."""
+"""Logarithms of two factors on one hill's curvatures. A start of the search for two hills uses one of them at
+random."""
 TYPICAL_DISPERSION = 0.3
-"""Prior dispersion: the variance of a pair's score over p (1 - p), with p the expected score.
+"""Prior dispersion: the variance of a pair's score divided by p (1 - p), with p the expected score.
 
-It is 1 for single games without draws.
+It would be 1 for single games without draws.
 """
 DISPERSION_WEIGHT = 50.0
-"""Weight of the prior dispersion, as a number of results."""
+"""Weight of the prior dispersion, expressed as a number of results."""
 DRAWS = 256
-"""Number of draws from the posterior; even, because every draw has a mirror image about the mode."""
+"""Number of posterior draws. It is even, because every draw has a mirror image about the mode."""
 LAST_SPREAD = 1.4
-"""Factor on the spread of the draws in a study's last model; it allows for errors in the assumed shape of the hill.
+"""Factor on the spread of the draws in a study's last model. It allows for errors in the assumed shape of the hill.
 
 In simulations 90 % intervals then contain the true gain in about 90 % of studies.
 """
 MAX_STEPS = 60
 MIN_GAIN = 1e-3
-"""Increase of the log posterior in one step below which the search for the mode ends."""
+"""The search for the mode ends when a step increases the log posterior by less than this."""
 FIRST_DAMPING, MIN_DAMPING, MAX_DAMPING = 1.0, 1e-6, 1e6
 """Levenberg-Marquardt damping of the steps: first, smallest and largest value."""
 MAX_LOGIT = 20.0
@@ -66,18 +68,18 @@ MAX_LOGIT = 20.0
 
 @dataclass(frozen=True)
 class ObservedResults:
-    """Results of matches between two sets, as arrays with one entry per result."""
+    """Results of matches between two sets of values, as arrays with one entry per result."""
 
     points: Array
-    """Coordinates of every result's first set, then of every second one, shape (2 * results, dimensions)."""
+    """Coordinates of the first set of every result, then of every second set, shape (2 * results, dimensions)."""
     pairs: Array
     scores: Array
-    """Mean score of each result's first set, 0 to 1."""
+    """Mean score of each result's first set of values, 0 to 1."""
     log_limits: Array
     """Natural logarithm of each result's search limit relative to the target limit."""
 
     def every(self, step: int) -> ObservedResults:
-        """Every ``step``-th result, beginning with the first."""
+        """A subset of the results: every ``step``-th one, beginning with the first."""
         points = np.concatenate([half[::step] for half in np.split(self.points, 2)])
         return ObservedResults(points, self.pairs[::step], self.scores[::step], self.log_limits[::step])
 
@@ -90,18 +92,18 @@ class ObservedResults:
 
 @dataclass(frozen=True)
 class Mode:
-    """The mode of the posterior: the most probable terms."""
+    """The mode of the posterior, that is, the most probable terms."""
 
     terms: Array
     information: Array
     """Negated second derivatives of the log posterior at the mode, shape (terms, terms)."""
     expected: Array
-    """Expected score of the first of the two sets of values in every result, 0 to 1."""
+    """Expected score of the first set of values in every result, 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """The posterior of a hill's terms: a normal prior and the likelihood of the results."""
+    """The posterior of a hill's terms, from a normal prior and the likelihood of the results."""
 
     results: ObservedResults
     hill: Hill
@@ -109,10 +111,10 @@ class Posterior:
     precision: Array
     """Inverse covariance of the prior."""
     dispersion: float
-    """Variance of a pair's score over p (1 - p), with p the expected score."""
+    """Variance of a pair's score divided by p (1 - p), with p the expected score."""
 
     def mode(self, terms: Array, steps: int = MAX_STEPS) -> Mode:
-        """The mode, by damped Gauss-Newton steps from ``terms``."""
+        """Find the mode by damped Gauss-Newton steps that start at ``terms``."""
         damping, scores = FIRST_DAMPING, self.results.scores
         expected, slopes = self._expected_with_slopes(terms)
         value = self.log_density(terms, expected)
@@ -137,7 +139,7 @@ class Posterior:
         return Mode(terms, self._information(expected, slopes), expected)
 
     def expected(self, terms: Array) -> Array:
-        """Expected score of the first of the two sets of values in every result, 0 to 1."""
+        """Expected score of the first set of values in every result, 0 to 1."""
         return self._score(self.hill.elo(terms, self.results.points))
 
     def log_density(self, terms: Array, expected: Array) -> float:
@@ -152,7 +154,7 @@ class Posterior:
         return self.log_density(mode.terms, mode.expected) + float(volumes) / 2
 
     def draws(self, mode: Mode, spread: float = 1.0) -> Array:
-        """Draws of the terms, each followed by its mirror image, shape (draws, terms).
+        """Posterior draws of the terms, each followed by its mirror image about the mode, shape (draws, terms).
 
         ``spread`` multiplies their distance from the mode.
         """
@@ -163,7 +165,8 @@ class Posterior:
         return bounded(self.hill, mode.terms + spread * np.linalg.solve(root, mirrored.T).T)
 
     def best_starts(self, starts: Array) -> Array:
-        """The best terms after the first stages of the search (``CLIMBS``) from many starting points."""
+        """The best terms after all but the last stage of the search (``CLIMBS``); ``starts`` are many starting
+        points."""
         values = np.array([self.log_density(start, self.expected(start)) for start in starts])
         for count, steps in CLIMBS:
             climbed = [self.mode(starts[place], steps) for place in np.argsort(-values, kind="stable")[:count]]
@@ -172,7 +175,8 @@ class Posterior:
         return np.asarray(starts[np.argsort(-values, kind="stable")[:LAST_CLIMBS]], float)
 
     def _expected_with_slopes(self, terms: Array) -> tuple[Array, Array]:
-        """Expected score of every result, and the derivatives of its logit by every term, shape (results, terms)."""
+        """Expected score of every result, and the derivatives of its logit with respect to every term, shape (results,
+        terms)."""
         elo, slopes = self.hill.elo_with_slopes(terms, self.results.points)
         count = len(self.results.pairs)
         return self._score(elo), (slopes[:count] - slopes[count:]) / NATURAL_TO_ELO
@@ -189,17 +193,17 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Explanation:
-    """One of several candidate models of the results: a hill with its mode and probability."""
+    """A candidate model of the results: a hill with its posterior, mode and probability."""
 
     posterior: Posterior
     mode: Mode
     log_odds: float
-    """Logarithm of the model's probability, up to a constant common to all candidates."""
+    """Logarithm of the model's probability, up to a constant that all candidates share."""
 
     def drawn(self, spread: float, *, is_double: bool) -> Array:
         """Draws of the terms for ``ResponseModel``, shape (draws, terms).
 
-        With ``is_double``, a single hill gets the terms of a second hill at the height ``NO_SUMMIT``.
+        With ``is_double``, a single hill gets the terms of a second hill, with the height ``NO_SUMMIT``.
         """
         hill = self.posterior.hill
         terms = self.posterior.draws(self.mode, spread)[:, : hill.at_target.terms]
@@ -227,7 +231,10 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
 
 
 def _single_hill(space: Space, results: ObservedResults) -> Explanation:
-    """The most probable single hill; a hill without interactions says which ranges may have some."""
+    """The most probable model with a single hill.
+
+    A first fit without interactions finds the ranges with the largest curvatures; only these may interact.
+    """
     plain = results.hill(space, ())
     first = Posterior(results, plain, *plain.prior(), TYPICAL_DISPERSION).mode(plain.prior()[0])
     steepest = np.argsort(-first.terms[plain.curvatures], kind="stable")[:MAX_INTERACTING]
@@ -238,7 +245,7 @@ def _single_hill(space: Space, results: ObservedResults) -> Explanation:
 
 
 def _near_base(hill: Explanation) -> Explanation:
-    """The candidate refitted with the prior of a maximum near the base."""
+    """A candidate with the same hill, but with the prior of a maximum near the base."""
     mean, precision = hill.posterior.hill.prior(is_near_base=True)
     posterior = replace(hill.posterior, mean=mean, precision=precision)
     mode = posterior.mode(hill.mode.terms)
@@ -251,9 +258,9 @@ def _dispersion(results: ObservedResults, expected: Array) -> float:
 
 
 def _two_hills(single: Explanation) -> Explanation | None:
-    """The most probable model with two hills, the higher hill first; ``None`` for few results.
+    """The most probable model with two hills, the higher hill first; ``None`` if there are too few results.
 
-    The starting points have summits at sampled sets; the search continues from the most probable ones.
+    The starting points have summits at sampled sets of values; the search continues from the most probable ones.
     """
     results, hill, space = single.posterior.results, single.posterior.hill, single.posterior.hill.space
     if not hill.count or results.pairs.sum() < max(PAIRS_OF_TWO_HILLS, PAIRS_PER_RANGE * hill.count):
@@ -272,8 +279,9 @@ def _two_hills(single: Explanation) -> Explanation | None:
 
 
 def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
-    """Starting terms for two hills, shape (starts, terms): one or both summits at sampled sets, other terms from one
-    hill.
+    """Starting terms for two hills, shape (starts, terms).
+
+    One or both summits lie at sampled sets of values; all other terms come from the single hill.
     """
     double, end, terms = posterior.hill, single.posterior.hill.effects.stop, single.mode.terms
     generator = np.random.Generator(np.random.PCG64(2))
@@ -289,7 +297,8 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 
 
 def _described(double: Explanation, log_odds: float) -> TwoHills:
-    """Summits, probability and response model of two hills; ``log_odds`` are the log odds of two hills against one."""
+    """Summits, probability and response model of two hills; ``log_odds`` are the log odds of two hills against one
+    hill."""
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = np.vstack([terms, posterior.draws(double.mode)])[:, : hill.at_target.terms]
     first, second = at_target[0, hill.maxima], at_target[0, hill.second_maxima]
@@ -301,7 +310,8 @@ def _described(double: Explanation, log_odds: float) -> TwoHills:
 def _averaged(
     best: Explanation, others: Sequence[Explanation], two_hills: TwoHills | None, spread: float
 ) -> ResponseModel:
-    """The response model of ``best``, with draws from all candidates in proportion to their probabilities.
+    """The response model of the candidate ``best``. Its draws come from all candidates, in proportion to their
+    probabilities.
 
     ``spread`` multiplies the draws' distances from their modes.
     """

@@ -35,16 +35,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class TwoHills:
-    """The most probable model with two hills, and its probability; a model with one hill may be more probable."""
+    """The most probable model with two hills, with its probability; a model with one hill may be more probable."""
 
     summits: tuple[Array, Array]
-    """Coordinates of both summits, the higher one first, each of shape (ranges,); they may lie beyond the ranges."""
+    """Coordinates of both summits, the higher one first, each of shape (ranges,). They may lie outside the ranges."""
     model: ResponseModel
     probability: float
 
 
 class ResponseModel:
-    """Elo as a function of a set of values, with its uncertainty; only Elo differences between sets have a meaning."""
+    """Elo as a function of a set of values, with its uncertainty. Only differences of Elo between sets have a
+    meaning."""
 
     def __init__(
         self,
@@ -55,14 +56,17 @@ class ResponseModel:
         *,
         two_hills: TwoHills | None = None,
     ) -> None:
-        """``terms`` are draws of the terms of ``hill``, shape (draws, terms)."""
+        """Make a model from draws of the terms of ``hill``; ``terms`` has the shape (draws, terms).
+
+        ``mode`` is the model of the most probable terms, by default this model itself.
+        """
         self.space = hill.space
         self.mode = mode or self
-        """The response model whose only draw is the most probable terms."""
+        """A response model with the most probable terms as its only draw."""
         self.dispersion = dispersion
-        """Variance of a pair's score over p (1 - p), with p the expected score."""
+        """Variance of a pair's score divided by p (1 - p), with p the expected score."""
         self.two_hills = two_hills
-        """The most probable model with two hills; ``None`` for few results."""
+        """The most probable model with two hills; ``None`` if there are too few results."""
         self._hill = hill
         self._maxima = terms[:, None, self._hill.maxima]
         self._log_largest_losses = terms[:, self._hill.largest_loss, None]
@@ -74,7 +78,7 @@ class ResponseModel:
         self._effects = terms[:, self._hill.effects]
 
     def elo(self, points: Array) -> Array:
-        """Elo at the given coordinates, by every draw of the posterior.
+        """Elo at the given coordinates for every posterior draw.
 
         The result has one row per row of ``points``, and one column per draw.
         """
@@ -86,13 +90,14 @@ class ResponseModel:
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
-        """Elo of the points relative to the summit of a hill, without choices, by every draw; shape (points, draws)."""
+        """Elo of the points relative to the summit of a hill, for every draw; shape (points, draws). Choices are
+        ignored."""
         apart = points[None, :, self._hill.ordered] - maxima
         lost = 0.5 * ((apart @ hessians) * apart).sum(axis=2)
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
 
     def draws(self, sets: Sequence[Values], against: Values | None = None) -> Array:
-        """Elo of each set minus the Elo of ``against`` (default: the base), by every draw.
+        """Elo of each set of values minus the Elo of ``against`` (default: the base), for every posterior draw.
 
         The shape is (sets, draws).
         """
@@ -101,7 +106,8 @@ class ResponseModel:
         return np.asarray(elo[:-1] - elo[-1], float)
 
     def gain(self, sets: Sequence[Values], against: Values | None = None) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation of each set's Elo minus that of ``against`` (default: the base)."""
+        """Posterior mean and standard deviation of the Elo of each set of values minus the Elo of ``against``, by
+        default the base."""
         found = self.draws(sets, against)
         return found.mean(axis=1), found.std(axis=1)
 
@@ -111,9 +117,10 @@ class ResponseModel:
         return float(mean[0]), float(deviation[0])
 
     def curvatures(self, values: Values) -> Array:
-        """Curvature of each range on the set's hill, in Elo over range squared, shape (ranges,).
+        """Curvature of each range on the hill to which the set of values belongs, in Elo per squared range, shape
+        (ranges,).
 
-        The set's hill is the one that is higher there. The most probable terms determine both.
+        A set belongs to the hill that is higher there. The most probable terms determine hill and curvatures.
         """
         mode, second = self.mode, False
         if mode._hill.is_double:
@@ -123,7 +130,8 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array]) -> list[Values]:
-        """The sets nearest to both summits of two hills, the higher one first; empty without two hills.
+        """The sets of values nearest to the summits of two hills, the higher summit first; empty if the model has one
+        hill.
 
         Their choices are those of ``values``. They lie within ``region``: the pair of lower and upper bounds of the
         coordinates.
@@ -138,5 +146,5 @@ class ResponseModel:
         return found
 
     def effects(self, place: int) -> Array:
-        """Elo of the choices of dimension ``place`` by every draw, up to a constant, shape (draws, choices)."""
+        """Elo of the choices of dimension ``place`` for every draw, up to a constant, shape (draws, choices)."""
         return self._effects[:, self._hill.effects_of(place)]

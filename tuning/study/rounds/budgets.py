@@ -1,4 +1,4 @@
-"""The division of a study's budget into rounds and a playoff, also after a change of the budget."""
+"""Division of a study's budget into rounds and a playoff; the budget may change when a run resumes."""
 
 from __future__ import annotations
 
@@ -28,66 +28,68 @@ from elolab.tuning.study.study_spec import (
 from elolab.tuning.study.validation.gain_test import confirming_pairs
 
 PLAYOFF_SERIES = "playoff"
-"""Name of the series with the first playoff's games; the names for later playoffs have a number appended."""
+"""Name of the series of games of the first playoff; the names of later playoffs have a number appended."""
 PERIODS_METADATA = "tuning budgets"
-"""Name of the metadata with the run's budget periods (``BudgetPeriod``)."""
+"""Key of the store's metadata with the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
-"""Name of the metadata with the number of finished rounds, including rounds that needed no new games."""
+"""Key of the store's metadata with the number of finished rounds; rounds that needed no new games count, too."""
 PLAYOFF_METADATA = "tuning playoff"
-"""Name of the metadata with the number of rounds before the playoff, and the playoff's game pairs.
+"""Key of the store's metadata with the number of rounds before the playoff, and the playoff's number of game pairs.
 
-If the budget covers the validation, the third number is that of the game pairs left for it.
+If the budget covers the validation, a third number follows: the game pairs that are left for it.
 """
 CONFIRMING_POWER = 0.95
-"""Probability with which the games kept for the validation should confirm the expected gain."""
+"""Probability with which the games left for the validation should confirm the expected gain."""
 CAUTION = 2.0
-"""Standard deviations by which the expected gain is lowered before the validation's games are computed from it."""
+"""Standard deviations subtracted from the expected gain before the games that its validation needs are computed."""
 
 
 @dataclass(frozen=True)
 class BudgetPeriod:
-    """A period of a study under one budget; a new estimate of the games in a time budget also begins a period.
+    """A part of a study's run that has one budget.
 
-    Rounds begun in earlier periods stay in the schedule.
+    A new period begins when a resumed run has another budget, or when the games of a budget in time are estimated
+    again. Rounds begun in earlier periods stay in the schedule.
     """
 
     games: int
     """The budget in games; for a budget in time, the estimated number of games."""
     budget: Mapping[str, Any]
-    """The budget as the specification gives it (``Budget.content``)."""
+    """The budget as plain data (``Budget.content``)."""
     rounds: int = 0
     """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Number of settings pairs in the last earlier round, if the change of budget shortened it; otherwise ``None``."""
+    """Number of settings pairs in the last round of earlier periods, if the new budget shortened it; otherwise
+    ``None``."""
     playoffs: int = 0
-    """Number of playoffs under earlier, smaller budgets; they no longer determine the recommendation."""
+    """Number of playoffs under earlier, smaller budgets. They no longer affect the recommendation."""
 
     @property
     def playoff_series(self) -> str:
-        """Name of the series of this period's playoff games."""
+        """Name of the series of games of this period's playoff."""
         return f"{PLAYOFF_SERIES} {self.playoffs + 1}" if self.playoffs else PLAYOFF_SERIES
 
 
 def search_games(spec: TuningSpec, games: int) -> int:
-    """Largest number of games of the rounds and the playoff under a budget of ``games`` games."""
+    """Largest number of games for the rounds and the playoff under a budget of ``games`` games."""
     return 2 * round(games / 2 * spec.search_share) if spec.validation.is_in_budget else games
 
 
 def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None) -> int:
-    """Number of game pairs that a budget of ``games`` games leaves for the validation, if it covers it.
+    """Number of game pairs that a budget of ``games`` games leaves for the validation, if it covers the validation.
 
-    ``playoff`` is what ``BudgetSchedule.record_playoff`` has recorded; ``None`` before.
+    ``playoff`` is the record of ``BudgetSchedule.record_playoff``; ``None`` before the playoff.
     """
     return games // 2 - search_games(spec, games) // 2 if playoff is None or len(playoff) < 3 else playoff[2]
 
 
 def is_time_to_confirm(model: ResponseModel, best: Values, played: int, following: int, total: int) -> bool:
-    """Whether a search should end, so that the games left probably confirm the gain that the model expects.
+    """Whether to end the search, so that the remaining games probably confirm the gain that the model expects.
 
     ``played`` is the number of game pairs so far, ``following`` that of the next round, ``total`` that of the budget.
-    The search goes on while enough pairs are left after another round and its share of the playoff. A gain that needs
-    more than there are gets as many as possible.
+    The search continues while enough pairs would be left after another round and its share of the playoff. It ends as
+    early as possible for a gain that needs more pairs than there are.
     """
     base = model.space.default_values
     if best == base or played < MIN_SEARCH * (1 - SHARE) * total:
@@ -98,12 +100,12 @@ def is_time_to_confirm(model: ResponseModel, best: Values, played: int, followin
 
 
 def pairs_before_playoff(games: int, share: float = SHARE) -> int:
-    """Number of game pairs before the playoff under a budget of ``games`` games; ``share`` is the playoff's share."""
+    """Number of game pairs before the playoff, under a budget of ``games`` games with ``share`` for the playoff."""
     return games // 2 - int(games // 2 * share)
 
 
 def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tuple[Round, ...]:
-    """The rounds of a study, given all of its budget periods."""
+    """The schedule of a study's rounds, from all of its budget periods."""
     rounds: tuple[Round, ...] = ()
     for period in periods:
         before = rounds[: period.rounds]
@@ -114,9 +116,10 @@ def rounds_of_periods(spec: TuningSpec, periods: Iterable[BudgetPeriod]) -> tupl
 
 
 def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tuple[Round, ...]:
-    """The rounds of a study with a budget in games; they include the rounds ``before``, begun under an earlier budget.
+    """The schedule of a study's rounds under a budget of ``games`` games.
 
-    With samplers that play trials, new trials are as long as earlier ones; only the number of trials changes.
+    It includes the rounds ``before``, which began under an earlier budget. With samplers that play trials, new trials
+    are as long as earlier ones; only the number of trials changes.
     """
     games = search_games(spec, games)
     pairs = pairs_before_playoff(games, spec.limit_shares.playoff_share(SHARE))
@@ -144,7 +147,7 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
 
 
 def trial_pairs(spec: TuningSpec, pairs: int) -> int:
-    """Number of game pairs per trial for samplers that play trials; ``pairs`` is the total before the playoff."""
+    """Number of game pairs per trial, for samplers that play trials; ``pairs`` is the number before the playoff."""
     if spec.is_by_matches and (spec.round_pairs or spec.budget.games is None):
         return spec.round_pairs or COMMAND_PAIRS
     if spec.budget.games is None:
@@ -153,9 +156,9 @@ def trial_pairs(spec: TuningSpec, pairs: int) -> int:
 
 
 def first_games(spec: TuningSpec, concurrency: int) -> int:
-    """The first estimate of a budget in time for a study by matches, whose speed is unknown before its first round.
+    """First estimate of the games in a budget in time, for a study whose matches a command or function plays.
 
-    With it, each worker plays one match in that round.
+    The speed of such matches is unknown before the first round. With this estimate each worker plays one match in it.
     """
     pairs = MIN_ROUNDS * concurrency * (spec.match_pairs or 1)
     return max(min_games(spec), math.ceil(2 * pairs / (1 - SHARE) / spec.search_share))
@@ -170,7 +173,7 @@ def estimated_games(seconds: float, seconds_per_game: float, concurrency: int) -
 
 
 class BudgetSchedule:
-    """The rounds under the current budget; rounds begun under earlier budgets stay."""
+    """The schedule of rounds under the current budget. Rounds begun under earlier budgets stay in it."""
 
     def __init__(self, spec: TuningSpec, run: Run, games: SettingsPairResults) -> None:
         self._spec, self._run, self._store, self._games = spec, run, run.store, games
@@ -190,7 +193,7 @@ class BudgetSchedule:
         return periods
 
     def _with_other_budget(self, periods: tuple[BudgetPeriod, ...]) -> tuple[BudgetPeriod, ...]:
-        """Continue under another budget; returns the budget periods.
+        """Begin a period for a changed budget, and return all budget periods.
 
         Begun rounds stay. A begun playoff stays if no further round comes before it.
         """
@@ -210,10 +213,8 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games; for a budget in time, an estimate.
-
-        The estimate uses the time of the ``played`` games, or a typical speed.
-        """
+        """The budget in games. For a budget in time it is an estimate, from the time of the ``played`` games or a
+        typical speed."""
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games
@@ -226,9 +227,10 @@ class BudgetSchedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """After the first round, recompute the rounds of a budget in time from ``seconds``, the measured time per game.
+        """After the first round, compute the rounds of a budget in time again; ``seconds`` is the measured time per
+        game.
 
-        Rounds that may already be in progress stay. Returns whether the rounds were recomputed.
+        Rounds that may already be in progress stay. Returns whether the rounds were computed again.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -242,7 +244,7 @@ class BudgetSchedule:
         return True
 
     def is_over(self, number: int) -> bool:
-        """Whether the budget is used up before round ``number``."""
+        """Whether the budget is used up when round ``number`` should begin."""
         if number >= len(self.rounds):
             return True
         budget, in_budget = self._spec.budget.seconds, self._spec.validation.is_in_budget
@@ -254,18 +256,16 @@ class BudgetSchedule:
         return self._spent() >= budget * self._spec.search_share * (1 - SHARE) and not self.has_games_from(number)
 
     def has_games_from(self, number: int) -> bool:
-        """Whether the store has games of round ``number`` or later ones, or of the playoff."""
+        """Whether the store has games of round ``number``, of later rounds or of the playoff."""
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
     def planned_games(self, finished: int) -> int:
-        """Planned number of games of the rounds and the playoff; ``finished`` is the number of finished rounds."""
+        """Planned number of games of rounds and playoff, if ``finished`` rounds have ended."""
         return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(finished))
 
     def missing_games(self, finished: Collection[int]) -> int:
-        """Number of games still to be played before validations.
-
-        ``finished`` contains the numbers of the finished rounds.
-        """
+        """Number of games still to be played before validations; ``finished`` has the numbers of the finished
+        rounds."""
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in rounds)
         playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
@@ -275,9 +275,9 @@ class BudgetSchedule:
         return missing + self._games.missing_at(before, pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
-        """Number of game pairs of the playoff.
+        """Number of game pairs of the playoff after ``finished`` rounds.
 
-        If the number of rounds is not fixed, it is a share of the first ``finished`` rounds.
+        If the number of rounds is not fixed, the playoff is a share of the game pairs of these rounds.
         """
         recorded = self._store.metadata(PLAYOFF_METADATA)
         if recorded is not None:
@@ -293,12 +293,12 @@ class BudgetSchedule:
     def playoff_start(self, finished: int) -> int:
         """Number of the playoff's first game pair, after ``finished`` rounds.
 
-        It goes on through the openings; the matches of a command count from 0.
+        The playoff continues with the openings after the last round's. Matches of a command count from 0.
         """
         return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 
     def record_playoff(self, finished: int) -> int:
-        """Record that the playoff comes after ``finished`` rounds; returns the number of its game pairs."""
+        """Record that the playoff comes after ``finished`` rounds; return its number of game pairs."""
         if self._store.metadata(PLAYOFF_METADATA) is None:
             pairs = self.playoff_pairs(finished)
             left = [self._pairs_left(finished, pairs)] if self._spec.validation.is_in_budget else []
@@ -306,14 +306,14 @@ class BudgetSchedule:
         return self.playoff_pairs(finished)
 
     def is_time_to_confirm(self, model: ResponseModel | None, best: Values | None, number: int) -> bool:
-        """Whether the validation should have all games left, although round ``number`` could be played."""
+        """Whether to leave all remaining games to the validation, although the budget allows round ``number``."""
         if model is None or best is None or not self._spec.validation.is_in_budget or self._spec.sampler != "duel":
             return False
         following = self.rounds[number]
         return is_time_to_confirm(model, best, following.first_pair, following.pairs, self.periods[-1].games // 2)
 
     def _pairs_left(self, finished: int, playoff: int) -> int:
-        """Number of game pairs that the budget leaves after ``finished`` rounds and a playoff."""
+        """Number of game pairs that the budget leaves after ``finished`` rounds and a playoff of ``playoff`` pairs."""
         played, budget = sum(one.pairs for one in self.rounds[:finished]), self._spec.budget.seconds
         total = self.periods[-1].games // 2
         if budget is not None and self._spent():
@@ -324,15 +324,15 @@ class BudgetSchedule:
         return pairs_before_playoff(search_games(self._spec, games), self._spec.limit_shares.playoff_share(SHARE))
 
     def _spent(self) -> float:
-        """Seconds for which this and earlier runs of the study have played."""
+        """Seconds of play so far, in this run and in earlier runs of the study."""
         return self._seconds_before + time.monotonic() - self._started
 
     def record_spent(self) -> None:
-        """Record the time spent (``_spent``) in the store."""
+        """Record the seconds of play so far in the store."""
         self._store.record_metadata({SECONDS_METADATA: self._spent()})
 
     def record_ended(self, rounds: int) -> None:
-        """Record the number of finished rounds and the time spent.
+        """Record the number of finished rounds and the seconds of play so far.
 
         The recorded number never falls, although a restarted run counts its rounds from 0.
         """
@@ -341,7 +341,7 @@ class BudgetSchedule:
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairResults, pairs: int, ended: int) -> tuple[int, int | None]:
-    """Number of begun rounds that stay after a change of budget, and the length of the last one in settings pairs.
+    """Number of begun rounds that stay after a change of budget, and length of the last of them in settings pairs.
 
     The length is ``None`` if the last round stays whole. ``pairs`` is the number of game pairs before the playoff under
     the new budget. A begun round stays whole if it fits in the budget. Otherwise it is shortened to its stored games or

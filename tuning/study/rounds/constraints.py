@@ -15,26 +15,26 @@ GRAMMAR = "a comparison such as 'low < high' or '2 * low <= high + 10', of names
 
 
 def names_in(constraint: str) -> tuple[str, ...]:
-    """The names that a constraint compares; a name with spaces is in quotation marks.
+    """Names of parameters in a constraint, each once; a name with spaces is in quotation marks there.
 
-    Raises ``ValueError`` for a text that is no constraint.
+    Raises ``ValueError`` if the text is not a constraint.
     """
     return _parsed(constraint)[0]
 
 
 def holds(constraint: str, values: Mapping[str, Value]) -> bool:
-    """Whether values, by name, satisfy a constraint."""
+    """Whether a set of values, given by name, satisfies a constraint."""
     return bool(eval(_parsed(constraint)[1], {"__builtins__": {}}, values))
 
 
 def all_hold(constraints: Sequence[str], values: Mapping[str, Value]) -> bool:
-    """Whether values, by name, satisfy all constraints."""
+    """Whether a set of values, given by name, satisfies all constraints."""
     return all(holds(one, values) for one in constraints)
 
 
 @lru_cache(maxsize=256)
 def _parsed(constraint: str) -> tuple[tuple[str, ...], CodeType]:
-    """Names and compiled code of a constraint, which consists of nothing but comparisons, sums and products."""
+    """Names and compiled code of a constraint. Nothing but comparisons, sums and products is accepted."""
     names: dict[str, None] = {}
 
     def checked(node: ast.expr) -> ast.expr:

@@ -1,4 +1,7 @@
-"""Several search limits in one study: the limit of each settings pair, and its distance from the target limit."""
+"""Several search limits in one study: the limit of each settings pair, and its distance from the target limit.
+
+A settings pair is two sets of values that play each other.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,21 @@ from elolab.arena.play.estimates import estimated_game_seconds, estimated_move_s
 from elolab.engine.settings.limits import Limits
 
 GOLDEN_RATIO = (math.sqrt(5) - 1) / 2
-"""The golden ratio; the fractional parts of its multiples are spread evenly from 0 to 1 (Weyl's theorem)."""
+"""The golden ratio. The fractional parts of its multiples are spread evenly from 0 to 1 (Weyl's theorem)."""
 
 
 @dataclass(frozen=True)
 class LimitShares:
-    """The search limits of a study's games before the playoff, and their shares of the games."""
+    """Search limits of a study's games before the playoff, and the share of the games at each limit."""
 
     target: Limits
-    """The limit for which the recommendation is made."""
+    """The limit for which the recommendation is optimised."""
     limits: tuple[Limits, ...]
     shares: tuple[float, ...]
     """Share of the games at each of ``limits``; the sum is 1."""
 
     def of_settings_pair(self, number: int) -> Limits:
-        """The search limit of settings pair ``number``.
+        """Search limit of the settings pair with this number in the schedule.
 
         Limits alternate, so that any range of consecutive numbers has nearly the right shares.
         """
@@ -36,7 +39,7 @@ class LimitShares:
         return self.limits[-1]
 
     def log_limit(self, limits: Limits) -> float:
-        """Natural logarithm of a limit's cost per move relative to the target's; 0 for the target."""
+        """Natural logarithm of a limit's cost per move divided by the target's; 0 for the target itself."""
         return 0.0 if limits == self.target else math.log(_cost(limits) / _cost(self.target))
 
     @property
@@ -46,7 +49,7 @@ class LimitShares:
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """The share of the games with which the playoff takes ``share`` of the total processor time.
+        """The share of the games that the playoff needs to take ``share`` of the total processor time.
 
         The playoff is played at the target limit.
         """
@@ -68,12 +71,12 @@ def target_alone(target: Limits) -> LimitShares:
 
 
 def equal_cost(limits: Sequence[Limits]) -> tuple[float, ...]:
-    """Shares of the games with which all limits get equal processor time; their sum is 1."""
+    """Shares of the games that give all limits equal processor time; their sum is 1."""
     return normalised([1 / _cost(one) for one in limits])
 
 
 def normalised(shares: Sequence[float]) -> tuple[float, ...]:
-    """The shares scaled to the sum 1."""
+    """The shares, scaled to the sum 1."""
     return tuple(share / sum(shares) for share in shares)
 
 

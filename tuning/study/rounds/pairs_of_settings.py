@@ -1,19 +1,19 @@
-"""The sampler ``duel``: matches between two sets of parameters on both sides of the expected maximum.
+"""The sampler ``duel``: matches between two sets of values on opposite sides of the expected maximum.
 
-The method is simultaneous perturbation (Spall 1992) around a centre that a model gives. Before every round the response
-model is fitted to all games; the round's centre is its maximum. The two sets of a settings pair lie on both sides of a
-point near the centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are.
-Values are rounded to one of the two nearest whole numbers at random, the nearer one more often. Such a match measures
-the slope at its middle, whatever the curvature is; different middles measure the curvature.
+The method is simultaneous perturbation (Spall 1992) around a centre. Before every round the response model is fitted to
+all games; its maximum is the round's centre. The two sets of a settings pair lie on opposite sides of a point near the
+centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are. Values are
+rounded to one of the two nearest whole numbers at random, the nearer one more often. Such a match measures the slope at
+its middle, whatever the curvature is. Matches with different middles measure the curvature.
 
-Such matches reveal no other regions. So some settings pairs compare the centre with a random set from the whole ranges.
+Such matches give no information about other regions. So some settings pairs compare the centre with a random set from
+the whole ranges.
 
-Choices always differ between the two sets. One draw from the posterior selects the best choice, and a second draw
-selects the best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo
-2016).
+Choices always differ between the two sets. One posterior draw selects the best choice, and a second draw selects the
+best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
 
-The settings pairs depend only on the specification, the random seed, the model and their number. The draws come from
-SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
+The settings pairs depend only on the specification, the random seed, the model and their number. Random numbers come
+from SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
 (``benchmarks/tuning``).
 """
 
@@ -32,56 +32,56 @@ from elolab.tuning.study.model.response import ResponseModel
 from elolab.tuning.study.space import Space, Values
 
 HALF_WIDTH, HALF_WIDTH_PAIRS, HALF_WIDTH_CURVATURE = 0.19, 400, 1000.0
-"""Half-width of a settings pair after a number of game pairs, in a dimension of a curvature in Elo over range squared.
+"""Reference point of the half width: 0.19 after 400 game pairs, in a dimension with a curvature of 1000 Elo per squared
+range.
 
-The half-width is the distance of each set from the pair's middle, as a fraction of the range.
+The half width is the distance of each set of values from the middle of a settings pair, as a fraction of the range.
 """
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
-"""Exponents with which the half-width falls as the number of game pairs and the curvature grow.
+"""Exponents with which the half width falls as the number of game pairs and the curvature grow.
 
 Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. A skew loses Elo in
 proportion to ``curvature * width**4``. These exponents minimise the sum.
 """
 FIRST_WIDTH = 0.3
-"""Half-width of settings pairs in the first round, as a fraction of the range."""
+"""Half width of settings pairs in the first round, as a fraction of the range."""
 MIN_WIDTH, MAX_WIDTH = 0.06, 0.35
 END_SHARE = 0.25
-"""Minimum distance of a settings pair's middle from the ends of the range, as a fraction of the half-width."""
+"""Minimum distance of a settings pair's middle from the ends of the range, as a fraction of the half width."""
 SHIFT_SHARE = 0.6
-"""Maximum distance of a settings pair's middle from the centre, as a fraction of the half-width.
+"""Maximum distance of a settings pair's middle from the centre, as a fraction of the half width.
 
 The distances are uniformly distributed.
 """
 FIRST_SHIFT = 0.3
 """Maximum distance of a settings pair's middle from the base in the first round, as a fraction of the range."""
 EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
-"""Share of the settings pairs that compare the centre with a random set from the whole ranges, after so many game
-pairs.
-"""
+"""Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
+game pairs after which such settings pairs begin."""
 EXPLORING_WIDTH = 0.35
-"""Factor on the half-width around the centre for a pair that compares the centre with a random set.
+"""Factor on the half width around the centre, for a settings pair that compares the centre with a random set.
 
-Sets close to the centre show its height best."""
+Sets of values close to the centre measure its Elo best.
+"""
 EVEN_SHARE = 0.05
-"""Share of the settings pairs whose two choices are selected uniformly, because the model may be wrong."""
+"""Share of the settings pairs whose two choices are drawn uniformly, because the model may be wrong."""
 MEETING_DIGITS, CURVATURE_DIGITS = 4, 4
 SINGLE_PAIR_GAMES = 4000
-"""Largest budget in games for which a settings pair plays one game pair; it plays two up to twice this budget, and so
-on.
-"""
+"""Largest budget, in games, under which a settings pair plays one game pair. It plays two up to twice this budget,
+three up to three times, and so on."""
 MAX_PAIRS_PER_SETTINGS_PAIR = 8
-"""Maximum game pairs of a settings pair."""
+"""Maximum number of game pairs of a settings pair."""
 
 MAX_DRAWS = 40
-"""Maximum number of attempts to draw a settings pair whose two sets differ."""
+"""Maximum number of attempts to draw a settings pair with two different sets of values."""
 
 Meetings = tuple[tuple[tuple[float, ...], ...], ...]
-"""A matrix for each dimension with choices: how often the first set's choice (row) meets the second set's (column)."""
+"""One matrix per dimension with choices: the frequency with which choice i (row) plays against choice j (column)."""
 
 
 @dataclass(frozen=True)
 class SettingsPair:
-    """Two sets of values, in the order of the dimensions, and the pair's number in the schedule."""
+    """Two sets of values that play each other, and the number of this settings pair in the schedule."""
 
     number: int
     first: Values
@@ -90,7 +90,7 @@ class SettingsPair:
 
 @dataclass(frozen=True)
 class ScheduledSettingsPair:
-    """A settings pair and the numbers of the game pairs that it plays in the run."""
+    """A settings pair and the numbers of its game pairs in the run."""
 
     settings: SettingsPair
     first_pair: int
@@ -101,36 +101,36 @@ class ScheduledSettingsPair:
 
 @dataclass(frozen=True)
 class Round:
-    """A round of the schedule: settings pairs designed together; it is one Optuna trial."""
+    """A round of the schedule: settings pairs that are designed together. It is one Optuna trial."""
 
     number: int
     first_settings_pair: int
-    """Number in the schedule of the round's first settings pair."""
+    """Number of the round's first settings pair in the schedule."""
     settings_pairs: int
     """Number of settings pairs in the round."""
     game_pairs: int
     """Number of game pairs per settings pair."""
     first_pair: int
-    """Schedule number of the first game pair of the round."""
+    """Number of the round's first game pair in the schedule."""
 
     @property
     def pairs(self) -> int:
-        """Number of game pairs of the round."""
+        """Total number of game pairs of the round."""
         return self.settings_pairs * self.game_pairs
 
 
 @dataclass(frozen=True)
 class RoundDesign:
-    """The design of a round: the centre of its settings pairs, and what determines their spread."""
+    """The design of a round: the centre of its settings pairs, and the data that determine their spread."""
 
     centre: Values
     meetings: Meetings
     curvatures: tuple[float, ...] = ()
-    """Curvature of each range in Elo over range squared; empty in the first round."""
+    """Curvature of each range in Elo per squared range; empty in the first round."""
 
     @property
     def is_first(self) -> bool:
-        """Whether this is the design of rounds before the first fitted model, with a wider spread."""
+        """Whether the design comes before the first fitted model. Its settings pairs have a wider spread."""
         return not self.curvatures
 
     def plain(self) -> list[object]:
@@ -139,7 +139,10 @@ class RoundDesign:
 
     @staticmethod
     def from_plain(centre: Values, plain: Sequence[object]) -> RoundDesign:
-        """The design with this centre and the plain data from ``plain``; older versions recorded more."""
+        """The design with this centre and the data that the property ``plain`` returned.
+
+        Data of older versions may have further entries, which are ignored.
+        """
         curvatures, meetings, *_ = plain
         assert isinstance(curvatures, list)
         assert isinstance(meetings, list)
@@ -154,7 +157,7 @@ def first_design(space: Space) -> RoundDesign:
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
-    """The design around the model's maximum ``best``; the posterior determines which choices play each other."""
+    """The design around the model's maximum ``best``. The posterior determines how often choices play each other."""
     meetings = tuple(
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
@@ -163,7 +166,10 @@ def design_of(model: ResponseModel, best: Values) -> RoundDesign:
 
 
 def _listed(space: Space, values: Sequence[Value]) -> Values:
-    """The nearest set within the space: the base's values may lie between or beyond those of the dimensions."""
+    """The set of values in the space that is nearest to ``values``.
+
+    The base's values may lie outside the space, or between its values.
+    """
     return tuple(
         (value if value in dimension.choices else dimension.choices[0])
         if dimension.choices
@@ -178,9 +184,9 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 
 
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """Matrix of how often each two choices of a dimension play each other; the sum is 1.
+    """Matrix of the frequencies with which two choices of a dimension play each other; their sum is 1.
 
-    ``effects`` contains the choices' Elo by every draw, shape (draws, choices). An entry is the frequency with which
+    ``effects`` contains the choices' Elo for every draw, shape (draws, choices). An entry is the frequency with which
     one draw rates a choice best and a second draw rates the other one best among the rest.
     """
     size = effects.shape[1]
@@ -196,9 +202,9 @@ def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
 
 
 def half_width(pairs: int, curvature: float) -> float:
-    """Half-width of a settings pair in a dimension, as a fraction of the range.
+    """Half width of a settings pair in a dimension, as a fraction of the range.
 
-    ``pairs`` is the number of game pairs played before.
+    ``pairs`` is the number of game pairs that come before. ``curvature`` is in Elo per squared range.
     """
     by_pairs = ((pairs + 1) / HALF_WIDTH_PAIRS) ** -PAIRS_EXPONENT
     by_curvature = (curvature / HALF_WIDTH_CURVATURE) ** -CURVATURE_EXPONENT
@@ -211,9 +217,9 @@ def game_pairs_per_settings_pair(games: int) -> int:
 
 
 def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[float]:
-    """``count`` pseudo-random numbers, uniform in [0, 1).
+    """Pseudo-random numbers, ``count`` in all, uniform in [0, 1).
 
-    Each SHA-256 of ``"<seed>:<purpose>:<number>:<block>"`` gives four.
+    Each SHA-256 of ``"<seed>:<purpose>:<number>:<block>"`` gives four of them.
     """
     found: list[float] = []
     for block in range(math.ceil(count / 4)):
@@ -223,10 +229,10 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 
 
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
-    """The settings pair with this number; ``pairs`` is the number of game pairs played before.
+    """Draw the settings pair with this number; ``pairs`` is the number of game pairs that come before.
 
-    In a space with few values both sets may be rounded to the same one. Then they are drawn again, at most
-    ``MAX_DRAWS`` times in total.
+    If rounding makes both sets of values equal, they are drawn again, up to ``MAX_DRAWS`` times in total. This happens
+    in a space with few values.
     """
     size = 3 * len(space.dimensions)
     explores = exploring_set(design, seed, number, pairs)
@@ -238,7 +244,7 @@ def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs
 
 
 def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> list[ScheduledSettingsPair]:
-    """All settings pairs of a round."""
+    """Draw all settings pairs of a round."""
     pairs = []
     for place in range(one.settings_pairs):
         first_pair = one.first_pair + place * one.game_pairs
@@ -248,10 +254,11 @@ def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> li
 
 
 def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round) -> list[ScheduledSettingsPair]:
-    """The settings pairs of a round of any sampler, from its trial's values and what the sampler records with it.
+    """The settings pairs of a round, for any sampler.
 
-    ``design`` is ``RoundDesign.plain`` of ``duel``, ``Iteration.plain`` of ``spsa``, whose two sets play all pairs, or
-    nothing: then the trial's set plays the base. After the round's end it is the two sets of each settings pair.
+    ``values`` are the trial's values. ``design`` is what the sampler stored in the trial: ``RoundDesign.plain`` for
+    ``duel``, ``Iteration.plain`` for ``spsa``, whose two sets of values play all pairs. Otherwise it is empty, and the
+    trial's values play against the base. A finished round has the sets that have played instead.
     """
     if isinstance(design, list) and design:
         return design_round(space, seed, RoundDesign.from_plain(values, design), one)
@@ -267,9 +274,9 @@ def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round
 
 
 def exploring_set(design: RoundDesign, seed: int, number: int, pairs: int) -> int | None:
-    """Which set of settings pair ``number`` is a random one from the whole ranges: 0, 1, or ``None``.
+    """Index, 0 or 1, of the set of values that settings pair ``number`` draws from the whole ranges; usually ``None``.
 
-    ``pairs`` is the number of game pairs played before.
+    ``pairs`` is the number of game pairs that come before.
     """
     if design.is_first or pairs < EXPLORING_FROM:
         return None
@@ -280,7 +287,10 @@ def exploring_set(design: RoundDesign, seed: int, number: int, pairs: int) -> in
 def _drawn_sets(
     space: Space, design: RoundDesign, explores: int | None, pairs: int, drawn: Sequence[float]
 ) -> tuple[Values, Values]:
-    """The two sets of a settings pair, computed from three random numbers per dimension."""
+    """The two sets of values of a settings pair, computed from three random numbers per dimension.
+
+    ``explores`` is the result of ``exploring_set``; ``pairs`` is the number of game pairs that come before.
+    """
     meetings, curvatures = iter(design.meetings), iter(design.curvatures)
     sets: tuple[list[Value], list[Value]] = [], []
     for place, dimension in enumerate(space.dimensions):
@@ -299,7 +309,10 @@ def _drawn_sets(
 
 
 def _middle(centre: float, width: float, drawn: float, *, is_first: bool) -> float:
-    """Middle of a settings pair in one range, as a coordinate; ``drawn`` is a random number from 0 to 1."""
+    """Middle of a settings pair in one range, as a coordinate; ``width`` is the half width.
+
+    ``drawn`` is a random number from 0 to 1.
+    """
     middle = centre + (FIRST_SHIFT if is_first else SHIFT_SHARE * width) * (2 * drawn - 1)
     # Near an end the middles are reflected: if all were in one place, no curvature could be seen there.
     end = END_SHARE * width

@@ -1,4 +1,4 @@
-"""The rounds of a study, designed, played and evaluated in order; their games form one stream."""
+"""The rounds of a study: they are designed, played and evaluated in order, and their games form one stream."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from elolab.tuning.study.storage import RoundTrials
 
 WORKER_METADATA = "tuning worker"
 MAX_VALUE = 1000.0
-"""Largest absolute Elo reported to Optuna, for a trial that won or lost every pair."""
+"""Largest absolute Elo that Optuna receives, for a trial that won or lost every pair."""
 
 
 @dataclass(eq=False)
 class RoundUnderWay:
-    """A round that has been designed and is not yet finished."""
+    """A round that is designed and not yet finished."""
 
     number: int
     values: Values
@@ -40,7 +40,7 @@ class RoundUnderWay:
 
 
 class RoundStream:
-    """Plays the rounds of a run; a round is designed as soon as at most ``overlap`` others are in progress."""
+    """Plays the rounds of a run. A round is designed as soon as at most ``overlap`` others are in progress."""
 
     def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairResults, schedule: BudgetSchedule) -> None:
         spec = plan.spec
@@ -53,14 +53,14 @@ class RoundStream:
         self._under_way: list[RoundUnderWay] = []
         """Rounds that are designed and not yet finished, in order."""
         self._not_begun: deque[RoundUnderWay] = deque()
-        """Designed rounds whose games have not been started."""
+        """Rounds that are designed, but have not started any game."""
         self._games_ended = 0
         self._began = self._first_ended = time.monotonic()
         self._are_all_laid_out = self._is_stopped = False
         self.is_stopped_early = False  # because little is left to gain
 
     def play(self) -> bool:
-        """Play all rounds; returns False if the run was stopped before their end."""
+        """Play all rounds; return False if the run was stopped before the last one ended."""
         self._announce()
         self._began = time.monotonic()
         self._go_on()
@@ -78,7 +78,10 @@ class RoundStream:
         return False
 
     def refit(self, *, is_last: bool) -> None:
-        """Fit the model to all results, if due or ``is_last``, and take the sampler's own candidate, if it has one."""
+        """Fit the model to all results if enough are new or if ``is_last``.
+
+        A sampler may have its own candidate (the last iterate of SPSA), which then replaces the model's maximum.
+        """
         self.state.refit(is_last=is_last)
         candidate = self._trials.candidate()
         if self.state.model is not None and candidate is not None:
@@ -89,7 +92,7 @@ class RoundStream:
         return tuple(self._trials.others_unfinished()) if self._trials.is_shared else ()
 
     def _announce(self) -> None:
-        """Show the stages of the run and begin the progress display."""
+        """Show the stages of the run and start the progress display."""
         spec, progress = self._spec, self._run.progress
         stages = self._plan.stages(self._schedule.periods[-1].games, self._run.store)
         progress.announce(StagePlan(spec.name, self._run.directory, stages, self._run.concurrency))
@@ -100,7 +103,8 @@ class RoundStream:
         )  # fmt: skip
 
     def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:
-        """The settings pairs of each round in order; ``None`` while the next round depends on games in progress."""
+        """Yield the settings pairs of each round in order; ``None`` while the next round depends on games in
+        progress."""
         while self._under_way:
             yield self._not_begun.popleft().pairs if self._not_begun else None
 
@@ -129,7 +133,7 @@ class RoundStream:
         return self._schedule.is_over(len(self.state.results) + len(self._under_way))
 
     def _lay_out(self) -> bool:
-        """Design another round; returns False if there is none to play."""
+        """Design another round; return False if no round is left or if the run stops."""
         number: int | None = len(self.state.results) + len(self._under_way)
         if self._trials.is_shared:
             self._read_all_rounds()
@@ -159,7 +163,8 @@ class RoundStream:
         return True
 
     def _finish(self, one: RoundUnderWay) -> None:
-        """Add a completely played round to the results, refit the model if due, and record the round in Optuna."""
+        """Add a round whose games are all played to the results, refit the model if needed, and record the round in
+        Optuna."""
         if one in self._not_begun:  # its games are all of an earlier run
             self._not_begun.remove(one)
         results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)
@@ -194,10 +199,11 @@ class RoundStream:
 
 
 def seconds_per_game(times: tuple[float, float, float], games: int, each: float, concurrency: int) -> float:
-    """Mean seconds between the ends of two successive games.
+    """Mean seconds between the ends of successive games.
 
-    ``times`` are the start, the end of the first game, and the current time; ``each`` is the mean duration of a game. A
-    delay before the first game, such as for compilation, is left out. The minimum is ``each / concurrency``.
+    ``times`` are the start, the end of the first game, and the current time, in seconds; ``each`` is the mean duration
+    of a game. A delay before the first game, for example by compilation, is subtracted. The minimum is ``each /
+    concurrency``.
     """
     began, first_ended, now = times
     waited = max(0.0, first_ended - began - each)
@@ -205,7 +211,7 @@ def seconds_per_game(times: tuple[float, float, float], games: int, each: float,
 
 
 def worker_name(store: Store) -> str:
-    """The name by which a shared study identifies the worker with this store; recorded on first use."""
+    """Name of the worker that owns this store, for a shared study; it is created and recorded at the first use."""
     name = store.metadata(WORKER_METADATA)
     if name is None:
         name = uuid.uuid4().hex

@@ -1,6 +1,6 @@
 """Plays settings pairs (two sets of values) as games of a run, and counts their outcomes.
 
-All counts come from the store, which keeps both sets with every game.
+All counts come from the store, which keeps both sets of values with every game.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from elolab.tuning.study.space import Values
 from elolab.tuning.study.study_spec import TuningSpec
 
 LIMIT_DETAIL = "limit"
-"""Name of the detail with a game's search limit; games store it in a study with several limits."""
+"""Name of the detail, stored with each game, that holds its search limit in a study with several limits."""
 SETTINGS_DETAIL = "sets"
-"""Name of the detail, stored with each game, with the first and the second set of its settings pair."""
+"""Name of the detail, stored with each game, that holds the first and the second set of values of its settings pair."""
 MAX_PLAYERS = 4096
-"""Maximum number of ``PlayerSpec`` objects that the cache keeps."""
+"""Maximum number of ``PlayerSpec`` objects that are cached."""
 
 
 class SettingsPairResults(ABC):
-    """Plays those settings pairs whose results are not stored, and counts the outcomes."""
+    """Interface that plays the settings pairs whose results are not stored, and counts the outcomes."""
 
     @abstractmethod
     def play_parts(
@@ -39,19 +39,20 @@ class SettingsPairResults(ABC):
         finished: Callable[[Outcome], None] = lambda outcome: None,
         scores: MatchScores | None = None,
     ) -> bool:
-        """Play what is missing, part by part; returns False if the run stopped before all was played.
+        """Play the missing games, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on results to come. ``finished`` is called with each
-        outcome, whose key is among ``missing_keys``; ``scores`` are as in ``MatchTable.play_parts``.
+        outcome, whose key is among ``missing_keys``. ``scores`` has the meaning that it has in
+        ``MatchTable.play_parts``.
         """
 
     @abstractmethod
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """Keys of the results of settings pairs that are not stored."""
+        """Keys of the results, of these settings pairs, that are not stored."""
 
     @abstractmethod
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
+        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
 
     @abstractmethod
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -59,10 +60,10 @@ class SettingsPairResults(ABC):
 
     @abstractmethod
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs from the first set's view; empty if both sets are equal."""
+        """Outcomes of a settings pair's game pairs, from the view of the first set; empty if both sets are equal."""
 
     def games_of(self, outcome: Outcome) -> int:
-        """Number of games behind an outcome that ``play_parts`` has reported."""
+        """Number of games that an outcome from ``play_parts`` stands for."""
         return 1
 
     def begun(self, rounds: Sequence[Round]) -> set[int]:
@@ -70,7 +71,7 @@ class SettingsPairResults(ABC):
         return {one.number for one in rounds if self.missing_at(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """Number of completely played settings pairs of a round before the first one with missing games."""
+        """Number of settings pairs of a round that are completely played, up to the first one with missing games."""
         for place in range(one.settings_pairs):
             if self.missing_at(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place
@@ -78,7 +79,7 @@ class SettingsPairResults(ABC):
 
 
 class SettingsPairGames(SettingsPairResults):
-    """The games of settings pairs: plays those that the store lacks, and counts the outcomes of stored ones."""
+    """The games of settings pairs: plays the games that the store lacks, and counts the outcomes of stored games."""
 
     def __init__(self, spec: TuningSpec, suite: Suite, openings: Sequence[int], run: Run) -> None:
         self._spec, self._openings, self._run = spec, openings, run
@@ -88,7 +89,7 @@ class SettingsPairGames(SettingsPairResults):
             pairing.place: (tuple(first), tuple(second))
             for pairing, (first, second) in run.store.details(SETTINGS_DETAIL)
         }
-        """Both sets of each stored game, by the game's series and number."""
+        """Both sets of values of each stored game, by the game's series and number."""
 
     def play_parts(
         self,
@@ -96,10 +97,10 @@ class SettingsPairGames(SettingsPairResults):
         finished: Callable[[Outcome], None] = lambda outcome: None,
         scores: MatchScores | None = None,
     ) -> bool:
-        """Play the games that the store lacks, part by part; returns False if the run stopped before all were played.
+        """Play the games that the store lacks, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
-        game's outcome; ``scores`` are as in ``MatchTable.play_parts``.
+        game's outcome. ``scores`` has the meaning that it has in ``MatchTable.play_parts``.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
@@ -139,8 +140,9 @@ class SettingsPairGames(SettingsPairResults):
         )
 
     def _checked(self, scheduled: ScheduledSettingsPair) -> Match:
-        """The match of a settings pair; raises ``RunError`` if the store has games of other sets under its game
-        numbers.
+        """The match of a settings pair.
+
+        Raises ``RunError`` if the store has games of other sets of values under the match's game numbers.
         """
         match, settings = self._match(scheduled), (scheduled.settings.first, scheduled.settings.second)
         for place in match.places:
@@ -155,13 +157,13 @@ class SettingsPairGames(SettingsPairResults):
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
         """Keys of the settings pairs' games that the store lacks.
 
-        Raises ``RunError`` if the store has games of other sets under the same game numbers.
+        Raises ``RunError`` if the store has games of other sets of values under the same game numbers.
         """
         jobs = self._table.in_turn([self._checked(pair) for pair in pairs])
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
+        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -169,7 +171,7 @@ class SettingsPairGames(SettingsPairResults):
         return not self._table.missing_games([self._match(scheduled)])
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs from the first set's view; empty if both sets are equal."""
+        """Outcomes of a settings pair's game pairs, from the view of the first set; empty if both sets are equal."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)
