@@ -1,6 +1,6 @@
 """The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
-``DuelSampler`` and ``SpsaSampler`` suggest the centre of the next settings pairs. Suggestions of other samplers depend
+``DuelSampler`` and ``SpsaSampler`` suggest the centre of a round's settings pairs. Suggestions of other samplers depend
 only on the seed, the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the
 study's seed and the trial's number, so that no state is lost if the process ends.
 """
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from elolab.tuning.study.study_spec import TuningSpec
 
 DESIGN_ATTRIBUTE = "elolab:design"
-"""Name of the trial attribute with the design of its round (``RoundDesign.plain``)."""
+"""Name of the trial attribute that holds the design of its round (``RoundDesign.plain``)."""
 RESULTS_ATTRIBUTE = "duels"
-"""Name of the trial attribute with its settings pairs: number, first set, second set, and pentanomial counts."""
+"""Name of the trial attribute that holds its settings pairs: number, first set, second set, and counts of the
+outcomes."""
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
-"""Python packages that some samplers need in addition, by the sampler's name."""
+"""Additional Python packages that a sampler needs, by the sampler's name."""
 
 
 class SamplerError(UserError):
@@ -47,9 +48,9 @@ class SamplerError(UserError):
 
 
 def check_sampler(name: str, where: str, other: str = "duel") -> None:
-    """Raise ``SamplerError`` if the sampler needs a missing package.
+    """Raise ``SamplerError`` if a Python package that the sampler needs is missing.
 
-    The message suggests ``other``, a sampler that needs none.
+    The message suggests the sampler ``other``, which needs no further package. ``where`` begins the message.
     """
     for package in PACKAGES.get(name, ()):
         if find_spec(package) is None:
@@ -60,7 +61,7 @@ def check_sampler(name: str, where: str, other: str = "duel") -> None:
 
 
 def distribution_of(dimension: Dimension) -> BaseDistribution:
-    """The dimension as an Optuna distribution."""
+    """Convert a dimension to an Optuna distribution."""
     if dimension.choices:
         return CategoricalDistribution(dimension.choices)
     log, low, high = dimension.scale == "log", dimension.low, dimension.high
@@ -70,7 +71,7 @@ def distribution_of(dimension: Dimension) -> BaseDistribution:
 
 
 def dimension_of(name: str, distribution: BaseDistribution) -> Dimension:
-    """The Optuna distribution as a dimension."""
+    """Convert an Optuna distribution to the dimension ``name``."""
     if isinstance(distribution, CategoricalDistribution):
         return Dimension(name, choices=tuple(distribution.choices))  # type: ignore[arg-type]
     if not isinstance(distribution, IntDistribution | FloatDistribution):
@@ -81,7 +82,7 @@ def dimension_of(name: str, distribution: BaseDistribution) -> Dimension:
 
 
 def suggest(trial: optuna.Trial, dimension: Dimension) -> Value:
-    """The trial's value of a dimension: the recorded one, or a new suggestion."""
+    """The trial's value of a dimension: the recorded value, or a new suggestion of the sampler."""
     if dimension.choices:
         choice = trial.suggest_categorical(dimension.name, dimension.choices)
         return dimension.choices[dimension.choices.index(choice)]
@@ -116,23 +117,23 @@ class WholeSetSampler(BaseSampler):
         self._distributions = dict(distributions)
 
     def infer_relative_search_space(self, study: Study, trial: FrozenTrial) -> dict[str, BaseDistribution]:
-        """The dimensions with more than one value, by name, as Optuna's interface requires."""
+        """The dimensions that have more than one value, by name. Optuna calls this method."""
         return {name: one for name, one in self._distributions.items() if not one.single()}
 
     def sample_independent(
         self, study: Study, trial: FrozenTrial, param_name: str, param_distribution: BaseDistribution
     ) -> Any:
-        """Suggest one dimension, as Optuna's interface requires.
+        """Suggest a value of one dimension. Optuna's interface requires this method.
 
-        Optuna does not need it for the study's own dimensions, because ``sample_relative`` covers all of them.
+        Optuna does not call it for the study's own dimensions, because ``sample_relative`` covers all of them.
         """
         return self.sample_relative(study, trial, {param_name: param_distribution})[param_name]
 
 
 class PairedSampler(WholeSetSampler):
-    """Base class of samplers whose trials play pairs of settings around their values.
+    """Base class of samplers whose trials play settings pairs around the trial's values.
 
-    What ``rounds.pairs_of_settings.round_pairs`` needs to lay out the pairs is an attribute of the trial.
+    A trial attribute holds the data from which ``rounds.pairs_of_settings.round_pairs`` computes the settings pairs.
     """
 
     def __init__(self, space: Space) -> None:
@@ -140,12 +141,14 @@ class PairedSampler(WholeSetSampler):
 
     @abstractmethod
     def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
-        """The values around which the trial plays, and its design as plain data; ``None`` to play the base."""
+        """The values around which the trial plays, and its design as plain data. Without a design the values play the
+        base."""
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of the trial, by dimension; records the trial's design, unless an earlier process has."""
+        """The values of the trial, by dimension. The trial's design is recorded, unless an earlier process has recorded
+        it."""
         centre, design = self._centre(study, trial)
         if design is not None and DESIGN_ATTRIBUTE not in trial.user_attrs:
             study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design)
@@ -153,12 +156,12 @@ class PairedSampler(WholeSetSampler):
 
 
 class DuelSampler(PairedSampler):
-    """elolab's method: every trial is the centre of a round of settings pairs, the maximum of a model of all games."""
+    """The sampler ``duel``: every trial is the centre of a round, and lies at the maximum of a model of all games."""
 
     def __init__(
         self, space: Space, state: StudyState | None = None, learn: Callable[[Study], None] = lambda study: None
     ) -> None:
-        """``state`` holds the results and the model; ``learn`` adds to it what the study's trials contain."""
+        """``state`` holds the results and the model; ``learn`` adds the results of the study's trials to it."""
         super().__init__(space)
         self.state = state or StudyState(Observations(space), openings=1)
         self._learn = learn
@@ -170,18 +173,19 @@ class DuelSampler(PairedSampler):
 
 
 class SpsaSampler(PairedSampler):
-    """SPSA (``tuning.study.rounds.spsa``): a trial is an iteration, its values are theta, and its two sets play.
+    """The sampler ``spsa``: a trial is one iteration of SPSA, its values are theta, and two sets around theta play.
 
-    Theta follows from the finished trials alone, so that a stopped study goes on as if it had not been stopped.
+    Theta follows from the finished trials alone, so that an interrupted study continues as if it had not been
+    interrupted.
     """
 
     def __init__(self, space: Space, pairs: int, seed: int = 1) -> None:
-        """``pairs`` is the number of game pairs of the whole search, for which the schedules are planned."""
+        """``pairs`` is the number of game pairs of the whole search, which determines the schedules."""
         super().__init__(space)
         self.space, self.pairs, self.seed = space, pairs, seed
 
     def last_iterate(self, study: Study) -> dict[str, Value]:
-        """The values at theta after all finished trials, by name: what SPSA recommends."""
+        """The values at theta after all finished trials, by name. They are what SPSA recommends."""
         return dict(zip(self.space.names, self._spsa.values(self._walk(study)[0]), strict=True))
 
     @property
@@ -189,7 +193,7 @@ class SpsaSampler(PairedSampler):
         return Spsa(self.space, self.pairs, self.seed)
 
     def _walk(self, study: Study) -> tuple[Theta, int]:
-        """Theta after the finished trials, and the number of game pairs that they have played."""
+        """Theta after the finished trials, and the number of game pairs of these trials."""
         spsa = self._spsa
         theta, played = spsa.start(), 0
         for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
@@ -207,10 +211,10 @@ class SpsaSampler(PairedSampler):
 
 
 class ReproducibleSampler(WholeSetSampler):
-    """Suggests all dimensions with an Optuna sampler (the inner sampler) whose seed belongs to the trial.
+    """Suggests all dimensions with an Optuna sampler, the inner sampler, whose seed depends on the trial's number.
 
-    The suggestion is repeatable. So a trial that was only partly recorded when the process died gets the values that it
-    would have had.
+    Each suggestion is repeatable. So a trial that was only partly recorded when the process died gets its original
+    values.
     """
 
     def __init__(
@@ -239,7 +243,7 @@ class ReproducibleSampler(WholeSetSampler):
         return {name: found[name] for name in search_space}
 
     def _takes(self, distribution: BaseDistribution) -> bool:
-        """Whether the inner sampler can suggest the dimension together with others."""
+        """Whether the inner sampler can suggest a dimension with this distribution together with others."""
         return self._name in ("tpe", "gp") or not isinstance(distribution, CategoricalDistribution)
 
     def _sampler_for(self, number: int) -> BaseSampler:
@@ -260,10 +264,10 @@ class ReproducibleSampler(WholeSetSampler):
 
 
 def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
-    """The suggestion that Optuna's TPE or GP has recorded for the trial; empty if missing or incomplete.
+    """The suggestion that Optuna's TPE or GP has recorded for the trial; empty if it is missing or incomplete.
 
-    TPE and GP record a suggestion before the trial's parameters, for other workers. After an interruption GP would
-    consider the trial running and avoid its own suggestion.
+    TPE and GP record a suggestion before the trial's parameters, so that other workers see it. After an interruption GP
+    would regard the trial as running, and avoid its own suggestion.
     """
     parts: list[str] = []
     while part := trial.system_attrs.get(f"{name}:relative_params:{len(parts)}"):
@@ -276,7 +280,7 @@ def _recorded_suggestion(trial: FrozenTrial, name: str) -> dict[str, Any]:
 
 
 class _NumberedQuasiMonteCarlo(QMCSampler):
-    """A scrambled low-discrepancy sequence whose point ``number`` belongs to the trial with that number.
+    """A scrambled low-discrepancy sequence. The trial with number n gets point n of the sequence.
 
     Optuna's own counter would skip a point if the process dies before the trial is recorded.
     """

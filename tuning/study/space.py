@@ -1,4 +1,4 @@
-"""The space of a study: the parameters to tune (dimensions), with their candidate values."""
+"""The space of a study: the parameters to tune, called dimensions, with their candidate values."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Maximum number of values in a range."""
 R_END = 0.002
-"""Default step of the sampler ``spsa`` at the end of the search, in perturbations squared, for a game won."""
+"""Default step of the sampler ``spsa`` at the end of the search, for one game won, in units of the squared
+perturbation."""
 
 CATALOGUE = "elolab.tuning.keys"
 RANGE = schema.declare(
@@ -47,7 +48,8 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""Declared keys of a built-in parameter's dimension; it has no key ``default``, because the base gives that value."""
+"""Declared keys of a dimension that is a built-in parameter. It has no key ``default``, because the base gives that
+value."""
 NEEDS = schema.declare(
     CATALOGUE, "dimension", "needs",
     others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, message="need"),
@@ -63,11 +65,11 @@ DIMENSION = schema.declare(
 DIMENSIONS = schema.declare(CATALOGUE, "dimension", "dimensions", others=schema.table(DIMENSION, message="dimension"))
 
 PROJECTION_STEPS = 12
-"""Number of halvings of the line between a set that violates a constraint and the base."""
+"""Number of bisections on the line from a set of values that violates a constraint to the base."""
 DIGITS = 6
-"""Significant digits of a number in a range without steps, or with steps that are no whole numbers."""
+"""Significant digits of a value in a range without steps, or with steps that are not whole numbers."""
 STEP_PRECISION = 1e-6
-"""Largest distance of a value from a candidate, in steps, with which it still counts as this candidate."""
+"""A value counts as a candidate if its distance from the candidate is at most this many steps."""
 
 Number = int | float
 Values = tuple[Value, ...]
@@ -75,7 +77,7 @@ Values = tuple[Value, ...]
 
 
 def rounded(number: float) -> float:
-    """The number with ``DIGITS`` significant digits, so that it is the same in every file."""
+    """The number rounded to ``DIGITS`` significant digits, so that every file has the same number."""
     return float(f"{number:.{DIGITS}g}")
 
 
@@ -88,27 +90,27 @@ class Dimension:
     high: float = 0
     """Upper end of the range, inclusive; unused with choices."""
     step: float = 1
-    """Distance of neighbouring values from ``low`` on; 0 for any number in the range."""
+    """Distance between neighbouring values, counted from ``low``; 0 allows any number in the range."""
     scale: str = "linear"
     """Scale on which distances in the range are measured: ``linear`` or ``log``."""
     choices: tuple[Value, ...] = ()
     c_end: float | None = None
-    """Perturbation of the sampler ``spsa`` at the end of the search, in the unit of the values.
+    """Perturbation of the sampler ``spsa`` at the end of the search; ``None`` for the default.
 
-    On a logarithmic scale it is one of their natural logarithm. ``None`` means a share of the range.
+    It has the unit of the values; on a logarithmic scale, the unit of their natural logarithm.
     """
     r_end: float | None = None
-    """Step of the sampler ``spsa`` at the end of the search; ``None`` means ``R_END``."""
+    """Step of the sampler ``spsa`` at the end of the search, for one game won; ``None`` for the default ``R_END``."""
     needs: tuple[tuple[str, tuple[Value, ...]], ...] | None = None
-    """Other dimensions, each with the values that it must have for an engine's option to count; ``None`` for none.
+    """Conditions for an engine's option to have an effect: other dimensions, each with the values that it must have.
 
-    Parameters of the built-in engine have ``depends_on`` in the parameter table instead.
+    ``None`` means no conditions. Parameters of the built-in engine have ``depends_on`` in the parameter table instead.
     """
 
     def coordinate(self, value: Value) -> float:
-        """A value's coordinate: 0 and 1 are the ends of the range.
+        """Coordinate of a value: 0 and 1 are the ends of the range.
 
-        For choices it is the index in the list, or -1 for a value that is not in it.
+        For choices it is the index in the list of choices, or -1 for a value that is not in the list.
         """
         if self.choices:
             return float(self.choices.index(value)) if value in self.choices else -1.0
@@ -123,10 +125,10 @@ class Dimension:
         return bool(self.step) and all(isinstance(number, int) for number in (self.low, self.high, self.step))
 
     def value_at(self, coordinate: float, threshold: float = 0.5) -> Number:
-        """The value of a range at a coordinate, which may lie beyond the ends.
+        """The value of a range at a coordinate, which may lie outside the range; the value is then the nearest end.
 
-        ``threshold`` is the fraction between two values from which the coordinate is rounded up. With a uniformly
-        random threshold the mean of the result is the exact value.
+        Between two values, a coordinate is rounded up from the fraction ``threshold`` on. With a uniformly random
+        threshold the mean of the result is the exact value.
         """
         inside = min(max(coordinate, 0.0), 1.0)
         if self.scale == "log":
@@ -150,21 +152,22 @@ class Dimension:
         return self.low <= value <= self.high and abs(steps - round(steps)) < STEP_PRECISION
 
     def content(self) -> dict[str, Any]:
-        """The dimension as plain data; keys that are ``None`` are not in it."""
+        """The dimension as plain data, without fields that are ``None``."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
 class Space:
-    """The dimensions of a study, and the base whose values they vary."""
+    """The dimensions of a study, and the base, whose values they replace."""
 
     dimensions: tuple[Dimension, ...]
     base: tuple[tuple[str, Value], ...]
-    """Value of every parameter of the base, by name; for an external engine, defaults of the tuned options."""
+    """Value of every parameter of the base, by name; for an external engine only the defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine, whose effect only ``needs`` restricts."""
+    """Whether the dimensions are options of an external engine. Then only ``needs`` decides whether they have an
+    effect."""
     constraints: tuple[str, ...] = ()
-    """Comparisons that every set satisfies, as in ``constraints.holds``; the base does."""
+    """Comparisons that every set of values satisfies, in the form that ``constraints.holds`` accepts."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -184,7 +187,7 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether values of some dimensions restrict another one: its effect, or its values."""
+        """Whether the values of some dimensions restrict the effect or the values of another one."""
         if self.constraints or any(dimension.needs for dimension in self.dimensions):
             return True
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
@@ -200,11 +203,11 @@ class Space:
         return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The set to play for suggested values, by name.
+        """The set of values to play for suggested values, by name.
 
-        A parameter that the other values make ineffective gets the base's value. Values that violate a constraint move
-        towards the base's, on the line between both, until they satisfy all constraints. So every sampler may suggest
-        anything, no games are lost to refusals, and the set that is played, which the model learns from, is valid.
+        A parameter that has no effect with the other values gets the base's value. Values that violate a constraint
+        move along the line to the base's values, until they satisfy all constraints. So a sampler may suggest anything,
+        no games are lost, and the model learns from the set that was played, which is valid.
         """
         found = self._constrained(self._active(suggested))
         if not self.constraints:
@@ -238,21 +241,21 @@ class Space:
         return found
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """Like ``effective``, but argument and result are values in the order of the dimensions."""
+        """The set of values to play for suggested values, like ``effective``, but in the order of the dimensions."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())
 
     def coordinates(self, values: Sequence[Value]) -> tuple[float, ...]:
-        """Coordinates of a set, in the order of the dimensions; see ``Dimension.coordinate``."""
+        """Coordinates of a set of values, in the order of the dimensions; see ``Dimension.coordinate``."""
         return tuple(dimension.coordinate(value) for dimension, value in zip(self.dimensions, values, strict=True))
 
 
 def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limits) -> Space:
-    """Read ``parameters`` (a list of names) and the tables ``[dimensions.NAME]`` of a study's specification.
+    """Read ``parameters`` (a list of names) and the tables ``[dimensions.NAME]`` of a study's file.
 
-    Ranges and scales default to the tuning columns of the parameter table. Raises ``UserError`` for a parameter that
-    does not exist, does not apply to the game or has no effect, and for illegal values.
+    Ranges and scales default to the tuning columns of the parameter table. Raises ``UserError`` for illegal values, and
+    for a parameter that does not exist, does not apply to the game or has no effect.
     """
     tables = table["dimensions"]
     listed = table["parameters"]
@@ -277,7 +280,7 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
 
 
 def read_options(table: Table) -> Space:
-    """Read the tables ``[dimensions.OPTION]`` of a study of an external engine: a range or choices, and ``default``.
+    """Read the tables ``[dimensions.OPTION]`` of a study of an external engine: ranges or choices, with defaults.
 
     Raises ``UserError`` with one line for the first mistake.
     """
@@ -352,7 +355,8 @@ def _constraints(table: Table, dimensions: Sequence[Dimension], base: Mapping[st
 
 
 def _option_range(name: str, table: Table) -> Dimension:
-    """A range of an option: whole numbers if ``low``, ``high`` and ``step`` are, otherwise numbers with decimals."""
+    """The range of an option. Its values are whole numbers if ``low``, ``high`` and ``step`` are, otherwise decimal
+    numbers."""
     low, high, step = table["low"], table["high"], table.get("step")
     if not any(isinstance(table.data.get(key), float) for key in ("low", "high", "step")):
         whole = Table({key: table.data[key] for key in RANGE if key in table}, table.where, RANGE)
@@ -429,7 +433,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
 def _refuse_what_has_no_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
-    """Raise ``ConfigurationError`` for a dimension without effect in the base, unless another one may enable it."""
+    """Raise ``ConfigurationError`` if a dimension has no effect in the base and no other dimension can give it one."""
     names = {dimension.name for dimension in dimensions}
     for dimension in dimensions:
         hopeful = dict(base)

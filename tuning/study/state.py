@@ -22,15 +22,16 @@ MAX_COMBINATIONS = 16
 
 @dataclass
 class StudyState:
-    """The results of the rounds so far, and the model fitted to them."""
+    """The results of a study's rounds so far, and the model fitted to them."""
 
     observations: Observations
     openings: int
-    """Number of openings for the tuning; successive game pairs use them in order and then start over."""
+    """Number of openings for the tuning. Successive game pairs use them in order, then start again with the first
+    one."""
     limit_shares: LimitShares | None = None
-    """Search limits of the settings pairs; ``None`` means the target limit for all."""
+    """Search limits of the settings pairs; ``None`` if all are played at the target limit."""
     is_paired: bool = True
-    """Whether rounds play pairs of settings, instead of a trial against the base."""
+    """Whether rounds play settings pairs; otherwise a round is a trial that plays the base."""
     results: dict[int, RoundResult] = field(default_factory=dict)
     """Results of the finished rounds, by the round's number."""
     ends: dict[int, RoundEnd] = field(default_factory=dict)
@@ -40,15 +41,15 @@ class StudyState:
     fitted_results: int = 0
     """Number of results to which the model was last fitted."""
     observed_trials: set[int] = field(default_factory=set)
-    """Numbers of the trials of a user's own study whose results are among the observations."""
+    """Numbers of trials whose results are among the observations, for a study that the user created with Optuna."""
     _seen: set[tuple[frozenset[Values], int, float]] = field(default_factory=set)
-    """Both sets, index of the first opening, and log limit of each observed settings pair.
+    """Both sets of values, index of the first opening, and log limit of each observed settings pair.
 
     A settings pair with an equal entry plays the same games, so it adds no observation.
     """
 
     def add(self, result: RoundResult, rounds: Sequence[Round]) -> None:
-        """Add a finished round; ``rounds`` is the schedule.
+        """Add the result of a finished round; ``rounds`` is the schedule.
 
         A round beyond the schedule adds no observations to the model.
         """
@@ -58,7 +59,7 @@ class StudyState:
                 self.observe(settings, one.first_pair + place * one.game_pairs, counts)
 
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
-        """Add a settings pair's result to the observations, unless they contain the same games.
+        """Add a settings pair's result to the observations, unless another one has already added the same games.
 
         ``first_pair`` is the number of its first game pair.
         """
@@ -71,7 +72,7 @@ class StudyState:
             self.observations.add(settings.first, settings.second, counts, log_limit)
 
     def without_results(self) -> StudyState:
-        """A copy with the model but no results."""
+        """A copy that has the model, but no results."""
         return StudyState(
             Observations(self.observations.space), self.openings, self.limit_shares, self.is_paired, model=self.model,
             best=self.best, fitted_results=self.fitted_results,
@@ -93,7 +94,7 @@ class StudyState:
     def refit(self, *, is_last: bool) -> None:
         """Refit the model if there are enough new results, or if ``is_last``.
 
-        Whether it refits depends only on the number of results.
+        The number of results alone decides whether there are enough.
         """
         if not len(self.observations):
             return
@@ -105,13 +106,13 @@ class StudyState:
             self.best = maximum(self.model, self.observations.trust_region(), starts)
 
     def design(self) -> RoundDesign:
-        """The design of the next round's settings pairs."""
+        """The design for the settings pairs of the next round."""
         if self.model is None or self.best is None:
             return first_design(self.observations.space)
         return design_of(self.model, self.best)
 
     def is_left_to_gain(self, elo: float) -> bool:
-        """Whether the expected remaining gain is at least ``elo``, or there is no model to estimate it."""
+        """Whether the expected remaining gain is at least ``elo``; also true without a model."""
         if self.model is None or self.best is None or len(self.results) <= 1:
             return True
         return expected_remaining_gain(self.model, self.observations.trust_region(), self.best) >= elo

@@ -1,8 +1,8 @@
-"""Optuna's study of a run: a trial is a round, its parameters are the centre's values, its value is the centre's Elo.
+"""Optuna's study for a run: a trial is a round, its parameters are the centre's values, its value is the centre's Elo.
 
-The games are authoritative; the trials are kept consistent with them. By default the study is a SQLite file in the
-run's folder. With the URL of another Optuna storage, several machines work on one study, each with its own folder. They
-learn from each other's rounds through the trials' attributes.
+The stored games decide if games and trials differ. By default the study is a SQLite file in the run's folder. With the
+URL of another Optuna storage, several machines work on one study, each with its own folder. They learn from each
+other's rounds through the trials' attributes.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ START_ATTRIBUTE = "start"
 SPEC_ATTRIBUTE = "decides the games"
 LOCK_SECONDS = 60
 MAX_ATTEMPTS = 20
-"""Maximum number of attempts to open a database whose tables other processes may be creating."""
+"""Maximum number of attempts to open a database while other processes may be creating its tables."""
 WORDS_OF_DAMAGE = ("malformed", "not a database")
-"""Phrases in SQLite's messages that indicate a damaged file."""
+"""Phrases in SQLite's error messages that indicate a damaged file."""
 
 
 class StudyFailure(UserError):
-    """Raised if Optuna's study cannot be used; the games are not affected."""
+    """Raised if Optuna's study cannot be used. The stored games are not affected."""
 
     exit_code = 1
 
@@ -56,11 +56,12 @@ class StudyFailure(UserError):
 class RoundTrials:
     """The trials of Optuna's study; trial ``n`` is round ``n``.
 
-    Failures of the storage raise ``StudyFailure`` with a message of one line.
+    If the storage fails, methods raise ``StudyFailure`` with a message of one line.
     """
 
     def __init__(self, spec: TuningSpec, directory: Path, worker: str, pairs: int) -> None:
-        """``pairs`` is the number of game pairs of all rounds."""
+        """Open the study. ``worker`` names this process's worker; ``pairs`` is the number of game pairs of all
+        rounds."""
         self.is_shared = spec.storage is not None
         self._spec, self._worker = spec, worker
         self._where = spec.storage or str(directory / STUDY_NAME)
@@ -78,7 +79,10 @@ class RoundTrials:
             self._claim()
 
     def _claim(self) -> None:
-        """Mark a new study with this specification; raise ``RunError`` if it belongs to another one."""
+        """Mark a new study with the digest of the specification.
+
+        Raises ``RunError`` if the study belongs to another specification.
+        """
         lengths = LENGTHS if not self.is_shared else LENGTHS[1:]  # workers of a shared study share its rounds
         digest = digest_of(without(self._spec.content(), lengths))
         trials = self._study.get_trials(deepcopy=False)  # before the digest: another process may be writing both
@@ -110,18 +114,18 @@ class RoundTrials:
         return [one.number for one in running if (one.user_attrs.get(WORKER_ATTRIBUTE) == self._worker) == is_own]
 
     def candidate(self) -> Values | None:
-        """The set that the sampler itself would recommend; ``None`` if it leaves this to the model."""
+        """The set of values that the sampler itself recommends; ``None`` if the model makes the recommendation."""
         with self._failures():
             if not isinstance(self._sampler, SpsaSampler):
                 return None
             return tuple(self._sampler.last_iterate(self._study).values())
 
     def ask(self, state: StudyState, pairs: int, number: int | None = None) -> tuple[int, Values, Any]:
-        """Begin or resume a round; returns its number, its set of values, and its ``start`` data.
+        """Begin or resume a round; return its number, its set of values, and its ``start`` data.
 
-        ``state`` is what the sampler ``duel`` knows, ``pairs`` the number of game pairs of all rounds, which ``spsa``
-        plans for. The ``start`` is plain data that determines the round's settings pairs. A resumed round returns the
-        set and data recorded at its start. Without ``number``, the next new round begins.
+        The ``start`` data are plain data that determine the round's settings pairs. ``state`` holds results and model
+        for the sampler ``duel``. ``pairs`` is the number of game pairs of all rounds, for the schedules of ``spsa``. A
+        resumed round returns the set and the data recorded at its start. Without ``number``, the next new round begins.
         """
         if isinstance(self._sampler, DuelSampler):
             self._sampler.state = state
@@ -151,9 +155,8 @@ class RoundTrials:
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
         """Finish a round: record its counts, its ``value`` for Optuna, and the attributes ``more``.
 
-        A round that is already finished stays unchanged.
-
-        Raises ``RunError`` if it was finished with other counts; this only happens if someone changed one of the files.
+        A round that is already finished stays unchanged. Raises ``RunError`` if it was finished with other counts,
+        which happens only if somebody changed the store or the study.
         """
         counts = list(result.counts.counts)
         with self._failures():
@@ -176,7 +179,7 @@ class RoundTrials:
             self._study.tell(frozen.number, value)
 
     def give_up(self, number: int) -> None:
-        """Mark an unneeded round as failed, so that no worker plays it."""
+        """Mark a round that is not needed as failed, so that no worker plays it."""
         with self._failures():
             self._study.tell(number, state=TrialState.FAIL)
 
@@ -197,7 +200,10 @@ class RoundTrials:
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:
-        """Convert exceptions of Optuna and its database into ``StudyFailure`` with one line that names the storage."""
+        """Context manager that converts exceptions of Optuna and its database into ``StudyFailure``.
+
+        The message has one line and names the storage.
+        """
         try:
             yield
         except (UserError, KeyboardInterrupt):
@@ -216,14 +222,14 @@ class RoundTrials:
 
 
 def without_password(url: str) -> str:
-    """The URL of a storage, with the password removed."""
+    """URL of a storage without its password."""
     scheme, mark, rest = url.partition("://")
     login, at, host = rest.rpartition("@")
     return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
 
 
 def folder_storage(directory: Path) -> optuna.storages.RDBStorage:
-    """The storage in the file ``STUDY_NAME`` of a folder."""
+    """Optuna's storage in the file ``STUDY_NAME`` of a folder."""
     path = (directory / STUDY_NAME).resolve()
     # Not by a URL, because some characters of a folder's name have a meaning in URLs.
     connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)

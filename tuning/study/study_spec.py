@@ -31,7 +31,8 @@ from elolab.tuning.study.validation.gain_test import GainTest
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
 PAIRED_SAMPLERS = ("duel", "spsa")
-"""Samplers that play pairs of settings against each other; the others play each trial against the base."""
+"""Samplers that play settings pairs, two sets of values against each other. The others play each trial against the
+base."""
 SAMPLERS = (*PAIRED_SAMPLERS, "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
 """Samplers that start with ``startup_trials`` random trials before they use a model."""
@@ -53,29 +54,30 @@ ERROR_PROBABILITIES = (0.0001, 0.49)
 """Smallest and largest allowed error probability of the validation's sequential test."""
 MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
-"""Maximum game pairs of a slow validation of fixed length, if its length follows from the budget."""
+"""Maximum number of game pairs of a slow validation of fixed length, if its length follows from the budget."""
 INTERIM_PAIRS = 25
-"""Number of game pairs between two interim analyses of a validation's sequential test, at any concurrency."""
+"""Number of game pairs between two interim analyses of a validation's sequential test. The concurrency does not change
+it."""
 DEFAULT_ROUND_PAIRS = 200
 """Default number of game pairs per round.
 
 At a thousand nodes per move, a round takes a few seconds to play and tens of milliseconds to store.
 """
 COMMAND_PAIRS = 8
-"""Default number of game pairs of a match that a command plays, except with ``duel``."""
+"""Default number of game pairs in a match that a command plays. The sampler ``duel`` has another default."""
 SPSA_PAIRS = 8
-"""Default number of game pairs per iteration of the sampler ``spsa``, the same as OpenBench's; fewer in short searches.
-"""
+"""Default number of game pairs per iteration of the sampler ``spsa``, as in OpenBench; short searches have fewer."""
 MIN_ITERATIONS = 100
-"""Minimum number of iterations of ``spsa`` by default."""
+"""Minimum number of iterations of the sampler ``spsa``, if their length is the default."""
 MIN_ROUNDS = 20
-"""Minimum number of rounds by default; with small budgets, rounds are shorter instead."""
+"""Minimum number of rounds, if their length is the default. Under small budgets the rounds are shorter."""
 BASE = "base"
-"""Name of the base of a study by matches, in tables and sentences."""
+"""Name of the base in tables and sentences, for a study whose matches a command or a function plays."""
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
-"""Smallest and largest share of a budget that covers everything for the rounds and the playoff."""
+"""Smallest and largest share of rounds and playoff in a budget that also covers the validation."""
 TRIALS_SEARCH = 0.6
-"""That share for samplers other than ``duel``, whose trials have a fixed number."""
+"""Share of rounds and playoff in a budget that also covers the validation, for samplers with a fixed number of
+trials."""
 MIN_PAIRS = 20
 """Minimum number of game pairs of a budget; the result of a smaller study would be random."""
 
@@ -84,8 +86,8 @@ MIN_PAIRS = 20
 class Budget:
     """The budget of a study, in games or in seconds; the other field is ``None``.
 
-    With a validation of the kind ``gain`` it covers the rounds, the playoff and the validation. Otherwise it covers the
-    rounds and the playoff, and ``Validation.pairs`` derives the validation's length from it.
+    With a validation of the kind ``gain``, it covers the rounds, the playoff and the validation. Otherwise it covers
+    the rounds and the playoff, and ``Validation.pairs`` derives the validation's length from it.
     """
 
     games: int | None
@@ -101,7 +103,7 @@ class Validation:
     """The settings of a study's validations: matches on reserved openings that confirm or reject a gain."""
 
     kind: str = schema.choice(FIRST_KINDS, default=COMPUTED, example=SPRT)
-    """Kind of the first match: ``gain`` is part of the budget; ``sprt`` comes on top of it."""
+    """Kind of the first match. The budget covers a match ``gain``; a match ``sprt`` needs further games."""
     limit: ClassVar[str] = schema.text(default=COMPUTED, example="nodes=2000", expected=GRAMMAR)
     limits: Limits
     """Search limits of the first match, a sequential test."""
@@ -109,25 +111,26 @@ class Validation:
     elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=5.0, example=10, unit="Elo")
     """Upper hypothesis of the first match, in Elo; accepting it confirms the gain."""
     model: str = schema.choice(SPRT_MODELS, default=SPRT_MODELS[0], example=SPRT_MODELS[1])
-    """The Elo scale of the hypotheses: one of ``SPRT_MODELS``."""
+    """The Elo scale of the hypotheses, one of ``SPRT_MODELS``."""
     alpha: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     beta: float = schema.number(*ERROR_PROBABILITIES, default=0.05, example=0.01)
     maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=4000, unit="pairs")
-    """Maximum game pairs of a sequential test; ``None`` derives them from the tuning's length (method ``pairs``)."""
+    """Maximum number of game pairs of a sequential test; ``None`` means the default of the method ``pairs``."""
     slow: str = schema.choice(SLOW_KINDS, default=COMPUTED, example="sprt")
-    """Kind of the second match, at a larger search limit: ``non_regression``, ``fixed``, ``sprt`` or ``off``.
+    """Kind of the second match, at a larger search limit: ``non_regression``, ``sprt``, ``fixed`` or ``off``.
 
-    A ``fixed`` match has a fixed length; ``off`` means no second match.
+    A ``fixed`` match has a fixed length; ``off`` means that there is no second match.
     """
     slow_limit: ClassVar[str] = schema.text(default=COMPUTED, example="move_time=0.02,cpu", expected=GRAMMAR)
     slow_limits: Limits
     slow_elo_lower: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=-5.0, example=-10, unit="Elo")
     slow_elo_upper: float = schema.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS, default=0.0, example=1, unit="Elo")
-    """Upper hypothesis of the non-regression test, in Elo; the test passes if it is accepted."""
+    """Upper hypothesis of the non-regression test, in Elo. The test passes when it accepts this hypothesis."""
     slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
-    """Maximum game pairs of the non-regression test; ``None`` means as many as the first match."""
+    """Maximum number of game pairs of the non-regression test; ``None`` means the maximum of the first match."""
     slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
-    """Game pairs of a second match of fixed length; ``None`` derives them from the tuning's length."""
+    """Number of game pairs of a second match of fixed length; ``None`` means that it follows from the tuning's
+    length."""
     preset: str = schema.text(
         default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
     )
@@ -136,9 +139,9 @@ class Validation:
     def pairs(self, games: int) -> int:
         """Maximum number of game pairs in the sequential test after a tuning of ``games`` games.
 
-        By default the test may play as many games as the tuning, because such a match measures the gain about as
-        precisely as the tuning's model. Fewer games would often leave a real gain undecided; more would cost more than
-        finding it. After a short tuning the default is higher, so that a large gain is probably confirmed.
+        By default the test may play as many games as the tuning. Such a match measures the gain about as precisely as
+        the tuning's model. With fewer games a real gain would often stay undecided; more games would cost more than the
+        tuning itself. After a short tuning the default is higher, so that a large gain is probably confirmed.
         """
         return self.maximum_pairs or min(MOST_PAIRS, max(self._enough_pairs("sprt"), games // 2))
 
@@ -147,12 +150,10 @@ class Validation:
         return pairs_to_accept(test, target_of(test))
 
     def pairs_of_slow_match(self, games: int) -> int:
-        """Maximum game pairs of the second match after a tuning of ``games`` games.
+        """Maximum number of game pairs of the second match after a tuning of ``games`` games.
 
-        Its games take ``SLOW_FACTOR`` times as long as those of the first match.
-
-        By default a non-regression test has as many pairs as the first match, because small differences need equally
-        many games at any limit.
+        Each of its games takes ``SLOW_FACTOR`` times as long as a game of the first match. By default a non-regression
+        test has as many pairs as the first match, because small differences need equally many games at any limit.
         """
         if self.slow == NON_REGRESSION:
             return self.slow_maximum_pairs or max(self.pairs(games), self._enough_pairs(NON_REGRESSION))
@@ -161,7 +162,7 @@ class Validation:
         return self.maximum_pairs or max(self._enough_pairs("sprt"), self.pairs(games) // SLOW_FACTOR)
 
     def hypotheses(self, kind: str) -> tuple[float, float]:
-        """Lower and upper hypothesis of a kind of sequential test, in Elo on the scale ``model``."""
+        """Lower and upper hypothesis of one kind of sequential test, in Elo on the scale ``model``."""
         if kind == NON_REGRESSION:
             return self.slow_elo_lower, self.slow_elo_upper
         return self.elo_lower, self.elo_upper
@@ -172,15 +173,16 @@ class Validation:
         return self.kind == GAIN
 
     def gain_test(self, pairs: int) -> GainTest:
-        """The test of a gain that is planned for ``pairs`` game pairs."""
+        """The test of the kind ``gain`` that is planned for ``pairs`` game pairs."""
         return GainTest(pairs, self.alpha)
 
     def test(self, kind: str) -> SequentialSettings:
-        """The settings of a sequential probability ratio test: hypotheses, error probabilities, interim analyses."""
+        """The settings of a sequential probability ratio test of this kind: hypotheses, error probabilities, interim
+        analyses."""
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
-        """Everything that determines the validations' games and verdicts, as plain data."""
+        """Everything that determines the games and verdicts of the validations, as plain data."""
         data = {"limit": str(self.limits), "slow_limit": str(self.slow_limits)}
         names = ["elo_lower", "elo_upper", "model", "alpha", "beta", "maximum_pairs", "slow", "slow_pairs"]
         if self.slow == NON_REGRESSION:  # data from before this test existed lack these
@@ -203,7 +205,7 @@ VALIDATION = schema.declare(CATALOGUE, "validation", "validation", Validation)
 
 @dataclass(frozen=True, kw_only=True)
 class TuningSpec:
-    """The specification of a study."""
+    """Specification of a tuning study."""
 
     conditions: Conditions
     space: Space
@@ -218,40 +220,43 @@ class TuningSpec:
         schema.TEXTS, default=(), example=["low < high"], expected="a list of comparisons"
     )
     command: str | None = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
-    """The command that plays the matches; empty if a function plays them, ``None`` if elolab plays games itself."""
+    """The command that plays the matches. It is empty if a function plays them, and ``None`` if elolab plays the games
+    itself."""
     match_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, value=None, example=50, unit="pairs")
-    """Game pairs of a match of ``command``, or fewer; ``None``: a default that suits the sampler."""
+    """Maximum number of game pairs in a match of ``command``; ``None`` means a default that depends on the sampler."""
     dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
     limits: ClassVar[Any] = schema.key(
         schema.TEXTS, default=(), example=["nodes=1250", "nodes=5000", "nodes=20000"],
         expected='a list of different limits, such as ["nodes=1250", "nodes=5000"]',
     )  # fmt: skip
     limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1])
-    """Search limits of the rounds' games and their shares; the playoff is played at the target limit."""
+    """Search limits of the rounds' games, and the share of the games at each; the playoff is played at the target
+    limit."""
     sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
     round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
-    """Game pairs per round, per iteration of ``spsa``, and with a budget in time per trial; ``None``: a default that
-    suits the budget.
+    """Number of game pairs per round, or per iteration of ``spsa``; with a budget in time, per trial of other samplers.
+
+    ``None`` means a default that depends on the budget.
     """
     overlap: int = schema.whole(0, MAX_OVERLAP, default=0, example=2, unit="rounds")
-    """Maximum number of earlier rounds or trials still in progress when the next one is designed."""
+    """Maximum number of rounds or trials that are still in progress when the next one is designed."""
     trials: int = schema.whole(MIN_TRIALS, MAX_TRIALS, default=DEFAULT_TRIALS, example=40)
     """Number of trials for samplers other than ``duel``; each trial is a match against the base."""
     startup_trials: int = schema.whole(1, MAX_TRIALS, default=STARTUP_TRIALS, example=20)
     """Number of random trials before the samplers TPE and GP use their model."""
     stop_below: float = schema.number(0, MAX_ELO, default=0.0, example=2, unit="Elo")
-    """Expected remaining gain in Elo below which the study ends early; 0 means that it never ends early."""
+    """The study ends early if the expected remaining gain is smaller than this, in Elo; with 0 it never ends early."""
     storage: str | None = schema.text(
         default=COMPUTED, example="postgresql+psycopg://user@server/database", expected="the URL of an Optuna storage"
     )
     """URL of Optuna's storage; ``None`` means a file in the run's folder."""
     validation: Validation = schema.table(VALIDATION)
     text: str = field(default="", compare=False, repr=False)
-    """The specification's plain data as JSON, as ``tuning_from_text`` reads it."""
+    """The specification as JSON text, in the form that ``tuning_from_text`` reads."""
 
     @property
     def name(self) -> str:
-        """Name of the study and of its default folder."""
+        """Name of the study, which is also the name of its default folder."""
         return self.conditions.name
 
     @property
@@ -261,24 +266,25 @@ class TuningSpec:
 
     @property
     def is_paired(self) -> bool:
-        """Whether the sampler plays pairs of settings against each other, instead of trials against the base."""
+        """Whether the sampler plays settings pairs; otherwise it plays trials against the base."""
         return self.sampler in PAIRED_SAMPLERS
 
     @property
     def is_by_matches(self) -> bool:
-        """Whether a command or a function plays the matches, instead of elolab's own games."""
+        """Whether a command or a function plays the matches; otherwise elolab plays the games itself."""
         return self.command is not None
 
     @property
     def search_share(self) -> float:
-        """Largest share of the budget for the rounds and the playoff; 1 if the budget does not cover the validation."""
+        """Largest share of the budget that rounds and playoff may use; 1 if the budget does not cover the
+        validation."""
         if not self.validation.is_in_budget:
             return 1.0
         return MAX_SEARCH if self.sampler == "duel" else TRIALS_SEARCH
 
     @property
     def base_name(self) -> str:
-        """Name of the base, the opponent of trials and recommendations."""
+        """Name of the base, against which trials and recommendations play."""
         return self.conditions.base_name
 
     @property
@@ -292,15 +298,16 @@ class TuningSpec:
         return tuple(idle)
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """Name of the program whose unknown speed decides the duration of games at one of these limits, if there is
-        one.
+        """Name of the program, as the only entry, if one of the limits makes the duration of games depend on its speed.
+
+        Otherwise the tuple is empty.
         """
         return (self.name,) if self.is_by_matches else self.conditions.unknown_speed(limits)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:
-        """The player with these values of the dimensions, and otherwise the base's values.
+        """The player that has these values of the dimensions, and the base's values elsewhere.
 
-        Its name lists the differences.
+        Its name lists the differences. ``limits`` replaces the limits of the specification.
         """
         return self.conditions.player(values, limits)
 
@@ -344,20 +351,21 @@ class TuningSpec:
 STUDY = schema.declare(CATALOGUE, "study", "tuning", CONDITIONS, TuningSpec)
 """The keys of a study's file, which ``elolab tune`` reads."""
 OBJECTIVE = STUDY.only(("base", "set", "parameters", "dimensions", "constraints", "sampler", "startup_trials", "seed"))
-"""The keys of ``STUDY`` that also apply to maximising a function without games."""
+"""The keys of ``STUDY`` that also apply to the maximisation of a function without games."""
 
 MATCHES = STUDY.only((
     "name", "description", "command", "match_pairs", "dimensions", "constraints", "budget", "sampler", "round_pairs",
     "overlap", "stop_below", "seed",
 ))  # fmt: skip
-"""The keys of ``STUDY`` for a study by matches; the others are about elolab's own games."""
+"""The keys of ``STUDY`` for a study whose matches a command or a function plays. The others concern elolab's own
+games."""
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
-"""Paths of keys in ``TuningSpec.content`` that only limit the length of the study; a resumed study may change them."""
+"""Paths of keys in ``TuningSpec.content`` that only limit the length of the study. A resumed study may change them."""
 
 
 def matches_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Make the specification of a study by matches from plain data, with all checks.
+    """Check plain data, and make the specification of a study whose matches a command or a function plays.
 
     Without a ``command``, a function plays the matches. Raises ``UserError`` with one line for the first mistake.
     """
@@ -399,10 +407,10 @@ def load_tuning(path: Path) -> TuningSpec:
 
 
 def tuning_from_text(text: str, where: str) -> TuningSpec:
-    """Read a specification from its plain data as JSON (``TuningSpec.text``).
+    """Read a specification from JSON text (``TuningSpec.text``); ``where`` is the path of the study's file.
 
-    Older versions of elolab recorded no kind of match. In their data the first one is a sequential probability ratio
-    test. In still older data, which lack ``slow`` too, the second one has a fixed length.
+    Older versions of elolab recorded no kind of match. In their data the first match is a sequential probability ratio
+    test. In still older data, without ``slow``, the second match has a fixed length.
     """
     data = json.loads(text)
     validation = data.setdefault("validation", {})
@@ -413,7 +421,7 @@ def tuning_from_text(text: str, where: str) -> TuningSpec:
 
 
 def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Make a specification from plain data, with all checks.
+    """Check plain data, and make the specification of a study.
 
     ``where`` is the path of the study's file; its stem is the default name.
 
@@ -434,7 +442,7 @@ def tuning_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
-    """Raise ``ConfigurationError`` for a key of a dimension that only ``spsa`` uses, with another sampler."""
+    """Raise ``ConfigurationError`` if a dimension has a key that only ``spsa`` uses, and the sampler is another one."""
     for dimension in space.dimensions if sampler != "spsa" else ():
         given = next((key for key in SPSA_KEYS if getattr(dimension, key) is not None), None)
         if given is not None:
@@ -445,7 +453,7 @@ def refuse_spsa_keys(space: Space, sampler: str, where: str) -> None:
 
 
 def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
-    """Make a specification from plain data; unlike ``tuning_from_mapping``, accept keys without effect."""
+    """Make a specification from plain data. It may have keys without effect, which ``tuning_from_mapping`` refuses."""
     table = Table(data, where, STUDY, kind="tuning")
     if "match_pairs" in table:
         raise table.error("match_pairs", "a command, whose matches these pairs are")
@@ -470,7 +478,7 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
-    """The conditions of an external engine, with the dimensions' defaults added to the base."""
+    """The conditions of an external engine, whose base also has the defaults of the dimensions."""
     engine = conditions.external
     assert engine is not None
     where = f"{table.where}: [dimensions]"
@@ -490,7 +498,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 
 
 def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
-    """The search limits and shares that the file gives; the key ``limit`` gives the target limit."""
+    """The search limits and shares in the file; its key ``limit`` gives the target limit."""
     texts = table["limits"]
     if not texts:
         if "limit_shares" in table:
@@ -529,7 +537,7 @@ def _budget(table: Table) -> Budget:
 
 
 def min_games(spec: TuningSpec) -> int:
-    """Smallest budget in games that the study's sampler can use."""
+    """Smallest budget in games that the study's sampler accepts."""
     if spec.is_by_matches:
         return 2 * MIN_PAIRS
     if spec.is_paired:
@@ -557,12 +565,12 @@ def _check_budget(spec: TuningSpec) -> None:
 
 
 SPRT_KEYS = ("elo_lower", "elo_upper", "model", "beta", "maximum_pairs", "slow_maximum_pairs", "slow_pairs")
-"""Keys of ``[validation]`` with which the first match is by default a sequential probability ratio test."""
+"""Keys of ``[validation]`` that make the first match a sequential probability ratio test by default."""
 OWNERS = {
     "slow_elo_lower": NON_REGRESSION, "slow_elo_upper": NON_REGRESSION, "slow_maximum_pairs": NON_REGRESSION,
     "slow_pairs": "fixed",
 }  # fmt: skip
-"""For keys of ``[validation]`` that only one kind of second match allows: that kind."""
+"""Keys of ``[validation]`` that only one kind of second match allows, each with that kind."""
 
 
 def _validation(table: Table, conditions: Conditions) -> Validation:
@@ -598,10 +606,10 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
 
 
 def _kind_of_slow_match(table: Table, limits: Limits, kind: str) -> str:
-    """Default kind of the second match after a first one of this ``kind``.
+    """Default kind of the second match, after a first match of this ``kind``.
 
-    It is ``off`` without a search limit, ``fixed`` if the file gives ``slow_pairs``, and ``off`` if the budget covers
-    the first match, because a second one would cost several times as much. Otherwise it is ``non_regression``.
+    It is ``off`` without a search limit, and ``fixed`` if the file has ``slow_pairs``. It is also ``off`` if the budget
+    covers the first match, because a second match would cost several times as much. Otherwise it is ``non_regression``.
     """
     if limits == Limits():
         return "off"

@@ -1,8 +1,8 @@
 """A study's run: rounds of games that improve the parameters, a playoff, and validations that decide.
 
-The games (``arena.play.store``) are authoritative. The next games depend only on the specification and the earlier
-games. So a stopped study resumes as if it had not been stopped, and a lost Optuna study (``tuning.study.storage``) is
-rebuilt without playing a game twice.
+The stored games (``arena.play.store``) are the source of all results. The next games depend only on the specification
+and the earlier games. So an interrupted study continues as if it had not been interrupted, and a lost Optuna study
+(``tuning.study.storage``) is rebuilt without playing a game twice.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from elolab.tuning.study.validation.recommended_games import further_verdicts, p
 from elolab.tuning.study.validation.validation_games import Verdict, conclusion_of
 
 RECOMMENDED_NAME = "recommended.json"
-"""Name of the file with the recommended values of a study by matches."""
+"""Name of the file with the recommended values, for a study whose matches a command or a function plays."""
 RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
-"""Version of the method that designs settings pairs; a run of another version cannot be resumed."""
+"""Name of the method that designs settings pairs. A run that another method began cannot be resumed."""
 
 
 def tune(spec: TuningSpec, directory: Path, match: Match | None = None, **options: Unpack[RunOptions]) -> StudyResult:
     """Run or resume a study in its folder: rounds, playoff, validations, preset.
 
     With a budget in games, the concurrency affects only times. A validated recommendation is written to the folder as a
-    preset. In a study by matches, ``match`` plays them, by default its command; what it recommends so far is written as
-    ``RECOMMENDED_NAME``. Raises ``UserError`` if the folder belongs to another run or engine, the storage cannot be
-    reached, the disk is full, or a match fails.
+    preset. If ``match`` or the specification's command plays the matches, the recommended values so far are written to
+    the file ``RECOMMENDED_NAME``. Raises ``UserError`` if the folder belongs to another run or engine, the storage
+    cannot be reached, the disk is full, or a match fails.
     """
     result = play_study(spec, directory, match, **options)
     if spec.is_by_matches and result.decision is not None:
@@ -62,7 +62,7 @@ def tune(spec: TuningSpec, directory: Path, match: Match | None = None, **option
 
 
 def options_for(spec: TuningSpec, options: RunOptions) -> RunOptions:
-    """The options of a study's run; raises ``UserError`` for those that its matches cannot have."""
+    """The options with which to run a study. Raises ``UserError`` for an option that does not apply to its matches."""
     if not spec.is_by_matches:
         return options
     if options.get("cluster") is not None:
@@ -96,9 +96,9 @@ def play_study(
 
 
 def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) -> None:
-    """Raise ``UserError`` if the folder belongs to another run or engine, as ``tune`` does; nothing is written.
+    """Check that a study may run in a folder, without writing anything.
 
-    ``accepts_changes`` allows another engine.
+    Raises ``UserError`` if the folder belongs to another run or engine. ``accepts_changes`` allows another engine.
     """
     check_directory(directory, purpose_of(plan), accepts_changes=accepts_changes)
     if (directory / STORE_NAME).is_file():
@@ -107,7 +107,7 @@ def check_folder(plan: TuningPlan, directory: Path, *, accepts_changes: bool) ->
 
 
 def _check_method(spec: TuningSpec, store: Store) -> None:
-    """Raise ``RunError`` if another version of ``METHOD`` began the run."""
+    """Raise ``RunError`` if the run began with another ``METHOD``."""
     if spec.sampler == "duel" and len(store) and store.metadata(METHOD_METADATA) != METHOD:
         raise RunError(
             f"{store.directory}: was begun by another version of elolab, which pairs settings differently",
@@ -116,7 +116,7 @@ def _check_method(spec: TuningSpec, store: Store) -> None:
 
 
 def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
-    """Play rounds, playoff and validations until they end or the run is stopped; returns the result."""
+    """Play rounds, playoff and validations until they end or the run is stopped; return the result."""
     from elolab.tuning.study.rounds.round_stream import RoundStream  # which imports Optuna
 
     spec = plan.spec
@@ -176,7 +176,10 @@ def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
 
 
 def _best_so_far(state: StudyState) -> Decision | None:
-    """The decision without a playoff, for an interrupted study whose model is fitted; ``None`` without a game pair."""
+    """The recommendation so far, without a playoff, for an interrupted study with a fitted model.
+
+    ``None`` if no game pair was played.
+    """
     if state.model is None or state.best is None:
         return None
     return decide(state.model, state.best, region=state.observations.trust_region())

@@ -1,7 +1,7 @@
-"""Plays settings pairs by the matches of a command or a function, and counts their outcomes.
+"""Plays settings pairs as matches of a command or a function, and counts their outcomes.
 
-The matches, one line of JSON each in the run's folder, are authoritative, as the stored games of other studies are. A
-match is known by both sets, its number of game pairs and its seed, which follows from its place in the schedule.
+A file in the run's folder holds the matches, one line of JSON each. All counts come from it. A match is identified by
+both sets of values, its number of game pairs and its seed, which follows from its position in the schedule.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from elolab.tuning.study.validation.validation_games import VALIDATION, validati
 
 MATCHES_NAME = "matches.jsonl"
 VALIDATION_STEP, PLAYOFF_STEP, LATER_PLAYOFF_STEP = 1_000_000_000, 500_000_000, 10_000_000
-"""Distances of the seeds of a validation and of a playoff from those of the rounds, and between two playoffs."""
+"""Offsets of the seeds of validations and of playoffs from the seeds of rounds, and offset between two playoffs."""
 TICK_SECONDS = 0.2
-"""Longest time between two looks at the run's display while matches are played."""
+"""Maximum seconds between two updates of the progress display while matches are played."""
 RECORD_SECONDS = 1.0
-"""Time between two records of the number of games."""
+"""Minimum seconds between two records of the number of games in the store."""
 
 
 @dataclass(frozen=True)
 class PlannedMatch:
-    """A match of two sets over so many game pairs."""
+    """A match that is planned: two sets of values, the number of game pairs, and the seed."""
 
     first: Values
     second: Values
@@ -52,21 +52,21 @@ class PlannedMatch:
 
 
 class SettingsPairMatches(SettingsPairResults):
-    """The matches of a run's folder: plays those that are not stored, several at a time."""
+    """The matches in a run's folder: plays the missing ones, several at a time, and counts their outcomes."""
 
     def __init__(self, spec: TuningSpec, run: Run, match: Match | None = None) -> None:
-        """Read the stored matches; ``match`` plays others, by default the specification's command.
+        """Read the stored matches. ``match`` plays the missing ones; by default the specification's command does.
 
-        Raises ``UserError`` if they belong to another study.
+        Raises ``UserError`` if the stored matches belong to another study.
         """
         self._spec, self._run, self._file = spec, run, run.directory / MATCHES_NAME
         self._match = MatchCommand(spec.command, spec.conditions.source, run.stop) if spec.command else match
         self._header = json.dumps({"study": plain(spec.content())}, ensure_ascii=False)
         self._stored: dict[str, Pentanomial] = {}
         self._seeds: set[int] = set()
-        """Seeds of all stored game pairs; those of a match follow each other."""
+        """Seeds of all stored game pairs; the pairs of a match have consecutive seeds."""
         self._games: Counter[str] = Counter()
-        """Number of stored games by series."""
+        """Number of stored games in each series."""
         self._recorded = 0.0
         if self._file.is_file():
             self._read()
@@ -78,10 +78,11 @@ class SettingsPairMatches(SettingsPairResults):
         finished: Callable[[Outcome], None] = lambda outcome: None,
         scores: MatchScores | None = None,
     ) -> bool:
-        """Play the matches that are not stored, part by part; returns False if the run stopped before the last one.
+        """Play the matches that are not stored, part by part; return False if the run stopped before the last one.
 
-        Once the run's stop flag is set, or a match raises ``KeyboardInterrupt``, no other match begins. Matches of a
-        command are then ended and lost, those of a function are waited for. ``scores`` stay as they are.
+        Once the run's stop flag is set, or a match raises ``KeyboardInterrupt``, no other match begins. Running matches
+        of a command are then terminated and lost; matches of a function are played to their end. ``scores`` are not
+        changed.
         """
         stop, threads = self._run.stop, self._run.threads
         asked, running = self._missing_in(parts), dict[Future[Pentanomial], PlannedMatch]()
@@ -125,7 +126,7 @@ class SettingsPairMatches(SettingsPairResults):
         return {self._key(match) for one in pairs for match in self._matches(one)} - self._stored.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of games not yet stored among ``pairs`` game pairs of the schedule, from number ``first_pair`` on."""
+        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
         start = self._seed(series, first_pair)
         return 2 * sum(seed not in self._seeds for seed in range(start, start + pairs))
 
@@ -134,16 +135,17 @@ class SettingsPairMatches(SettingsPairResults):
         return all(self._key(match) in self._stored for match in self._matches(scheduled))
 
     def missing_games(self, scheduled: ScheduledSettingsPair) -> int:
-        """Number of games in those of a settings pair's matches that are not stored."""
+        """Number of games of a settings pair whose matches are not stored."""
         return 2 * sum(match.pairs for match in self._matches(scheduled) if self._key(match) not in self._stored)
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's stored matches from the first set's view; empty if both sets are equal."""
+        """Outcomes of a settings pair's stored matches, from the view of the first set; empty if both sets are
+        equal."""
         found = (self._stored.get(self._key(match)) for match in self._matches(scheduled))
         return sum((counts for counts in found if counts is not None), Pentanomial((0, 0, 0, 0, 0)))
 
     def games_of(self, outcome: Outcome) -> int:
-        """Number of games of a match that ``play_parts`` has reported."""
+        """Number of games of the match behind an outcome from ``play_parts``."""
         return 2 * self._stored[outcome.key].pairs
 
     def _missing_in(self, parts: Iterable[Sequence[ScheduledSettingsPair] | None]) -> Iterator[PlannedMatch | None]:
@@ -154,14 +156,14 @@ class SettingsPairMatches(SettingsPairResults):
                 yield from (match for match in self._matches(scheduled) if self._key(match) not in self._stored)
 
     def _matches(self, scheduled: ScheduledSettingsPair) -> list[PlannedMatch]:
-        """The matches of a settings pair; none if both sets are equal."""
+        """The matches of a settings pair; empty if both sets of values are equal."""
         first, second, each = scheduled.settings.first, scheduled.settings.second, self._pairs_per_match
         start = self._seed(scheduled.series, scheduled.first_pair)
         starts = range(0, scheduled.pairs if first != second else 0, each)
         return [PlannedMatch(first, second, min(each, scheduled.pairs - at), start + at) for at in starts]
 
     def _seed(self, series: str, pair: int) -> int:
-        """The seed of a game pair of the schedule."""
+        """The seed of game pair ``pair`` of a series."""
         step = 0
         if series.startswith(PLAYOFF_SERIES):
             step = PLAYOFF_STEP + LATER_PLAYOFF_STEP * (int(series.removeprefix(PLAYOFF_SERIES) or 1) - 1)
@@ -171,13 +173,16 @@ class SettingsPairMatches(SettingsPairResults):
 
     @functools.cached_property
     def _pairs_per_match(self) -> int:
-        """Largest number of game pairs of a match, at most those of the first round."""
+        """Largest number of game pairs in one match. It is not larger than the first round."""
         first = rounds_of(self._spec, periods_of(self._run.store)[0].games)[0]
         most = self._spec.match_pairs or (first.game_pairs if self._spec.sampler == "duel" else COMMAND_PAIRS)
         return min(most, first.pairs)
 
     def _series(self, seed: int) -> str:
-        """The series of a game pair; later playoffs and validations count as the first one."""
+        """Name of the series to which a game pair's ``seed`` belongs.
+
+        All playoffs have the name of the first playoff, all validations the name of the first validation.
+        """
         place = seed - self._spec.conditions.seed
         return "" if place < PLAYOFF_STEP else PLAYOFF_SERIES if place < VALIDATION_STEP else validation_series(0)
 
@@ -217,13 +222,14 @@ class SettingsPairMatches(SettingsPairResults):
         self._games[self._series(seed)] += 2 * counts.pairs
 
     def _record(self) -> None:
-        """Record the number of games in the folder's store."""
+        """Record the number of games of each series in the run's store."""
         self._run.has_other_results = bool(self._stored)
         self._run.store.record_metadata({GAMES_ELSEWHERE: self._games.total(), MATCHES_METADATA: dict(self._games)})
         self._recorded = time.monotonic()
 
     def _read(self) -> None:
-        """Read the file; a killed process may have left a part of a line, which is removed."""
+        """Read the file of matches. An incomplete last line, which a killed process may have left, is removed from
+        it."""
         content = self._file.read_bytes()
         whole = content[: content.rfind(b"\n") + 1]
         lines = whole.decode("utf-8").splitlines()

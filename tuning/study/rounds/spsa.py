@@ -1,13 +1,13 @@
 """Simultaneous perturbation stochastic approximation (SPSA, Spall 1992) with the schedules of fishtest and OpenBench.
 
 Iteration k plays the settings ``theta + c_k * delta`` against ``theta - c_k * delta``, where every component of
-``delta`` is +1 or -1 at random. It moves theta towards the winner by ``a_k / c_k * delta`` for each game won more than
-lost. Here ``c_k = c / k**gamma`` and ``a_k = a / (A + k)**alpha`` (``GAMMA``, ``ALPHA``, ``STABILITY``). As in
-fishtest, k counts game pairs, and c and a follow from the end of the search: c_k then is ``c_end``, and a_k is
+``delta`` is +1 or -1 at random. Theta moves towards the winner, by ``a_k / c_k * delta`` times the games won minus the
+games lost. Here ``c_k = c / k**gamma`` and ``a_k = a / (A + k)**alpha`` (``GAMMA``, ``ALPHA``, ``STABILITY``). As in
+fishtest, k counts game pairs. The values at the end of the search determine c and a: c_k is then ``c_end``, and a_k is
 ``r_end * c_end**2``.
 
 Theta moves in coordinates: 0 and 1 are the ends of a range, on its scale. Values are rounded to one of the two nearest
-candidates at random. SPSA as published knows no choices; here every choice has a preference, which rises when its
+candidates at random. The published SPSA has no choices. Here every choice has a preference, which rises when its
 settings win.
 """
 
@@ -26,21 +26,22 @@ from elolab.tuning.study.rounds.pairs_of_settings import draws
 from elolab.tuning.study.space import R_END, Dimension, Space, Values
 
 ALPHA, GAMMA, STABILITY = 0.602, 0.101, 0.1
-"""Exponents with which steps and perturbations shrink (Spall 1998), and A as a share of the game pairs."""
+"""Exponents of the decrease of steps and of perturbations (Spall 1998), and A as a share of the game pairs."""
 C_END = 1 / 20
-"""Default of ``c_end``, as a share of the range."""
+"""Default of ``c_end``, as a fraction of the range."""
 PREFERENCE_STEP = 0.05
-"""Amount by which a game won raises the preference for a choice."""
+"""Amount by which each game won raises the preference for a choice."""
 EVEN_SHARE = 0.5
-"""Share of the settings whose choices are drawn regardless of the preferences."""
+"""Share of the settings whose choices are drawn uniformly, without regard to the preferences."""
 
 Theta = tuple[tuple[float, ...], ...]
-"""For each dimension its coordinate, from 0 to 1, or with choices the preference of each choice."""
+"""For each dimension: the coordinate of its value, from 0 to 1, or the preference for each of its choices."""
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """Two sets of values that play each other, and what a game won by the first one adds to theta."""
+    """One iteration: two sets of values that play each other, and the step that theta takes if the first set wins a
+    game."""
 
     first: Values
     second: Values
@@ -53,19 +54,25 @@ class Iteration:
 
 @dataclass(frozen=True)
 class Spsa:
-    """The walk of theta in a space, planned for a number of game pairs."""
+    """SPSA in a space, planned for a number of game pairs."""
 
     space: Space
     pairs: int
     """Number of game pairs of the whole search."""
     seed: int = 1
     c_end: float = C_END
-    """Perturbation at the end as a share of the range, for dimensions that give none; at least half a step."""
+    """Perturbation at the end of the search, as a fraction of the range, but at least half a step of the range.
+
+    It applies to dimensions without a ``c_end`` of their own.
+    """
     r_end: float = R_END
-    """Step at the end for a game won, in perturbations squared, for dimensions that give none."""
+    """Step at the end of the search for one game won, in units of the squared perturbation.
+
+    It applies to dimensions without an ``r_end`` of their own.
+    """
 
     def start(self) -> Theta:
-        """Theta at the base; every choice has the preference 0, the base's choice a slightly higher one."""
+        """Theta at the base. Every choice has the preference 0; the base's choice has a slightly higher one."""
         return tuple(
             tuple(float(one == value) * 1e-9 for one in dimension.choices)
             if dimension.choices
@@ -74,7 +81,8 @@ class Spsa:
         )
 
     def iteration(self, theta: Theta, number: int, played: int) -> Iteration:
-        """The iteration with this number, after ``played`` game pairs; its random numbers follow from the number."""
+        """The iteration with this number, after ``played`` game pairs. Its random numbers depend on the number and the
+        seed."""
         drawn = draws(self.seed, number, 2 * len(self.space.dimensions), "spsa")
         first: list[Value] = []
         second: list[Value] = []
@@ -97,7 +105,7 @@ class Spsa:
         return Iteration(effective(first), effective(second), tuple(steps))
 
     def schedule(self, dimension: Dimension, k: int) -> tuple[float, float]:
-        """Perturbation ``c_k`` of a range and the step ``a_k / c_k`` for a game won, as shares of the range."""
+        """Perturbation ``c_k`` and step ``a_k / c_k`` for one game won, as fractions of the range of ``dimension``."""
         size = math.log(dimension.high / dimension.low) if dimension.scale == "log" else dimension.high - dimension.low
         least = 0.0 if dimension.scale == "log" else dimension.step / 2 / size
         c_end = max(self.c_end, least) if dimension.c_end is None else dimension.c_end / size
@@ -107,7 +115,10 @@ class Spsa:
         return aside, r_end * c_end**2 * ((stability + self.pairs) / (stability + k)) ** ALPHA / aside
 
     def after(self, theta: Theta, step: Sequence[Sequence[float]], counts: Pentanomial) -> Theta:
-        """Theta after an iteration with this step and these outcomes of its game pairs, from the first set's view."""
+        """Theta after an iteration.
+
+        ``step`` is the iteration's step for one game won; ``counts`` are the outcomes from the first set's view.
+        """
         won = sum((place - 2) * count for place, count in enumerate(counts.counts))
         moved = []
         for dimension, part, more in zip(self.space.dimensions, theta, step, strict=True):
@@ -116,7 +127,7 @@ class Spsa:
         return tuple(moved)
 
     def values(self, theta: Sequence[Sequence[float]]) -> Values:
-        """The set at theta: the nearest candidates, and the preferred choices."""
+        """The set of values at theta: the nearest candidates in ranges, and the preferred choices."""
         return self.space.effective_values([
             dimension.choices[int(np.argmax(part))] if dimension.choices else dimension.value_at(part[0])
             for dimension, part in zip(self.space.dimensions, theta, strict=True)
@@ -124,7 +135,11 @@ class Spsa:
 
 
 def _drawn_choice(preferences: Sequence[float], drawn: float) -> int:
-    """The index of a choice, drawn in proportion to its even share and the exponential of its preference."""
+    """Index of a choice, drawn at random; ``drawn`` is a random number from 0 to 1.
+
+    A part of the probability, ``EVEN_SHARE``, is equal for all choices. The other part is proportional to the
+    exponential of the preference.
+    """
     powers = [math.exp(one - max(preferences)) for one in preferences]
     shares = [EVEN_SHARE / len(powers) + (1 - EVEN_SHARE) * power / sum(powers) for power in powers]
     return next((at for at, total in enumerate(accumulate(shares)) if drawn < total), len(shares) - 1)

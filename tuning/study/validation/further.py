@@ -1,4 +1,4 @@
-"""A further validation of a finished study's recommendation, which the user requests after the study."""
+"""Further validations of a finished study's recommendation, which the user requests afterwards."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ class ValidationResult:
     """The verdict on the games played so far; ``None`` before the first complete game pair."""
     preset: Path | None = None
     failed: Verdict | None = None
-    """Verdict of the study's own validation that rejected the recommendation; ``None`` if none did."""
+    """Verdict of the study's own validation that rejected the recommendation; ``None`` if no validation did."""
     faults: tuple[FaultCount, ...] = ()
-    """Counts of the faults by which players forfeited games of this validation."""
+    """Number of games of this validation forfeited by faults, per player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
 
     @property
     def interrupted(self) -> bool:
-        """Whether the validation stopped before its end."""
+        """Whether the validation was stopped before its end."""
         return self.verdict is None or self.verdict.unfinished_of is not None
 
     @property
@@ -76,7 +76,7 @@ class ValidationResult:
         """Exit code of the command.
 
         - 0: the validation passed, and no validation of the study rejected the recommendation
-        - 1: as 0, but players forfeited games of the validation by faults
+        - 1: like 0, but players forfeited games of the validation by faults
         - 3: the recommendation was not confirmed
         - 130: the validation was interrupted
         """
@@ -93,9 +93,9 @@ def validate_again(
     maximum_pairs: int | None = None,
     **options: Unpack[RunOptions],
 ) -> ValidationResult:
-    """Let the recommendation of a finished study play the base again on the reserved openings.
+    """Validate the recommendation of a finished study again, against the base on the reserved openings.
 
-    The default is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game pairs. With
+    By default it is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game pairs. With
     ``pairs`` it is a match of fixed length, whose games are separate from those of sequential tests. A recommendation
     that a sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays
     only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
@@ -139,8 +139,9 @@ def validate_again(
 
 
 def _recommended(directory: Path) -> tuple[TuningPlan, dict[str, Value]]:
-    """The plan of the study in a folder, and its recommended values by name. Raises ``RunError`` if there is nothing to
-    validate.
+    """The plan of the study in a folder, and its recommended values by name.
+
+    Raises ``RunError`` if there is no recommendation, or if the base is recommended.
     """
     recorded: Any = None
     matches: Any = None
@@ -163,10 +164,10 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
     *, accepts_changes: bool,
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
-    """The stages of a further validation of the study in a folder, and the run's purpose.
+    """The planned games of a further validation, for display before it starts, and the run's identity and checks.
 
     The study's stored games give the estimate of the duration. ``accepts_changes`` allows another engine. Raises
-    ``UserError`` as ``validate_again`` does.
+    ``UserError`` in the cases in which ``validate_again`` does.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.
@@ -197,10 +198,10 @@ def further_validation(
     plan: TuningPlan, store: Store, limits: Limits | None, pairs: int | None, maximum_pairs: int | None,
     recommendation: int,
 ) -> PlannedValidation:  # fmt: skip
-    """Limits, kind and length of a further validation of the run's recommendation number ``recommendation``.
+    """Plan a further validation of the recommendation with the number ``recommendation`` in the run, counted from 0.
 
-    It is a sequential test of the kind of the study's own, or a match of fixed length if ``pairs`` is given. Raises
-    ``RunError`` if there are too few openings.
+    It is a sequential test of the study's own kind; with ``pairs``, a match of fixed length. Raises ``RunError`` if
+    there are too few openings.
     """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):

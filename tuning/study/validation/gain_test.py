@@ -1,9 +1,10 @@
-"""The test of a gain within a budget: group-sequential, with an error of at most 5 % whatever the gain and the length.
+"""The test of a gain within a budget. It is group-sequential, with an error of at most 5 % for any gain and length.
 
-The test is planned for a number of game pairs, its *horizon*. Up to there it may spend four fifths of its error, by a
-power of the share of pairs played (Lan and DeMets 1983). The last fifth is kept for pairs beyond the horizon, so that
-an undecided test may go on. By simulation such a test confirms more gains within a budget than a sequential probability
-ratio test or a mixture of likelihood ratios, whose bounds do not know the horizon (``benchmarks/tuning``).
+The test is planned for a number of game pairs, its *horizon*. Up to the horizon it may spend four fifths of its error,
+in proportion to a power of the share of pairs played (Lan and DeMets 1983). The last fifth is kept for pairs beyond the
+horizon, so that an undecided test may continue. In simulations such a test confirms more gains within a budget than a
+sequential probability ratio test or a mixture of likelihood ratios, because their bounds do not depend on the horizon
+(``benchmarks/tuning``).
 """
 
 from __future__ import annotations
@@ -23,14 +24,16 @@ LOOKS = 20
 MIN_BATCH = 5
 """Minimum number of game pairs between two analyses."""
 LATER_BATCHES = 5
-"""Beyond the horizon, analyses are this many times as far apart."""
+"""Distance between analyses beyond the horizon, as a multiple of the distance before it."""
 HORIZON_SHARE = 0.8
 """Share of the error that is spent up to the horizon."""
 EXPONENT = 3
-"""Power of the share of pairs with which the error is spent: the higher, the fewer tests end early, and the more gains
-are confirmed at the horizon."""
+"""Exponent of the error spending: the error spent is proportional to this power of the share of pairs played.
+
+With a higher exponent fewer tests end early, and more gains are confirmed at the horizon.
+"""
 POWERS = (0.5, 0.8, 0.95)
-"""Probabilities for which a plan states the gain."""
+"""Probabilities for which plans state the gain that the test confirms with this probability."""
 MAX_ELO = 1000.0
 
 _NORMAL = NormalDist()
@@ -38,16 +41,16 @@ _NORMAL = NormalDist()
 
 @dataclass(frozen=True)
 class GainState:
-    """The state of a test after a number of game pairs."""
+    """The state of a gain test after a number of game pairs."""
 
     deviations: float
-    """Standard errors by which the score lies above one half."""
+    """Score minus one half, in standard errors."""
     bound: float
-    """Standard errors that confirm a gain at this analysis."""
+    """Value of ``deviations`` at which this analysis confirms a gain."""
     pairs_needed: int | None
-    """Total number of game pairs within which a gain of the observed size is confirmed with 80 % probability.
+    """Total number of game pairs with which a gain of the observed size is confirmed with 80 % probability.
 
-    ``None`` without an observed gain, and once a gain is confirmed.
+    ``None`` if no gain is observed, or if a gain is already confirmed.
     """
 
     @property
@@ -58,23 +61,23 @@ class GainState:
 
 @dataclass(frozen=True)
 class Outlook:
-    """The prospects of a longer test, if the gain is as measured."""
+    """Prospects of a longer test, if the true gain is as large as the observed gain."""
 
     pairs: int
     """Total number of game pairs of the longer test."""
     half_width: float
-    """Half the width of the interval after them, in Elo."""
+    """Half width of the interval after ``pairs`` game pairs, in Elo."""
     probability: float
-    """Probability with which the test confirms a gain within them."""
+    """Probability that the test confirms a gain within ``pairs`` game pairs."""
 
 
 @dataclass(frozen=True)
 class GainTest:
-    """A test that is planned for ``pairs`` game pairs."""
+    """A test of a gain that is planned for ``pairs`` game pairs."""
 
     pairs: int
     error: float = 0.05
-    """Probability of confirming a gain although there is none, at any length of the test."""
+    """Maximum probability of confirming a gain that does not exist, whatever the length of the test."""
 
     @cached_property
     def batch_pairs(self) -> int:
@@ -83,35 +86,39 @@ class GainTest:
 
     @cached_property
     def horizon(self) -> int:
-        """Number of game pairs at the last planned analysis, at most ``pairs``."""
+        """Number of game pairs at the last planned analysis. It is ``pairs``, rounded down to a multiple of
+        ``batch_pairs``."""
         return self.pairs // self.batch_pairs * self.batch_pairs
 
     def next_analysis(self, pairs: int) -> int:
-        """The smallest number of game pairs from ``pairs`` on after which the test is analysed."""
+        """The smallest number of game pairs, at least ``pairs``, after which the test is analysed."""
         if pairs <= self.horizon:
             return max(1, math.ceil(pairs / self.batch_pairs)) * self.batch_pairs
         step = LATER_BATCHES * self.batch_pairs
         return self.horizon + math.ceil((pairs - self.horizon) / step) * step
 
     def analyses(self, pairs: int) -> tuple[int, ...]:
-        """Numbers of game pairs, at most ``pairs``, after which the test is analysed."""
+        """All numbers of game pairs, up to ``pairs``, after which the test is analysed."""
         planned = range(self.batch_pairs, min(pairs, self.horizon) + 1, self.batch_pairs)
         step = LATER_BATCHES * self.batch_pairs
         return (*planned, *range(self.horizon + step, pairs + 1, step))
 
     def test(self, counts: Pentanomial) -> GainState:
-        """The state of the test; ``counts`` are game pairs from the recommendation's view."""
+        """The state of the test; ``counts`` are outcomes of game pairs from the recommendation's view."""
         deviations, bound = deviations_from(counts.counts, 0.5), self.bound(counts.pairs)
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 
     def bound(self, pairs: int) -> float:
-        """Standard errors that confirm a gain after this number of game pairs; infinite between two analyses."""
+        """Standard errors above one half with which the score confirms a gain after ``pairs`` game pairs.
+
+        Infinite between two analyses.
+        """
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
         return _bounds(self, len(self.analyses(pairs)))[-1]
 
     def spent(self, pairs: int) -> float:
-        """The part of ``error`` that is spent after a number of game pairs."""
+        """Part of ``error`` that analyses up to ``pairs`` game pairs may spend."""
         share = pairs / self.horizon
         if share <= 1:
             return self.error * HORIZON_SHARE * share**EXPONENT
@@ -120,9 +127,9 @@ class GainTest:
     def estimate(self, counts: Pentanomial) -> SequentialEstimate:
         """The observed Elo, with an interval that is valid although the match may have been ended early.
 
-        It is a repeated confidence interval (Jennison and Turnbull 1989): at any analysis it lies above 0 exactly if
-        the test confirms a gain, and both its ends together err with at most twice ``error``. Between two analyses it
-        has the width of the next one. The likelihood of superiority is that of a match of fixed length.
+        It is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0 exactly if
+        the test confirms a gain. Its two ends together err with a probability of at most twice ``error``. Between two
+        analyses it has the width of the next one. The likelihood of superiority is the one of a match of fixed length.
         """
         if not counts.pairs:
             return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
@@ -133,11 +140,13 @@ class GainTest:
     # --- What the test can show ---------------------------------------------------------------------------------
 
     def probability(self, elo: float, pairs: int | None = None) -> float:
-        """Probability that a true gain of ``elo`` is confirmed within ``pairs`` game pairs, by default the horizon."""
+        """Probability that a true gain of ``elo`` is confirmed within ``pairs`` game pairs, by default within the
+        horizon."""
         return _power(self, self.horizon if pairs is None else pairs, round(elo, 3))
 
     def confirmed_gain(self, power: float, pairs: int | None = None) -> float:
-        """The smallest true gain, in Elo, that is confirmed with the probability ``power``."""
+        """The smallest true gain, in Elo, that is confirmed within ``pairs`` game pairs with the probability
+        ``power``."""
         low, high = 0.0, MAX_ELO
         while high - low > 0.1:
             middle = (low + high) / 2
@@ -145,9 +154,9 @@ class GainTest:
         return high
 
     def outlook(self, counts: Pentanomial) -> tuple[Outlook, ...]:
-        """Longer tests that confirm a gain of the observed size with the probabilities ``POWERS``.
+        """Prospects of longer tests, which would confirm a gain of the observed size with the probabilities ``POWERS``.
 
-        It is empty without an observed gain, and once a gain is confirmed.
+        The result is empty if no gain is observed, or if a gain is already confirmed.
         """
         if self.test(counts).pairs_needed is None:
             return ()
@@ -155,9 +164,10 @@ class GainTest:
         return tuple(found.values())
 
     def pairs_needed(self, counts: Pentanomial, power: float = 0.8) -> int | None:
-        """Total number of game pairs within which the test probably confirms a gain of the observed size.
+        """Total number of game pairs with which the test confirms a gain of the observed size with the probability
+        ``power``.
 
-        ``power`` is the probability, with the pairs played so far given. ``None`` without an observed gain.
+        The probability takes the pairs played so far as given. ``None`` if no gain is observed.
         """
         played, excess = counts.pairs, counts.score - 0.5 if counts.pairs else 0.0
         if excess <= 0:
@@ -185,9 +195,11 @@ def _outlook(test: GainTest, counts: Pentanomial, power: float) -> Outlook | Non
 
 
 def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:
-    """Number of game pairs for which a test must be planned to confirm a true gain with this probability.
+    """Number of game pairs for which a test must be planned to confirm a true gain of ``elo`` with the probability
+    ``power``.
 
-    ``deviation`` is the standard deviation of a pair's mean score. Without a gain the number is ``MOST_PAIRS``.
+    ``deviation`` is the standard deviation of a pair's mean score. If ``elo`` is not positive, the number is
+    ``MOST_PAIRS``.
     """
     excess = score_of_elo(elo) - 0.5
     if excess <= 0:
@@ -198,7 +210,7 @@ def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIAT
 
 
 def _bounds(test: GainTest, number: int) -> tuple[float, ...]:
-    """The bounds at the first ``number`` analyses of a test; the same are used again for any number of them."""
+    """Bounds at the first ``number`` analyses of a test. The bound of an analysis does not depend on ``number``."""
     return _first_bounds(test, math.ceil(number / LOOKS) * LOOKS)[:number]
 
 
@@ -209,7 +221,7 @@ def _first_bounds(test: GainTest, number: int) -> tuple[float, ...]:
 
 
 def _last_bound(test: GainTest, pairs: int) -> float:
-    """The bound after ``pairs`` pairs; for very long tests, the limit of the bounds."""
+    """Bound at the last analysis up to ``pairs`` pairs; for very long tests, the limit that the bounds approach."""
     longest = test.horizon + LATER_BATCHES * test.batch_pairs * LOOKS * 2
     return _bounds(test, len(test.analyses(test.next_analysis(min(pairs, longest)))))[-1]
 

@@ -1,6 +1,5 @@
-"""The file of a validated recommendation: a preset of the built-in engine, or a tournament player of an external
-engine.
-"""
+"""The file of a validated recommendation: a preset of the built-in engine, or a tournament player for an external
+engine."""
 
 from __future__ import annotations
 
@@ -20,19 +19,20 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"
-"""Name of the metadata with the path of the file written for the recommendation."""
+"""Key of the store's metadata with the path of the file written for the recommendation."""
 HEADING = "# Written by elolab tune "
-"""Start of a written file's first line, by which a study recognises files that it may overwrite."""
+"""Beginning of the first line of a written file. It marks files that a study may overwrite."""
 
 
 def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping[str, Value], verdict: Verdict) -> Path:
-    """Write a recommendation to the run's folder, and return the file's path.
+    """Write a validated recommendation to the run's folder, and return the file's path.
 
-    ``verdict`` is the result of the sequential test that accepted it; ``engine`` is the identity of the engine.
+    Values of the built-in engine become a preset, whose path every command accepts. Options of an external engine
+    become a tournament player. ``verdict`` is the result of the sequential test that accepted the recommendation,
+    ``engine`` the identity of the engine.
 
-    Values of the built-in engine become a preset; every command accepts its path. Options of an external engine become
-    a tournament player. If the folder has a file of the same name that no study wrote, it stays unchanged, and the new
-    file is called ``NAME-tuned.toml``.
+    If the folder already has a file of this name that no study wrote, it stays unchanged, and the new file is called
+    ``NAME-tuned.toml``.
     """
     path = directory / f"{spec.validation.preset}.toml"
     if path.is_file() and not _is_ours(path):
@@ -44,7 +44,7 @@ def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping
 
 
 def written_preset(spec: TuningSpec, directory: Path) -> Path | None:
-    """Path of the file that the study in a folder has written for its recommendation; ``None`` if none exists."""
+    """Path of the file that a study has written for its recommendation; ``None`` if there is no such file."""
     with Store(directory, read_only=True) as store:
         recorded = store.metadata(PRESET_METADATA)
     path = Path(recorded) if recorded else directory / f"{spec.validation.preset}.toml"
@@ -57,9 +57,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def preset_text(engine: str, spec: TuningSpec, values: Mapping[str, Value], verdict: Verdict) -> str:
-    """TOML text of the file: comments on the validation and ``engine``, then the settings.
+    """TOML text of the file: comments about the validation and the identity ``engine``, then the settings.
 
-    A preset has the settings that differ from the engine's defaults; a tournament player has all of them.
+    A preset has only the settings that differ from the engine's defaults; a tournament player has all of them.
     """
     low, high = map(signed, verdict.interval)
     gain = f"{signed(verdict.elo)} Elo [{low}, {high}]"
@@ -84,7 +84,7 @@ def _preset_lines(spec: TuningSpec, values: Mapping[str, Value], verdict: Verdic
 
 
 def _place(engine: PlayerSpec) -> dict[str, str]:
-    """Keys of a player's table that say where its program comes from and runs."""
+    """Keys of a player's TOML table that locate its program: source and build, or the working directory."""
     built = engine.built
     if built is not None:
         keys = {"build": built.build, "directory": built.inside(str(engine.directory))}

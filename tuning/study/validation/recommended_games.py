@@ -1,4 +1,4 @@
-"""Lists, plays and reads the validations of a run's recommendation."""
+"""The validations of a run's recommendation: which ones there are, how they are played, and their verdicts."""
 
 from __future__ import annotations
 
@@ -40,36 +40,36 @@ from elolab.tuning.study.validation.validation_games import (
 )
 
 VALIDATIONS_METADATA = "tuning validations"
-"""Name of the metadata with the search limit and kind of each further validation, in the order of their numbers."""
+"""Key of the store's metadata with search limit and kind of each further validation, in the order of their numbers."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""Name of the metadata with the number of game pairs last requested for each further validation, by its number."""
+"""Key of the store's metadata with the number of game pairs last requested for each further validation."""
 DECIDED_METADATA = "tuning decided"
-"""Name of the metadata with the number of game pairs after which each sequential test was decided, by series."""
+"""Key of the store's metadata with the number of game pairs after which each sequential test was decided, by series."""
 
 
 @dataclass(frozen=True)
 class ValidationMatches(ValidationResults):
-    """A validation that plays matches of a command or a function."""
+    """A validation whose matches a command or a function plays."""
 
     matches: SettingsPairMatches
 
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the matches that are not stored."""
+        """Play the missing matches; see ``ValidationResults.play_parts``."""
         return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games of the matches that are not stored."""
+        """Number of games in matches of these pairs that are not stored."""
         return self.matches.missing_games(self._pair(pairs))
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of the stored matches."""
+        """Outcomes of the stored matches of these pairs, from the recommendation's view."""
         return self.matches.counts(self._pair(pairs))
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of pairs of the analyses whose matches are stored, determined at the first access."""
+        """Number of game pairs up to the last analysis whose matches are all stored. It is computed once."""
         found, validation = 0, self.spec.validation
         for look in self.planned.looks(validation, len(self.pair_numbers)):
             if not self.matches.is_complete(self._pair(range(found, look))):
@@ -84,27 +84,31 @@ class ValidationMatches(ValidationResults):
 
 
 class RecommendedGames:
-    """The validations of a run's recommendation; ``values`` are the recommended values by name."""
+    """The validations of a run's recommendation."""
 
     def __init__(
         self, plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults | None = None
     ) -> None:
-        """``played`` holds the matches of a study by matches; by default they are read."""
+        """``values`` are the recommended values by name. ``played`` holds the matches that a command or function has
+        played.
+
+        By default these matches are read from the run's folder.
+        """
         self._plan, self._run, self._values, self._matches = plan, run, values, played
         if plan.suite is not None:
             self._table = MatchTable(plan.spec.conditions.of_games, plan.suite, run)
         elif played is None:
             self._matches = SettingsPairMatches(plan.spec, run)
         self.recommendation = recommendation_number(run.store, values, records=True)
-        """Number of the recommendation in the run, from 0."""
+        """Number of the recommendation among all recommendations of the run, from 0."""
 
     def own(self) -> list[ValidationResults]:
-        """The games of the study's own validations."""
+        """Games of the validations that belong to the study itself."""
         plans = own_plans(self._plan, self._run.store, self.recommendation)
         return [self._games(number, planned) for number, planned in enumerate(plans)]
 
     def requested(self, number: int, planned: PlannedValidation) -> ValidationResults:
-        """The games of a further validation; ``number`` is its number in the run."""
+        """Games of a further validation; ``number`` is its number in the run."""
         chosen = None
         if planned.kind == "fixed":
             chosen = pairs_of_match(self._plan, self._run.store, planned.limits, self.recommendation)
@@ -123,7 +127,7 @@ class RecommendedGames:
 
 
 def own_plans(plan: TuningPlan, store: Store, recommendation: int) -> list[PlannedValidation]:
-    """Limits, kind and length of the validations that the study plays of its ``recommendation``, in order."""
+    """Plans of the validations that belong to the study itself, in order, for the recommendation with this number."""
     validation, games, openings = plan.spec.validation, games_to_validate(plan.spec, store), len(plan.reserved)
     if not validation.is_in_budget:
         return planned_validations(validation, games, openings)
@@ -133,7 +137,7 @@ def own_plans(plan: TuningPlan, store: Store, recommendation: int) -> list[Plann
 
 
 def _record_horizon(store: Store, recommendation: int, planned: PlannedValidation) -> None:
-    """Record for how many game pairs a test of a gain is planned, before its first game."""
+    """Record the number of game pairs for which a test of a gain is planned, before its first game."""
     known = store.metadata(HORIZONS_METADATA) or {}
     store.record_metadata({HORIZONS_METADATA: {name_of_test(recommendation, planned.limits): planned.horizon, **known}})
 
@@ -141,9 +145,9 @@ def _record_horizon(store: Store, recommendation: int, planned: PlannedValidatio
 def play_own_validations(
     plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
 ) -> list[Verdict]:
-    """Play the study's own validations until one fails or the run stops.
+    """Play the validations that belong to the study itself, until one fails or the run stops.
 
-    Returns the verdicts; the last one may be unfinished.
+    ``values`` are the recommended values by name. Returns the verdicts; the last one may be unfinished.
     """
     verdicts: list[Verdict] = []
     recommended = RecommendedGames(plan, run, values, played)
@@ -159,7 +163,7 @@ def play_own_validations(
 def further_verdicts(
     plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
 ) -> tuple[Verdict, ...]:
-    """Verdicts of the stored further validations, which the user requested after the study."""
+    """Verdicts of the further validations in the store, which the user requested after the study."""
     verdicts, store = [], run.store
     recommended, lengths = RecommendedGames(plan, run, values, played), store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
@@ -201,23 +205,24 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
-    """The tuning's length in games, from which the validation's length is derived; estimated for a budget in time."""
+    """Length of the tuning in games, from which the validation's length follows. For a budget in time it is
+    estimated."""
     periods = periods_of(store)
     return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 
 
 def recommendation_number(store: Store, values: Mapping[str, Value], *, records: bool) -> int:
-    """The index, from 0, of the recommendation ``values`` among those of the run.
+    """Index, from 0, of the recommendation ``values`` among all recommendations of the run.
 
-    A new recommendation comes last; with ``records`` it is stored.
+    A new recommendation has the next index; with ``records`` it is stored.
     """
     return _number_in(store, VALIDATED_METADATA, list(values.values()), records=records)
 
 
 def validation_number(store: Store, planned: PlannedValidation, *, records: bool) -> int:
-    """The number of a further validation in the run; numbers below ``MAX_OWN_VALIDATIONS`` are the study's own.
+    """Number of a further validation in the run. Numbers below ``MAX_OWN_VALIDATIONS`` belong to the study itself.
 
-    A new validation comes last; with ``records`` it is stored.
+    A new validation has the next number; with ``records`` it is stored.
     """
     number = _number_in(store, VALIDATIONS_METADATA, [str(planned.limits), planned.kind], records=records)
     number += MAX_OWN_VALIDATIONS
@@ -228,9 +233,9 @@ def validation_number(store: Store, planned: PlannedValidation, *, records: bool
 
 
 def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> int:
-    """The index of ``entry`` in the list ``name`` of the run's metadata.
+    """Index of ``entry`` in the list ``name`` of the store's metadata.
 
-    A new entry comes last; with ``records`` it is stored.
+    A new entry has the next index; with ``records`` it is stored.
     """
     known = store.metadata(name) or []
     if entry not in known:
@@ -241,7 +246,7 @@ def _number_in(store: Store, name: str, entry: list[Any], *, records: bool) -> i
 
 
 def stored_verdict(games: ValidationResults, store: Store) -> Verdict | None:
-    """The verdict of a validation's stored games; ``None`` without a complete game pair."""
+    """The verdict on the stored games of a validation; ``None`` if no game pair is complete."""
     decided = (store.metadata(DECIDED_METADATA) or {}).get(games.series)
     analyses = InterimAnalyses(games, decided)
     analyses.analyse()
@@ -251,7 +256,7 @@ def stored_verdict(games: ValidationResults, store: Store) -> Verdict | None:
 def play_validation(run: Run, games: ValidationResults, name: str) -> Verdict | None:
     """Play a validation, show its progress as the stage ``name``, and return its verdict.
 
-    If the run is stopped, the verdict is unfinished, or ``None`` without a complete game pair.
+    If the run is stopped, the verdict is unfinished, or ``None`` if no game pair is complete.
     """
     progress, planned = run.progress, games.planned
     decided = run.store.metadata(DECIDED_METADATA) or {}
@@ -281,7 +286,7 @@ def play_validation(run: Run, games: ValidationResults, name: str) -> Verdict | 
 
 
 def with_speed(verdict: Verdict, games: ValidationResults, store: Store) -> Verdict:
-    """A copy of the verdict that contains depth, nodes and time of both sides in the counted games, if known."""
+    """A copy of the verdict with depth, nodes and time of both sides in the counted games, if the games have them."""
     if not isinstance(games, ValidationGames):
         return verdict
     match = games.match(range(verdict.counts.pairs))

@@ -1,4 +1,4 @@
-"""The search limit of a study's second, slow validation, derived from that of the first one."""
+"""The search limit of a study's second, slow validation, derived from the limit of the first one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ SLOW_FACTOR = 4
 
 
 def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """The limits with nodes and times multiplied by ``factor``; a depth alone becomes one ply deeper."""
+    """The limits with nodes and times multiplied by ``factor``. If only a depth is limited, it becomes one ply
+    deeper."""
     depth = limits.depth
     if depth is not None and limits.nodes is None and not limits.is_timed:
         depth += 1
@@ -27,12 +28,11 @@ def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
 
 
 def on_processor_clock(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """Convert limits to limits on processor time, about ``factor`` times as long as the given ones.
+    """Convert limits to limits on processor time that take about ``factor`` times as long.
 
-    On such a clock, an engine whose settings make each node slower searches fewer nodes.
-
-    A game clock stays a game clock. Node and depth limits become a time per move, at an assumed speed of the built-in
-    engine; a measured speed could change when a run resumes.
+    With such limits, an engine whose settings make each node slower searches fewer nodes. A game clock stays a game
+    clock. Limits of nodes or depth become a time per move, at an assumed speed of the built-in engine; a measured speed
+    could change when a run resumes.
     """
     if not limits.is_timed:
         return Limits(move_time_ms=max(1, round(1000 * factor * estimated_move_seconds(limits))), clock_kind="cpu")

@@ -26,15 +26,17 @@ from elolab.tuning.study.study_spec import GAIN, INTERIM_PAIRS, TuningSpec, Vali
 from elolab.tuning.study.validation.gain_test import GainState, Outlook
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of validations that a study plays by itself; ``elolab validate`` numbers further ones from it."""
+"""Maximum number of validations that belong to the study itself. Numbers of further validations (``elolab validate``)
+start here."""
 VALIDATED_METADATA = "tuning validated"
-"""Name of the metadata with the run's validated recommendations, in order; a larger budget may add one."""
+"""Key of the store's metadata with the run's validated recommendations, in order; a larger budget may add one."""
 HORIZONS_METADATA = "tuning horizons"
-"""Name of the metadata with the number of game pairs for which each test of a gain was planned, by recommendation and
-limit.
+"""Key of the store's metadata with the number of game pairs for which each test of a gain is planned.
+
+``name_of_test`` names the test.
 """
 VALIDATION = "validation"
-"""Prefix of the names of the series of validation games."""
+"""Prefix of the names of validations' series of games."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +46,19 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """Kind of the match: a sequential test ``gain``, ``sprt`` or ``non_regression``, or ``fixed`` for a fixed length.
-    """
+    """Kind of the match: a sequential test ``gain``, ``sprt`` or ``non_regression``, or ``fixed`` for a fixed
+    length."""
     test: SequentialTest | GainState | None
-    """State of the sequential test after these games; ``None`` for a match of fixed length."""
+    """State of the sequential test after the counted games; ``None`` for a match of fixed length."""
     after_test: SequentialEstimate | None = None
-    """Elo and an interval that allow for the stopping rule of the sequential test; ``None`` for a match of fixed
-    length.
-    """
+    """Elo and interval, corrected for the stopping rule of the sequential test; ``None`` for a match of fixed
+    length."""
     unfinished_of: int | None = None
-    """Maximum game pairs of a match that was stopped before its end; ``None`` for a finished match."""
+    """Maximum number of game pairs of a match that was stopped before its end; ``None`` for a finished match."""
     outlook: tuple[Outlook, ...] = ()
-    """Prospects of longer tests, for a test of the kind ``gain`` that has confirmed none."""
+    """Prospects of longer tests, if a test of the kind ``gain`` has not confirmed a gain."""
     speed: SpeedRow | None = field(default=None, compare=False)
-    """Depth, nodes and time per move of both sides; comparisons of verdicts ignore it, because times vary."""
+    """Depth, nodes and time per move of both sides. Comparisons of verdicts ignore them, because times vary."""
 
     @property
     def estimate(self) -> Estimate:
@@ -78,7 +79,7 @@ class Verdict:
 
     @property
     def los(self) -> float:
-        """Likelihood of superiority consistent with ``interval``, 0 to 1."""
+        """Likelihood of superiority, 0 to 1, consistent with ``interval``."""
         return self.estimate.los if self.after_test is None else self.after_test.los
 
     @property
@@ -96,24 +97,24 @@ class Verdict:
 
 
 def conclusion_of(verdicts: Sequence[Verdict], *, is_confirmed: bool) -> Conclusion:
-    """The conclusion of a run with these validations, which together confirm its recommendation or do not."""
+    """The conclusion of a run: ``confirmed`` or ``not confirmed``, and whether each validation passed."""
     passed = {f"{one.kind} at {one.limits}": "passed" if one.passed else "not passed" for one in verdicts}
     return Conclusion("confirmed" if is_confirmed else "not confirmed", passed)
 
 
 @dataclass(frozen=True)
 class PlannedValidation:
-    """The limits, kind and length of a validation."""
+    """The plan of a validation: its search limits, kind and length."""
 
     limits: Limits
     kind: str
     pairs: int
-    """Number of game pairs; for a sequential test, the maximum."""
+    """Number of game pairs; the maximum for a sequential test."""
     horizon: int = 0
     """Number of game pairs for which a test of the kind ``gain`` is planned; 0 for other kinds."""
 
     def looks(self, validation: Validation, pairs: int) -> tuple[int, ...]:
-        """Numbers of game pairs after which a match of at most ``pairs`` game pairs is analysed."""
+        """Numbers of game pairs after which a match of at most ``pairs`` game pairs is analysed, in ascending order."""
         if self.kind == GAIN:
             return validation.gain_test(self.horizon).analyses(pairs)
         step = max(pairs, 1) if self.kind == "fixed" else INTERIM_PAIRS
@@ -123,11 +124,12 @@ class PlannedValidation:
 def planned_validations(
     validation: Validation, games: int, openings: int, in_budget: tuple[int, int] = (1, 1)
 ) -> list[PlannedValidation]:
-    """The validations that a study's recommendation must pass, in order; ``games`` is the tuning's length in games.
+    """The validations that a study's recommendation must pass, in order; ``games`` is the length of the tuning in
+    games.
 
-    ``openings`` is the number of reserved openings; no validation has more game pairs, because each pair has its own
-    opening. ``in_budget`` belongs to a first match that the budget covers: its maximum number of game pairs, and the
-    number for which it is planned.
+    Each game pair has its own opening, so no validation has more pairs than ``openings``, the number of reserved
+    openings. ``in_budget`` applies if the budget covers the first match. It has the maximum number of game pairs of
+    this match, and the number for which it is planned.
     """
     if validation.is_in_budget:
         most, horizon = (max(1, min(openings, number)) for number in in_budget)
@@ -142,21 +144,22 @@ def planned_validations(
 
 
 def horizon_of(store: Store, recommendation: int, limits: Limits, pairs: int) -> int:
-    """Number of game pairs for which the test of a gain of a recommendation at these limits is planned.
+    """Number of game pairs for which the test of a recommendation's gain at these limits is planned.
 
-    It is ``pairs`` if no such test has begun, and otherwise stays what it was.
+    If the test has begun, it is the recorded number, otherwise ``pairs``.
     """
     return int((store.metadata(HORIZONS_METADATA) or {}).get(name_of_test(recommendation, limits), pairs))
 
 
 def name_of_test(recommendation: int, limits: Limits) -> str:
-    """Name of the test of a gain of a recommendation at these limits, in ``HORIZONS_METADATA``."""
+    """Name, in ``HORIZONS_METADATA``, of the test of a recommendation's gain at these limits."""
     return f"{recommendation + 1} at {limits}"
 
 
 @dataclass(frozen=True)
 class ValidationResults(ABC):
-    """The games of a validation: recommended values against the base, at one search limit, in one series of the run."""
+    """Interface to the games of one validation: recommended values against the base, at one search limit, in one
+    series."""
 
     spec: TuningSpec
     openings: Sequence[int]
@@ -167,9 +170,8 @@ class ValidationResults(ABC):
     chosen: tuple[int, ...] | None
     """Numbers of the game pairs that the validation may play, in order.
 
-    The opening of a pair is ``openings[number % len(openings)]``.
-
-    ``None`` means the numbers from 0, one per opening; sequential tests at equal limits thus share games.
+    The opening of a pair is ``openings[number % len(openings)]``. ``None`` means the numbers from 0, one per opening.
+    Sequential tests at equal limits have these numbers, and therefore share games.
     """
 
     @property
@@ -181,41 +183,46 @@ class ValidationResults(ABC):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play what is missing of the pairs at these indices of ``pair_numbers``, as ``MatchTable.play_parts`` does."""
+        """Play the missing games of some pairs; return False if the run stopped before the last one.
+
+        ``parts`` yields ranges of indices into ``pair_numbers``. See ``MatchTable.play_parts`` for the other arguments.
+        """
 
     @abstractmethod
     def missing_in(self, pairs: range) -> int:
-        """Number of games not yet stored of the pairs at these indices of ``pair_numbers``."""
+        """Number of missing games of some pairs; ``pairs`` is a range of indices into ``pair_numbers``."""
 
     @abstractmethod
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of the complete pairs at these indices of ``pair_numbers``, from the recommendation's view."""
+        """Outcomes of complete pairs, from the recommendation's view; ``pairs`` is a range of indices into
+        ``pair_numbers``."""
 
     @property
     @abstractmethod
     def stored_pairs(self) -> int:
-        """Number of complete stored game pairs before the first incomplete one; all count, also beyond the plan."""
+        """Number of complete stored game pairs before the first incomplete one. Pairs beyond the planned length count,
+        too."""
 
     @property
     def most_pairs(self) -> int:
-        """Maximum game pairs of the match, or ``stored_pairs`` if that is larger."""
+        """Planned maximum number of game pairs, or ``stored_pairs`` if that is larger."""
         return max(min(self.planned.pairs, len(self.pair_numbers)), self.stored_pairs)
 
 
 @dataclass(frozen=True)
 class ValidationGames(ValidationResults):
-    """A validation that plays games of the run."""
+    """A validation whose games elolab plays itself."""
 
     table: MatchTable
 
     @functools.cached_property
     def _players(self) -> tuple[PlayerSpec, PlayerSpec]:
-        """The recommendation and the base."""
+        """The two players: the recommendation, then the base."""
         limits = self.planned.limits
         return self.spec.player(self.values, limits), self.spec.player(self.spec.space.default, limits)
 
     def match(self, pairs: range) -> Match:
-        """The match of the game pairs at these indices of ``pair_numbers``."""
+        """The match of some game pairs; ``pairs`` is a range of indices into ``pair_numbers``."""
         numbers = self.pair_numbers[pairs.start : pairs.stop]
         return Match(
             variant=self._players[0],
@@ -233,21 +240,21 @@ class ValidationGames(ValidationResults):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the games that the store lacks."""
+        """Play the games that the store lacks; see ``ValidationResults.play_parts``."""
         matches = (None if part is None else [self.match(part)] for part in parts)
         return self.table.play_parts(matches, finished, scores)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games that the store lacks."""
+        """Number of games of these pairs that the store lacks."""
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of the complete pairs in the store."""
+        """Outcomes of these pairs' complete games in the store, from the recommendation's view."""
         return self.table.counts(self.match(pairs))
 
     @functools.cached_property
     def stored_pairs(self) -> int:
-        """Number of complete stored game pairs, determined at the first access."""
+        """Number of complete stored game pairs. It is computed once."""
         possible = len(self.pair_numbers)
         for start in range(0, possible, INTERIM_PAIRS):
             part = range(start, min(start + INTERIM_PAIRS, possible))
@@ -258,11 +265,11 @@ class ValidationGames(ValidationResults):
 
 
 class InterimAnalyses:
-    """The progress of a validation: a sequential test is analysed after the pairs that ``looks`` gives.
+    """The interim analyses of a validation, at the numbers of game pairs that ``PlannedValidation.looks`` returns.
 
-    Each part of the match is analysed in order, when its games and all earlier ones have ended. Up to ``overlap`` later
-    parts may have begun before the deciding analysis. They are played to their end, so that the games do not depend on
-    the concurrency, but the verdict ignores them.
+    The match is divided into parts that end at these numbers. Parts are analysed in order, each once its games and all
+    earlier games have ended. Up to ``overlap`` later parts may begin before the analysis that decides. They are played
+    to their end, so that the games do not depend on the concurrency, but the verdict ignores them.
     """
 
     def __init__(
@@ -287,7 +294,7 @@ class InterimAnalyses:
         return self._taken == len(self._parts) or (test is not None and test.verdict != "undecided")
 
     def parts(self) -> Iterator[range | None]:
-        """The parts of the match in order; ``None`` while an earlier part must be analysed first."""
+        """Yield the parts of the match in order; ``None`` while an earlier part must be analysed first."""
         for number, part in enumerate(self._parts):
             while number > self._taken - self.is_over + self.games.spec.overlap:
                 if self.is_over:
@@ -296,7 +303,7 @@ class InterimAnalyses:
             yield part
 
     def analyse(self) -> None:
-        """Analyse the parts in order, up to the first one with missing games or the decision."""
+        """Analyse the parts in order, until the test is decided or a part has missing games."""
         while not self.is_over and not self.games.missing_in(self._parts[self._taken]):
             self._counts += self.games.counts(self._parts[self._taken])
             self._taken += 1
@@ -305,7 +312,7 @@ class InterimAnalyses:
     def verdict(self, *, is_complete: bool) -> Verdict | None:
         """The verdict of the last analysis if all games were played (``is_complete``).
 
-        Otherwise it is an unfinished verdict on all complete game pairs, or ``None`` without one.
+        Otherwise it is an unfinished verdict on all complete game pairs, or ``None`` if there are none.
         """
         if is_complete:
             return self._verdict
@@ -318,7 +325,7 @@ class InterimAnalyses:
 
 
 def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomial) -> Verdict:
-    """The verdict of a validation, given the counts of its game pairs."""
+    """The verdict of a validation whose game pairs have the outcomes ``counts``."""
     if planned.kind == "fixed":
         return Verdict(counts, planned.limits, planned.kind, None)
     if planned.kind == GAIN:
@@ -330,5 +337,5 @@ def judge(validation: Validation, planned: PlannedValidation, counts: Pentanomia
 
 
 def validation_series(number: int, recommendation: int = 0) -> str:
-    """Name of the series with a validation's games; the numbers of validation and recommendation begin at 0."""
+    """Name of the series of a validation's games; validations and recommendations are numbered from 0."""
     return f"{VALIDATION} {number:02d}" + (f" of {recommendation + 1}" if recommendation > 0 else "")
