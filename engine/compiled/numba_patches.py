@@ -5,7 +5,7 @@
   omits the clearing, because a slot is read only after the callee has written to it.
 * numba builds the type of every record argument in each call from Python, which took longer than the search of a
   small game. The patch caches the types by dtype.
-* To type a recursive call, numba infers the types of the whole function anew, for each such call and each round of the
+* To type a recursive call, numba infers the types of the whole function again for each such call and each round of the
   inference: a fifth of the compilation time. For functions of elolab the patch keeps the first return type found.
 
 The patches rely on private parts of numba. With an unknown version of numba they do nothing.
