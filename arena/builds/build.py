@@ -118,7 +118,7 @@ def _check_out(repository: Repository, commit: Commit, tree: Path) -> None:
 
 
 def _run(build: str, tree: Path, log: Path, what: str) -> None:
-    """Run a build command and write its output to ``log``; raises ``BuildError`` if it fails.
+    """Run a build command in ``tree`` and write its output to ``log``; raises ``BuildError`` if it fails.
 
     ``what`` names the commit in the message. The command's processes end with this process, even if it is killed.
     """

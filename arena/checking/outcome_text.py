@@ -19,7 +19,7 @@ DIALOGUE_SHOWN = 24
 RUN_SHOWN = 3
 """Number of lines shown at the beginning, and at the end, of a long block of program output."""
 MARKS = ("passed", "failed", "advised", "skipped")
-"""The four results that a line can show; the message ``mark.KEY`` has the word that is printed first."""
+"""The four results that the line of a check can show; the message ``mark.KEY`` has the word for each."""
 
 
 def mark_of(outcome: CheckOutcome) -> str:
@@ -30,7 +30,10 @@ def mark_of(outcome: CheckOutcome) -> str:
 
 
 def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue) -> list[str]:
-    """Lines of text for the result of a check; a failed check also shows the reason and the dialogue."""
+    """Lines of text for the result of a check; a failed check also shows the reason and the dialogue.
+
+    ``say`` is the message catalogue of ``arena.checking``.
+    """
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)
     note = _sentence(outcome.remark, say)

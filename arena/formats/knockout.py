@@ -48,12 +48,12 @@ class Knockout(Format):
         yield from paired_games(encounters, pairs, order, number=len(results), round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """The number of games so far, plus the most games that undecided encounters can still have."""
+        """The number of games so far, plus the maximum number that undecided encounters can still need."""
         undecided = [tie for tie in bracket_of(spec, results).ties if tie.reason is None]
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
     def openings_needed(self, spec: TournamentSpec) -> int:
-        """Number of distinct openings, including those for sudden-death pairs; each round has its own."""
+        """Number of distinct openings, including openings for sudden-death pairs; each round uses its own openings."""
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:
@@ -174,8 +174,8 @@ def _decided(
 ) -> Tie:
     """Return ``tie`` with its points and, if it is decided, with its winner and the reason.
 
-    ``encounter`` holds the results of its games; ``None`` before the first game. ``absent`` are the players that could
-    not be started.
+    ``encounter`` holds the results of its games; ``None`` before the first game. ``seeds`` has the players, the best
+    seed first. ``absent`` are the players that could not be started.
     """
     one, other = tie.players
     if UNKNOWN in tie.players:

@@ -22,7 +22,9 @@ Edge = tuple[int, int]
 
 
 def cheapest_pairing(costs: Costs) -> list[int] | None:
-    """The partner of each of n vertices at the least sum of costs; ``None`` if no perfect matching exists."""
+    """The partner of each of n vertices in the perfect matching with the least sum of costs;
+    ``None`` if there is none.
+    """
     if len(costs) % 2:
         return None
     matching = _Matching(costs)
@@ -107,7 +109,9 @@ class _Matching:
         return False
 
     def _add_to_tree(self, vertex: int, other: int) -> None:
-        """Label the free node of ``other`` as inner, and its mate as outer."""
+        """Label the free node of ``other`` as inner, and its mate as outer; ``vertex`` is the end of the edge in the
+        tree.
+        """
         inner = self._top[other]
         inner.label, inner.link = INNER, (vertex, other)
         outer = self._top[self.mates[inner.base]]
@@ -125,7 +129,7 @@ class _Matching:
         return next((node for node in self._path_to_root(other) if id(node) in above), None)
 
     def _flip(self, vertex: int, mate: int) -> None:
-        """Match an outer vertex, swapping matched and unmatched edges along the path to its root."""
+        """Match the outer ``vertex`` with ``mate``; swaps matched and unmatched edges along the path to the root."""
         while True:
             node = self._top[vertex]
             self._rebase(node, vertex)

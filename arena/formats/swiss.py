@@ -52,7 +52,7 @@ It has always sufficed for ``LOOKAHEAD_PLAYERS`` players.
 
 
 class Swiss(Format):
-    """A Swiss tournament of ``rounds`` rounds; each encounter is ``pairs`` pairs with colours swapped."""
+    """A Swiss tournament of ``rounds`` rounds; each encounter is ``pairs`` game pairs with colours swapped."""
 
     keys = ("seeding", "repeats")
     decides_on_the_way = True
@@ -70,7 +70,7 @@ class Swiss(Format):
         yield from paired_games(paired.encounters, of_round, order, number=len(results), round=table.rounds)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
-        """The number of games in the rounds so far, plus further rounds of all players that have not dropped out."""
+        """The number of games in the rounds so far, plus the games of all further rounds if nobody else drops out."""
         table = swiss_table(spec, results)
         encounters = (len(spec.players) - len(table.out)) // 2
         return len(results) + 2 * spec.pairs_of_encounter * encounters * (spec.rounds - table.rounds)

@@ -55,7 +55,7 @@ PROGRAM = schema.declare(
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
     """Program and arguments from the key ``command``; raises ``ConfigurationError``.
 
-    The program is searched in the current folder, in the player's ``directory``, and in ``folders``.
+    The program is looked for in the current folder, in the player's ``directory``, and in ``folders``.
     """
     command = table["command"]
     expected = table.schema["command"].right_value

@@ -140,7 +140,9 @@ class JudgesByThread:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability (a draw is half a win) of the side whose score is ``score`` points."""
+    """Win probability (a draw is half a win) of a side whose score is ``score`` points;
+    ``odds_scale`` is the game's.
+    """
     return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
 
 
@@ -172,8 +174,9 @@ def within_score(max_score: int) -> Accepts:
 
 
 def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
-    """Make a function that accepts candidates in which the first mover's win probability is from
-    ``low`` to ``high``.
+    """Make a function that accepts candidates with a win probability of the first mover from ``low`` to ``high``.
+
+    ``odds_scale`` is the game's.
     """
     return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
 
@@ -258,8 +261,8 @@ def generate(
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``progress`` is called with the selection so far after each candidate. Raises ``OpeningError`` if too few candidates
-    are within the band.
+    ``propose`` makes candidates, and ``accepts`` decides whether a candidate is within the band. ``progress`` is called
+    with the selection so far after each candidate. Raises ``OpeningError`` if too few candidates are within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -359,7 +362,7 @@ def _repetition(position: str, seen: dict[str, str]) -> str:
 def _in_order(propose: Proposer, limit: int, concurrency: int) -> Iterator[Iterator[Candidate | None]]:
     """Context manager that gives an iterator over candidates 0, 1, ... below ``limit``, in order.
 
-    Up to ``concurrency`` threads compute candidates ahead, a bounded number of them.
+    Several threads, at most ``concurrency``, compute a bounded number of candidates ahead.
     """
     starts = iter(range(0, limit, CANDIDATES_PER_BATCH))
 

@@ -91,7 +91,7 @@ class Suite:
 
     @functools.cached_property
     def _halves(self) -> dict[str, Sequence[int]]:
-        """The indices of the openings of each half, by its name (see ``part``)."""
+        """Indices of the openings of each half, by the name of the half (see ``part``)."""
         tournament, validation = array("q"), array("q")
         for index, opening in enumerate(self._unchecked()):
             (validation if is_reserved_for_validation(opening) else tournament).append(index)
@@ -264,7 +264,7 @@ def _entries_of_all(
 
 
 def _is_suite(source: ArchiveFile, text: str, game: Game) -> bool:
-    """Whether a text lists positions rather than bare moves; the text is not in an archive format."""
+    """Whether a text, which is not in an archive format, lists positions rather than bare moves."""
     is_named_so = source.where.lower().endswith(SUITE_ENDINGS) and format_of(source.data) is None
     return is_named_so or not text.strip() or holds_positions(text, game)
 

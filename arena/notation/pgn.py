@@ -134,7 +134,7 @@ class PortableGame:
     """The position after the last move; ``None`` if unknown."""
 
     def tag(self, name: str) -> str:
-        """The value of a tag, whose name is compared without case; empty if it is missing."""
+        """Value of a tag; empty if the tag is missing. The name may be in upper or lower case."""
         return next((value for key, value in self.tags if key.lower() == name.lower()), "")
 
     def name(self, game: Game) -> str:
@@ -146,7 +146,7 @@ class PortableGame:
 
 
 _UNKNOWN: Mapping[str, PlayedAs] = MappingProxyType({})
-"""Default if the conditions of the players are unknown: an empty mapping."""
+"""Default of ``players``: no player's conditions are known."""
 
 
 class GameWriter:
@@ -315,7 +315,7 @@ def round_of(record: GameRecord) -> str:
 def portable_text(portable: PortableGame, game: Game, notation: str = "") -> str:
     """Format a game as PGN in the given notation; by default in the game's usual notation.
 
-    Raises ``UserError`` if the notation cannot express an illegal move.
+    Raises ``UserError`` for an illegal move that the notation cannot express.
     """
     notation = notation or next(iter(game.move_notations), "")
     tags = "".join(f'[{name} "{_escaped(value)}"]\n' for name, value in _written_tags(portable, game, notation))
@@ -430,7 +430,10 @@ def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
 
 
 def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | None:
-    """The figures in commands of a comment, as lichess and ChessBase write them; ``None`` if there are none."""
+    """The figures in commands of a comment, as lichess and ChessBase write them; ``None`` if there are none.
+
+    ``side`` made the move; the score is converted to its point of view.
+    """
     match = _EVALUATION.search(comment)
     time_ms = _times_of_commands(comment).get("emt")
     if match is None:
@@ -553,7 +556,10 @@ _FREQUENT = "車馬炮砲包相象仕士帥將兵卒進退平前後紅黑勝負�
 
 
 def encode_text(text: str, encoding: str, where: str, first_line: int = 1) -> bytes:
-    """Encode a text; raises ``PortableGameError``, which names the character, if ``encoding`` cannot represent it."""
+    """Encode a text; raises ``PortableGameError``, which names the character, if ``encoding`` cannot represent it.
+
+    ``where`` and ``first_line`` are the file and the number of the text's first line, for the message.
+    """
     try:
         return text.encode(encoding)
     except UnicodeEncodeError as error:
@@ -814,7 +820,10 @@ def _add_tag(draft: _GameDraft, name: str, value: str, place: int) -> None:
 
 
 def _finished(draft: _GameDraft, game: Game, ranks: str, ranks_of_file: Callable[[], str]) -> PortableGame:
-    """Convert a draft to a game: check its moves and convert them to protocol notation."""
+    """Convert a draft to a game: check its moves and convert them to protocol notation.
+
+    ``ranks`` and ``ranks_of_file`` are as for ``read_moves``.
+    """
     tags = {name.lower(): value for name, value in draft.tags}
     if tags.get("game", "").strip().lower() not in ("", game.name, game.title.lower(), "中国象棋", "中國象棋", "象棋"):
         raise draft.error(draft.tag_places["game"], f'[Game "{tags["game"]}"]: expected "{game.title}"')

@@ -1,4 +1,4 @@
-"""Results of two players' games in a PGN file, counted in game pairs."""
+"""Results of two players' games in a PGN file, counted by game pairs if most games are in pairs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Results:
-    """Numbers of wins, draws and losses of two players, and the source of the numbers."""
+    """Counts of two players' results, by game pairs or by single games, and the source of the counts."""
 
     counts: Pentanomial | Trinomial
     described: dict[str, Any]
-    """The source of the numbers as data for JSON; empty if the user gave the numbers directly."""
+    """Source of the counts as data for JSON; empty if the user gave the counts directly."""
 
     def lines(self, language: str = DEFAULT_LANGUAGE) -> list[str]:
-        """Text that describes the source of the numbers; empty if the user gave them directly."""
+        """Text that describes the source of the counts; empty if the user gave them directly."""
         if not self.described:
             return []
         say, found = Catalogue("elolab.arena", language), self.described
@@ -44,10 +44,10 @@ class Results:
 
 
 def results_of_file(path: str, game: str, player: str | None, opponent: str | None) -> Results:
-    """Count the results of the games in a file from the point of view of ``player``; the file may be compressed.
+    """Count the results of games in a file between ``player`` and ``opponent``, from the point of view of ``player``.
 
-    If the file has only two players, no names are needed, and ``player`` is the first mover of the first game. Raises
-    ``UserError`` if the players cannot be determined.
+    The file may be compressed. If it has only two players, no names are needed, and ``player`` is the first mover of
+    the first game. Raises ``UserError`` if the players cannot be determined.
     """
     try:
         data = unpacked(Path(path).read_bytes(), path)

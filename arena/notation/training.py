@@ -3,7 +3,8 @@
 All values are from the point of view of the side to move, unless stated otherwise. Formats:
 
 - ``plain``, the text format of the training tools of Stockfish and Fairy-Stockfish: the lines ``fen``, ``move``,
-  ``score``, ``ply``, ``result`` (1 won, 0 drawn, -1 lost) and ``e``. In Xiangqi moves, ranks count from 1, as there.
+  ``score``, ``ply``, ``result`` (1 won, 0 drawn, -1 lost) and ``e``. Xiangqi moves count ranks from 1, as in
+  Fairy-Stockfish.
 - ``epd``, with the first four fields of a FEN and these operations: ``sm`` is the move played, ``ce`` the score,
   ``acd`` the depth, ``acn`` the nodes. ``c9`` is the result from the first mover's point of view, such as ``"1-0"``.
 - ``jsonl``, one JSON object per line, as described in ``ply_data``.
@@ -78,7 +79,7 @@ def training_data(
 ) -> Iterator[str]:
     """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
 
-    Skips games without a result, and calls ``unfinished`` for each.
+    Leaves out what ``skipped`` selects, and games without a result; calls ``unfinished`` for each of these.
     """
     write = _WRITERS[target]
     for number, portable in enumerate(games):

@@ -110,7 +110,7 @@ class DialogueFile:
         """Unfinished lines, by source."""
 
     def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
-        """Record bytes from the source ``who``; they may begin and end within a line.
+        """Record the bytes ``said`` by the source ``who``; they may begin and end within a line.
 
         ``who`` is ``>``, ``<``, ``!`` or ``*``, as described in the module. ``at_ns`` is the time of the bytes
         (``time.monotonic_ns``), ``None`` for now; a line gets the time of its end.

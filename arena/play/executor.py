@@ -67,9 +67,9 @@ TOGETHER_SECONDS = 0.02
 If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.15
-"""For longer games, the time of collecting finished games as a share of a game's duration.
+"""Time for which finished games are collected, as a share of a game's duration; only for longer games.
 
-It applies while other games are queued, so that no thread waits.
+Other games are queued, so that no thread waits meanwhile.
 """
 MAX_TOGETHER_SECONDS = 0.25
 
@@ -111,8 +111,9 @@ class _Played:
 
     @functools.cached_property
     def record(self) -> GameRecord | None:
-        """The game's record, created on first use; preferably on the thread that stores it, together with other
-        records.
+        """The game's record, created on first use.
+
+        It is fastest to create it on the thread that stores it, one record after another.
         """
         return None if self.game is None else self.game.record()
 
@@ -152,7 +153,7 @@ class Runner(ABC):
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """Play the jobs and yield lists of records that ended together.
+        """Play the jobs and yield lists of records of games that ended together.
 
         ``jobs`` is read shortly before the games start. It may yield ``None`` if the next job depends on a running
         game; it is then read again after a game ends. Setting the stop flag abandons running games, which can be played

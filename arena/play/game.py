@@ -438,7 +438,7 @@ class _GameInProgress:
             raise NoMove(what, again.elapsed_ns, score, is_resignation=first.is_resignation) from None
 
     def _end_without_move(self, side: int, declined: NoMove) -> Ending:
-        """How a game ends in which the player of ``side`` twice gave no move; ``declined`` is the second failure.
+        """The ending of a game in which the player of ``side`` twice gave no move; ``declined`` is the second failure.
 
         It is a draw if a common variant of the rules allows a claim (``Game.supports_draw_claim``), and the last known
         scores of both players are within ``LEVEL_SCORE`` of zero. Otherwise the player loses, by resignation if it
@@ -493,7 +493,7 @@ class _GameInProgress:
     def _record_fault(self, side: int, fault: PlayerFault) -> None:
         """Record a fault with the dialogue before it, and end the player's process, which restarts later.
 
-        After a late move the process continues; if the player did not obey the order to stop, it is already closed.
+        After a late move the process is kept, unless it ignored the order to stop and has already been ended.
         """
         player = self.players[side]
         if fault.reason != "time_forfeit":

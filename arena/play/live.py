@@ -40,14 +40,14 @@ PLAIN_SECONDS = 60.0
 LIVE_SECONDS = 1.0
 SPEED_WINDOW_SECONDS = 60.0
 WORDS_COLUMNS = 79
-"""Columns for the run's own text and score as stored in ``live.json``."""
+"""Width in columns of the run's own text and of its score in ``live.json``."""
 MOST_COLUMNS = 100
 """Maximum width of the table of scores, in columns."""
 SCORE_SECONDS = 1.0
 """Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults of one player and kind that are all shown; later ones are shown less and less often, with their
-number.
+"""Number of faults of one player and kind that are shown individually; of the later ones, only 20, 50, 100, 200 and so
+on.
 """
 WHOLE_RATE = 10
 """Games per minute from which the speed is shown without decimals."""
@@ -241,7 +241,7 @@ class RunProgress:
             self._show_fault(record, *cause)
 
     def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
-        """Show a fault; after the first ``FAULTS_SHOWN`` of a player and kind, only faults with a round number."""
+        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only number 20, 50, 100, 200 and so on."""
         self._faults[player, record.reason] += 1
         count = self._faults[player, record.reason]
         if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):
@@ -331,7 +331,7 @@ class RunProgress:
         return sys.maxsize if not self._is_terminal else max(1, terminal_columns(self._stream) - 1)
 
     def _show_complete_line(self) -> None:
-        """Print a line, with a score that includes all games, that later lines do not overwrite."""
+        """Print a line that the next status line does not overwrite; its score includes all games."""
         self._scored = -math.inf
         self._write(self._coloured_line(), keep=True)
 

@@ -35,7 +35,10 @@ class Part(NamedTuple):
     """A part of a line."""
 
     rank: int
-    """Importance; the highest ranks are left out first in a narrow line, and rank 0 is always shown."""
+    """Rank in importance, 0 for the most important.
+
+    A narrow line leaves out the parts with the highest ranks first, and never leaves out rank 0.
+    """
     texts: tuple[str, ...]
     """Alternative texts of the part, the longest first."""
     colour: str = ""
@@ -118,7 +121,7 @@ class Tally:
 
 
 Test = Callable[["MatchScore"], SequentialTest | None]
-"""Function that returns the state of a match's sequential test; ``None`` if it has none."""
+"""Function that takes the score of a match and returns the state of its sequential test; ``None`` if it has none."""
 
 
 class MatchScore(Score):
@@ -170,7 +173,7 @@ class MatchScore(Score):
         return Trinomial(tally.wins, tally.draws, tally.losses).estimate() if tally.games else None
 
     def parts(self) -> list[Part]:
-        """Wins, draws and losses, outcomes of pairs, Elo, normalized Elo, LOS, and the sequential test."""
+        """Parts with wins, draws and losses, outcomes of pairs, Elo, normalized Elo, LOS, and the sequential test."""
         estimate = self.estimate()
         if estimate is None:
             return []
@@ -298,7 +301,9 @@ class MatchScores(Score):
         return self._scores[match]
 
     def expect(self, key: str, score: MatchScore) -> None:
-        """Register an unfinished game for a match; one game may count in several matches."""
+        """Register that the unfinished game with this key counts in the match ``score``; it may count in several
+        matches.
+        """
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:
@@ -326,9 +331,10 @@ class MatchScores(Score):
 
 
 def _table(head: str, last: str, rows: Sequence[tuple[str, Tally, str]], columns: int) -> list[str]:
-    """Table with columns for name, games, wins, draws, losses and one more value, ``columns`` wide.
+    """Lines of a table at most ``columns`` wide: name, games, wins, draws, losses and one more value.
 
-    ``head`` is the heading of the names, ``last`` the heading of the last column.
+    ``head`` is the heading of the names, ``last`` the heading of the last column; ``rows`` has the name, the results
+    and the last value of each row.
     """
     tallies = [tally for _, tally, _ in rows]
     table = [

@@ -70,7 +70,7 @@ COMMIT;
 STORE_NAME = "games.sqlite"
 LOCK_NAME = "lock"
 LOCK_ATTEMPTS, LOCK_PAUSE_SECONDS = 5, 0.04
-"""Number of attempts to take a lock before the folder counts as in use, and the pause between attempts in seconds."""
+"""Number of further attempts to take a lock that another process holds, and the pause before each in seconds."""
 OPENING_SECONDS = 30.0
 """Maximum seconds for which a writer that opens the store waits for a reader, such as a report."""
 CLOSING_MS = 1000
@@ -329,7 +329,7 @@ class Store:
         return digest_of([list(row) for row in rows])
 
     def engine_identities(self) -> set[str]:
-        """Identities of the built-in engine's sources that played the games."""
+        """Identities (see ``engine.compiled.identity``) of the built-in engines that played the games."""
         return {name for (name,) in self._rows("SELECT DISTINCT engine_identity FROM games")}
 
     def mean_duration_ms(self) -> float | None:

@@ -82,9 +82,9 @@ class TournamentResult:
     stored: int
     """Number of stored games among those that count."""
     count: int
-    """Number of games that count for the results: those with a smaller schedule number.
+    """Schedule number below which games count for the results.
 
-    Games after a sequential test's decision do not count.
+    Games after the decision of a sequential test do not count.
     """
     interrupted: bool = False
     unavailable: dict[str, str] = field(default_factory=dict)
@@ -193,7 +193,9 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """Number of stored games that count for the results; see ``games_that_count``."""
+    """Schedule number below which games count for the results, given the games in the store; see
+    ``games_that_count``.
+    """
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 

@@ -53,7 +53,7 @@ class AnnouncedOption:
         return self.kind != "button" or self.check(value) == "true"
 
     def command(self, value: str) -> str:
-        """The ``setoption`` line of UCI that sets the option; raises ``PlayerFault`` as ``check`` does."""
+        """The UCI command ``setoption`` that sets the option to ``value``; raises ``PlayerFault`` as ``check`` does."""
         if self.kind == "button":
             return f"setoption name {self.name}"
         return f"setoption name {self.name} value {self.check(value)}"

@@ -106,7 +106,7 @@ class ProtocolClient(ABC):
     def synchronise(self, *before: str) -> list[str]:
         """Return the lines ``before``, followed by a command that the engine answers once it has processed them.
 
-        There is no such command in some protocols.
+        Some protocols have no such command.
         """
 
     def stop(self) -> list[str]:
@@ -379,7 +379,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._hear(deadline_ns, stop or self._starting)
 
     def _hear(self, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Read the engine's output until no reply is due; a pending question is written first."""
+        """Read the engine's output until no reply is due; a pending request is written first."""
         process, client = self._running(), self._client
         while not client.is_idle:
             client.receive(process.read_line(deadline_ns, stop, skips_thinking=True))
@@ -415,7 +415,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return min(times) + self.spec.margin_ms
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an overdue engine and return the exception to raise.
+        """Stop an overdue engine and return the exception to raise; ``began_ns`` is the time when its search began.
 
         If the engine answers the stop, its move was late; otherwise it hangs.
         """

@@ -83,7 +83,7 @@ class Fault:
         return what if isinstance(what, Fault) else cls(WORDS, text=what)
 
     def text(self, language: str = DEFAULT_LANGUAGE) -> str:
-        """The fault as a phrase in a language, without the player's name and a full stop."""
+        """The fault as a phrase in a language, without the player's name and without a full stop."""
         parts = {
             name: value.text(language) if isinstance(value, Fault) else value for name, value in self.values.items()
         }
@@ -97,7 +97,7 @@ class Fault:
 
     @classmethod
     def read(cls, data: Mapping[str, Any]) -> Fault:
-        """Make a fault from ``data``, a value of the property of that name."""
+        """Make a fault from data that the property ``data`` has returned."""
         values = {
             name: cls.read(value) if isinstance(value, Mapping) else value for name, value in data["values"].items()
         }
@@ -132,13 +132,17 @@ def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) 
 
 
 class PlayerFault(Exception):
-    """Raised if a player fails, which loses its game, or cannot start.
+    """Raised if a player fails: it loses its game, or the game cannot begin.
 
     ``reason`` is one of ``engine.rules.REASONS``.
     """
 
     def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
-        """``what`` is the fault, or an English sentence about wrong settings; ``player`` is the player's name."""
+        """``reason`` is one of ``engine.rules.REASONS``, ``what`` the fault, or an English sentence about wrong
+        settings.
+
+        ``player`` is the player's name.
+        """
         assert reason in REASONS, reason
         self.fault = Fault.of(what)
         self.text = f"{player}: {self.fault.text()}" if player else self.fault.text()
@@ -217,7 +221,7 @@ class Reply(NamedTuple):
     elapsed_ns: int
     """Nanoseconds charged to the player's clock."""
     said: str = ""
-    """The player's line with the move, for messages; empty for built-in players."""
+    """The player's line that contained the move, for messages; empty for built-in players."""
     expected: str | None = None
     """The opponent's reply that the player expects, in the notation of ``move``; not yet checked for legality.
 

@@ -1,4 +1,4 @@
-"""The process of an external engine, which cannot block elolab whatever it does.
+"""The process of an external engine, run so that it cannot block elolab.
 
 A program may hang, flood its output or its error stream, never end a line, ignore ``quit``, or leave children behind.
 Every wait here still ends by its deadline, and memory stays bounded. ``end`` takes at most two seconds; the whole
@@ -361,7 +361,10 @@ class EngineProcess:
         return plain_line(self._lines.popleft().decode(errors="replace"))
 
     def _exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> None:
-        """Write the pending request and read output, until there is a line or a reason to raise an exception."""
+        """Write the pending request and read output, until there is a line or a reason to raise an exception.
+
+        ``mode`` is a mode of ``talk.exchange``.
+        """
         talk = self.talk
         reason = talk.exchange(mode, deadline_ns, stop)
         self.asked_ns = talk.asked_ns

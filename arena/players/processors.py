@@ -205,7 +205,7 @@ class Load(NamedTuple):
 
     games: int
     threads: int
-    """Maximum number of threads of an engine."""
+    """Number of threads of the engine with the most threads."""
     ponders: bool
     needed: int
     """Number of processors that the games need."""
@@ -244,7 +244,7 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
     """The load of games that occupy ``slots`` of the ``concurrency`` slots each and keep ``each`` processors busy.
 
-    ``threads`` is the maximum number of threads of an engine; ``on_clock`` means that a wall clock runs.
+    ``threads`` is the number of threads of the engine with the most; ``on_clock`` means that a wall clock runs.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots

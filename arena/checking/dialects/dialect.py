@@ -179,7 +179,8 @@ class Dialect(ABC, Generic[ClientKind]):
     def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Ask whether the input has been processed; returns the output up to the answer.
 
-        The first answer may take as long as the handshake, because many programs initialise before it.
+        ``max_ms`` is the time limit. By default, the first answer may take as long as the handshake, because many
+        programs initialise before it.
         """
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)
@@ -234,7 +235,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:
-        """Read the answer from the output of a search."""
+        """Read the answer from the output of a search that took ``elapsed_ms``."""
 
     def ask_for_search(self, *lines: str) -> None:
         """Send lines that begin a search, and record the time."""
@@ -346,7 +347,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return True
 
     def read_move(self, said: str) -> str | None:
-        """Convert a program's move to the game's notation; ``None`` if the text is not a move.
+        """Convert a move that the program wrote to the game's notation; ``None`` if the text is not a move.
 
         While it is unknown whether ranks count from 0 or 1, both are accepted.
         """

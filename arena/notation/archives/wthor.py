@@ -102,7 +102,10 @@ def _has_date(header: Any) -> bool:
 
 
 def _names(data: bytes | None, size: int) -> Sequence[str]:
-    """Names in a file of names, in order; empty without a file, incomplete if it is truncated."""
+    """Names in a file of names, in order; ``size`` is the number of bytes per name.
+
+    Empty if there is no file, incomplete if the file is truncated.
+    """
     header = _header(data or b"")
     if data is None or header is None:
         return ()
