@@ -69,7 +69,7 @@ _NAMES = {
     "elolab.tuning.paired": ("Confirmation", "PairedObjective", "Recommended"),
     "elolab.tuning.study.sampler": ("DuelSampler", "SpsaSampler"),
 }  # fmt: skip
-"""The public names, by the module that defines them."""
+"""Maps each public name to the module that defines it."""
 _MODULES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_MODULES)
 

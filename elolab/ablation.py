@@ -48,19 +48,23 @@ class PlayedAblation(PlayedGames):
     """Equivalence margin in Elo: effects inside it are ``equivalent``."""
     rows: DataFrame = field(repr=False)
     """One row per comparison, with its ``label``. ``group`` is the key that declares it; ``variant`` and ``reference``
-    say how each side differs from the base. ``elo`` has the error ``elo_error``, the 95 % interval ``elo_low`` to
-    ``elo_high`` and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent``, ``undecided``, or empty if
-    the comparison only contributes to a factorial. ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo
-    that is valid for all questions and analyses together; it extends ``critical_value`` standard errors to each side,
-    where the 95 % interval extends 1.96. ``games_needed`` is the number of games that an undecided question still
-    needs. ``pairs`` is the number of pairs played, ``planned_pairs`` the maximum; ``ended`` says why play stopped.
-    After ``games`` come the numbers of pairs by outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``.
-    ``nodes_ratio`` is the variant's number of nodes to ``depth`` (plies) divided by the reference's, over ``positions``
-    positions. Its 95 % interval is ``nodes_ratio_low`` to ``nodes_ratio_high``."""
+    describe how each side differs from the base settings. ``elo`` has the error ``elo_error``, the 95 % interval
+    ``elo_low`` to ``elo_high``, and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent`` or
+    ``undecided``; it is empty for a comparison that only contributes to a factorial. ``simultaneous_low`` to
+    ``simultaneous_high`` is an interval in Elo that holds for all comparisons and interim analyses together; it extends
+    ``critical_value`` standard errors to each side, where the 95 % interval extends 1.96. ``games_needed`` is the
+    estimated number of further games for an undecided comparison. ``pairs`` is the number of pairs played,
+    ``planned_pairs`` the maximum; ``ended`` is the reason why play stopped. After ``games`` come the numbers of pairs
+    by outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's number of nodes
+    to ``depth`` (plies) divided by the reference's, over ``positions`` positions. Its 95 % interval is
+    ``nodes_ratio_low`` to ``nodes_ratio_high``.
+    """
     effects: DataFrame = field(repr=False)
     """One row per effect of a factorial: ``factorial``, ``effect``, ``group``, ``elo``, and the columns of intervals,
-    verdict and games as in ``rows``. ``order`` is 1 for a main effect, 2 for an interaction. ``pairs`` is the total of
-    its matches; ``rests_on`` has the weight and the pairs of each match."""
+    verdict and games as in ``rows``. ``order`` is 1 for a main effect, 2 for an interaction. ``pairs`` is the total
+    number of pairs; ``rests_on`` lists the matches from which the effect is computed, with the weight and pairs of
+    each.
+    """
     cells: DataFrame = field(repr=False)
     """One row per combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
     ``first_text``, ``second_text``, ``elo`` relative to the combination of both low levels, ``elo_error``."""
@@ -76,7 +80,7 @@ class PlayedAblation(PlayedGames):
         return write_ablation_report(self._result)
 
     def _repr_html_(self) -> str:
-        """The report, which notebooks show for the result."""
+        """The report as HTML, which Jupyter notebooks display."""
         from elolab.arena.reports.document import notebook_html
         from elolab.tuning.reports.ablation_report import ablation_document
 

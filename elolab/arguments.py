@@ -22,9 +22,11 @@ _SWITCHES = ("accept_engine_change", "scale_limits", "wall_clock_on_cluster")
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """A decorator that makes a ``UserError`` spell options as keyword arguments: ``pairs=3`` instead of ``--pairs 3``.
+    """Return a decorator: a ``UserError`` from the decorated function names keyword arguments instead of command-line
+    options.
 
-    ``folder`` is the name of the function's argument for a run's folder.
+    For example, its remedy says ``pairs=3`` instead of ``--pairs 3``. ``folder`` is the name of the function's argument
+    that takes the run's folder; it replaces ``--out``.
     """
 
     def decorated(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
@@ -42,7 +44,10 @@ def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Calla
 
 
 def _as_keyword(folder: str, name: str, value: str) -> str:
-    """Spell an option as Python does: ``pairs=3``, or for ``engine`` as an entry of a player's mapping."""
+    """Convert the option ``--name value`` to a keyword argument such as ``pairs=3``.
+
+    ``--out`` becomes the argument that ``folder`` names; ``--engine cmd=...`` becomes an entry of a player's mapping.
+    """
     if name == "out":
         return f"{folder}=..."
     if name == "engine":
@@ -56,7 +61,9 @@ def _as_keyword(folder: str, name: str, value: str) -> str:
 
 
 def specified(data: Any) -> Any:
-    """Convert a specification to plain data: paths become texts, and a command given as a path becomes a list."""
+    """Convert a specification to plain data: a path becomes a string, and a player's command given as a path becomes a
+    list.
+    """
     return plain(_without_paths(data))
 
 
@@ -72,10 +79,10 @@ def _without_paths(data: Any) -> Any:
 
 
 def path_text(given: object, name: str, expected: str = "a path") -> str:
-    """Validate an argument that is a path or a name; returns it as a text.
+    """Validate an argument that is a path or a name; returns it as a string.
 
-    Raises ``UserError`` for any other type and for an empty text, which would mean the current folder. ``name`` is the
-    argument's name; ``expected`` describes valid values for the error.
+    Raises ``UserError`` for any other type, and for an empty string, which would mean the current folder. ``name`` is
+    the argument's name; ``expected`` describes valid values in the error message.
     """
     if isinstance(given, str | os.PathLike) and os.fspath(given):
         return os.fspath(given)

@@ -31,9 +31,10 @@ EXIT_BROKEN_PIPE = 141
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 """Error numbers (``errno``) for a lack of file descriptors, processes or memory.
 
-Such an error may name a file although the file is not its cause."""
+Such an error may carry the name of a file although the file is not its cause.
+"""
 OUTPUT_ERRORS = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EBADF)
-"""Error numbers (``errno``) for writing to a closed output or to a full disk."""
+"""Error numbers (``errno``) for writing to a closed output or a full disk."""
 
 _WORDS_OF_NO_MEMORY = re.compile("failed to map segment|cannot allocate memory|can't start new thread", re.IGNORECASE)
 
@@ -41,7 +42,7 @@ TRACEBACK_VARIABLE = "ELOLAB_TRACEBACK"
 """Environment variable that, when set, makes errors show their traceback."""
 
 IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
-"""Name of the ``codecs`` error handler ``_in_place_of``, which replaces characters that an output's encoding lacks."""
+"""Name under which ``_in_place_of`` is registered as an error handler of ``codecs``."""
 
 
 EXAMPLES = """\
@@ -189,9 +190,9 @@ def _warn(message: str) -> None:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an error, or an error that caused it, reports a lack of memory.
+    """Whether an error, or an error that caused it, is due to a lack of memory.
 
-    A library that cannot be loaded for lack of memory raises an ordinary error, which is recognized by its message.
+    A shared library that does not fit into memory raises an ordinary error. It is recognized by its message.
     """
     while error is not None:
         if isinstance(error, MemoryError) or _WORDS_OF_NO_MEMORY.search(str(error)):

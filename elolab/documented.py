@@ -1,4 +1,4 @@
-"""Field descriptions for ``help()``, which would not show the texts below a dataclass's fields."""
+"""Appends field descriptions to docstrings of dataclasses: ``help()`` does not show the texts below fields."""
 
 from __future__ import annotations
 

@@ -27,16 +27,16 @@ SIDES = ("first", "second")
 
 @dataclass(frozen=True)
 class _LoadedGame:
-    """One game, loaded from a run's folder or from a file."""
+    """One game, loaded from a run's folder or from a file, in the form that both tables need."""
 
     row: dict[str, Any]
     """The game's row in the table of ``load_games``: values by column name."""
     start: int
-    """Side that makes the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
+    """Side that plays the first of ``moves``: 0 for the side that moves first in the game, 1 for the other."""
     before: int
-    """Number of the opening's moves, which ``moves`` and ``names`` leave out."""
+    """Number of opening moves, which are not in ``moves`` and ``names``."""
     moves: tuple[MoveRecord | None, ...]
-    """Records of the moves after the opening, in order; ``None`` for a move without score, depth or time."""
+    """Records of the moves after the opening, in order; ``None`` for a move without any score, depth or time."""
     names: tuple[str, ...]
     """The moves after the opening in protocol notation, parallel to ``moves``."""
 

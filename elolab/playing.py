@@ -61,7 +61,7 @@ DEFAULT_PAIRS = 100
 
 
 class UnavailablePlayer(UserError):
-    """Raised if a player cannot be started; ``is_first`` says whether it is the specification's first player."""
+    """A player could not be started. ``is_first`` is true if it is the specification's first player."""
 
     def __init__(self, spec: TournamentSpec, reasons: Mapping[str, str]) -> None:
         name, reason = next(iter(reasons.items()))
@@ -98,7 +98,7 @@ class PlayedMatch(PlayedGames):
     elo_high: float
     normalized_elo: float
     los: float
-    """Likelihood of superiority: the probability that ``a`` is the stronger player, 0 to 1."""
+    """Likelihood of superiority: the probability that ``a`` is the stronger player, from 0 to 1."""
     llr: float | None
     """Log-likelihood ratio of the sequential test; ``None`` for a match without such a test."""
     verdict: str | None
@@ -141,8 +141,9 @@ class PlayedTournament(PlayedGames):
     the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the stronger, 0 to
     1."""
     endings: DataFrame = field(repr=False)
-    """One row per ``reason`` that ended games: the number of ``games``, and how many of them ended as ``first_won``,
-    ``drawn`` and ``second_won``."""
+    """One row per ``reason`` for which games ended: the number of ``games``, and how many of them ended as
+    ``first_won``, ``drawn`` and ``second_won``.
+    """
     placing: DataFrame | None = field(repr=False)
     """Places in a Swiss tournament or a knockout after the complete rounds, one row per player, best first: ``place``,
     ``player``, ``seed``. Swiss: ``points``, the tie-breaks ``buchholz``, ``sonneborn_berger``, ``direct_encounter`` and
@@ -160,17 +161,19 @@ class PlayedBisection:
     """Full names of the commits that may be the first bad one: a single one if it was found, several if commits next
     to it were skipped or the bisection has not ended, none if the last commit is good."""
     finished: bool
-    """Whether all verdicts are known that can be known; false after a test without a verdict, and after Ctrl-C."""
+    """Whether the search is complete. It is false after Ctrl-C, and after a test that ended without a verdict."""
     steps: DataFrame = field(repr=False)
     """One row per tested or skipped commit, in order: ``commit``, ``subject``, ``date``, ``verdict`` (``good``,
-    ``bad``, ``skipped`` or ``undecided``), ``games``, and from the commit's view ``elo`` with its 95 % interval
-    ``elo_low`` to ``elo_high``, corrected for optional stopping. ``llr`` is positive where the reference does better,
-    ``folder`` is the name of the games' folder, ``reason`` says why the commit was skipped."""
+    ``bad``, ``skipped`` or ``undecided``) and ``games``. ``elo``, from the commit's view, has the 95 % interval
+    ``elo_low`` to ``elo_high``; all three are corrected for optional stopping. A positive ``llr`` supports H1: the
+    reference is stronger. ``folder`` is the name of the folder with the games. ``reason`` explains why the commit was
+    skipped.
+    """
     _run_folder: RunFolder = field(repr=False)
 
     @property
     def folder(self) -> Path:
-        """The folder with a run folder for each step; a temporary one lives as long as this object."""
+        """The folder, with one run's folder for each step. A temporary folder is deleted together with this object."""
         return self._run_folder.path
 
 
@@ -267,17 +270,18 @@ def expect_test(
     draws: float | None = None,
     pentanomial: Sequence[int] | None = None,
 ) -> DataFrame:
-    """Expected outcome of a sequential test before it is played: the probabilities of its verdicts, and its length.
+    """Compute the probabilities of a sequential test's verdicts, and its length, before it is played.
 
-    - ``sprt``: the settings of ``play_match``, by default ``{"elo0": 0, "elo1": 5}``; ``pairs`` the maximum length.
-    - ``strengths``: true strengths of the first player in the unit of the hypotheses, which is normalized Elo unless
-      ``model`` is ``logistic``; by default from below H0 to above H1.
-    - ``draws``: expected share of drawn games, from 0 to 1, or ``pentanomial``: counts of an earlier match's pairs, in
-      the order of ``PlayedMatch.pentanomial``. By default a pair's mean score has a standard deviation of 0.3.
+    - ``sprt``: settings as for ``play_match``, by default ``{"elo0": 0, "elo1": 5}``. ``pairs`` is the maximum length.
+    - ``strengths``: true strengths of the first player, in the unit of the hypotheses: normalized Elo unless ``model``
+      is ``logistic``. By default they range from below H0 to above H1.
+    - ``draws``: expected share of drawn games, from 0 to 1.
+    - ``pentanomial``: instead of ``draws``, counts of an earlier match's pairs in the order of
+      ``PlayedMatch.pentanomial``. Without both, a pair's mean score has a standard deviation of 0.3.
 
     Returns one row per strength: ``elo`` (logistic), ``normalized_elo``, the probabilities ``h1``, ``h0`` and
-    ``undecided`` from 0 to 1, the mean number of ``pairs``, and ``median_pairs`` and ``late_pairs``, after which 50 %
-    and 95 % of all tests have ended. Raises ``UserError`` for wrong input.
+    ``undecided`` from 0 to 1, and the mean number of ``pairs``. Half of all tests end within ``median_pairs``, 95 %
+    within ``late_pairs``. Raises ``UserError`` for wrong input.
     """
     from pandas import DataFrame
 
@@ -383,7 +387,11 @@ def bisect(
 
 
 def _test_of(conditions: Mapping[str, Any], where: str) -> TournamentSpec:
-    """A sequential test of any two players; values that are ``None`` are defaults. ``where`` begins error messages."""
+    """The specification of a sequential test between two placeholder players, ``A`` and ``B``.
+
+    ``conditions`` has keys of a tournament's file; ``None`` stands for the default. Error messages begin with
+    ``where``.
+    """
     content = {"format": "sprt", "players": [{"name": "A"}, {"name": "B"}], **conditions}
     return spec_from_mapping(specified({key: value for key, value in content.items() if value is not None}), where)
 
@@ -436,9 +444,9 @@ def play_tournament(
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament_run.TournamentResult, Tables]:
-    """Play the games that the folder lacks; return the result, and the tables of all games that count.
+    """Play the games that are missing in ``folder``; return the result, and tables of all games that count.
 
-    ``content`` is the specification if it was given as a mapping, else ``None``.
+    ``content`` is the specification if the caller gave it as a mapping, otherwise ``None``.
     """
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
@@ -454,13 +462,16 @@ def _played(
 
 
 def _at(table: Mapping[str, Any], commit: str) -> dict[str, Any]:
-    """A player's table for a commit of its repository."""
+    """Copy a ``[[players]]`` table, with the engine's repository set to the given commit."""
     key = SOURCE if SOURCE in table else REFERENCE
     return {**table, key: f"{table[key]}@{commit}"}
 
 
 def _step(commit: Commit, match: PlayedMatch) -> Step:
-    """The step of a test whose first player is the reference."""
+    """Convert a test's match to a step of the bisection, with figures from the commit's view.
+
+    The match's first player is the reference, so signs are reversed.
+    """
     verdict = {"H1 accepted": BAD, "H0 accepted": GOOD}.get(match.verdict or "", UNDECIDED)
     elo, low, high = (match.figures.get(f"unbiased_{name}", math.nan) for name in ("elo", "elo_low", "elo_high"))
     return Step(commit, verdict, len(match.games), -elo, -high, -low, match.llr, match.folder.name)
@@ -473,7 +484,10 @@ def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """Convert a player to a [[players]] table. Raises ``UserError`` for an invalid player."""
+    """Convert a player, in any form that callers may pass, to a ``[[players]]`` table.
+
+    Raises ``UserError`` for an invalid player.
+    """
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or the contents of a [[players]] table"
         return player_entry(path_text(player, "player", expected), reader)
@@ -490,7 +504,7 @@ def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
 
 
 def _name_of(entry: Mapping[str, Any]) -> str:
-    """Name for a player that has none: the preset's name, and the settings that differ from the preset."""
+    """Default name of a player: its preset's name and the settings that differ from the preset."""
     preset, own = preset_name(str(entry.get("preset", "default"))), entry.get("set")
     if not own or not isinstance(own, Mapping):
         return preset

@@ -1,4 +1,4 @@
-"""Code shared by the functions that play games: a run's folder, options, specification, and its games as tables."""
+"""Helpers for functions that play games: the run's folder, options and specification, and tables of its games."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ mapping with the contents of such a file."""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
-"""Name of the file in a run's folder that keeps a specification given as a mapping; commands resume the run with it."""
+"""Name of the file that keeps a specification given as a mapping. Commands use it to resume the run."""
 
 
 class RunFolder:
@@ -59,7 +59,7 @@ class PlayedGames:
 
     @property
     def folder(self) -> Path:
-        """The folder with the games; a temporary one lives as long as this object."""
+        """The folder with the games. A temporary folder is deleted together with this object."""
         return self._run_folder.path
 
     @cached_property
@@ -84,8 +84,8 @@ class PlayedGames:
         """Players' faults that ended games, most frequent first; empty if there were none.
 
         Columns: ``player``; ``reason``: ``crash``, ``no_answer``, ``illegal_move``, ``time_forfeit`` or ``no_move``;
-        ``games``: number of games, where a game that ended by ``no_move`` may be a draw; ``number``: the first such
-        game's place in the schedule; ``text``: description of its fault.
+        ``games``: number of games (one that ended by ``no_move`` may be a draw); ``number``: place in the schedule of
+        the first such game; ``text``: description of the fault in that game.
         """
         import pandas
 
@@ -98,7 +98,7 @@ class PlayedGames:
 
     @naming_arguments("folder")
     def write_report(self) -> Path:
-        """Write the report, tables and plots into ``folder``, for a tournament its PGN too.
+        """Write the report, tables and plots into ``folder``, and for a tournament also its PGN.
 
         Returns the path of report.html.
         """
@@ -115,7 +115,9 @@ class PlayedGames:
         return report
 
     def __getstate__(self) -> dict[str, Any]:
-        """Include a temporary folder's games in the pickle, because another process may lack that folder."""
+        """State for pickling. It includes the games of a temporary folder, which another process may not be able to
+        read.
+        """
         if self._run_folder.is_temporary and self.folder.exists():
             self.games, self.moves, self.faults  # noqa: B018 - what was read once is kept
         return self.__dict__
@@ -148,10 +150,10 @@ def run_options(
 def read_specification(
     given: Specification, kind: str, name: str, read: Callable[[Mapping[str, Any], str], Read]
 ) -> Read:
-    """Read a specification by calling ``read`` with its contents and the file's path, or ``name`` for a mapping.
+    """Read a specification by calling ``read`` with its contents and a name for error messages.
 
-    ``read`` quotes that path or name in errors. ``kind`` is the kind of run, a key of ``FILE_KINDS``; it selects the
-    folder in which a file is found by name. Raises ``UserError`` for the first mistake, with a message of one line.
+    That name is the file's path, or ``name`` for a mapping. ``kind`` is a key of ``FILE_KINDS``; a file given by name
+    is searched for in that kind's folders. Raises ``UserError`` with one line about the first mistake.
     """
     if isinstance(given, Mapping):
         return read(specified(given), name)
@@ -161,9 +163,9 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """Files to store in the run's folder for a specification given as a mapping: text by file name.
+    """Files to store in the run's folder, text by file name, for a specification given as a mapping.
 
-    Empty if the specification is a file already.
+    Empty if the specification came from a file.
     """
     return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 

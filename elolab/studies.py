@@ -69,11 +69,12 @@ class PlayedStudy(PlayedGames):
     """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
     """One row per ``round`` (from 1), as in rounds.csv. A column for each parameter has the setting at the round's
-    centre or, if the round was a trial, the trial's. ``elo`` is this setting's Elo relative to the base, by the model
-    at that time or as observed in the trial. ``deviation`` is its standard deviation, NaN for a trial. ``pairs`` counts
-    the round's game pairs. ``LL``, ``LD``, ``even``, ``WD`` and ``WW`` count them by outcome, from the view of each
-    pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and ``final_deviation``
-    are Elo and deviation by the model of all games."""
+    centre or, if the round was a trial, the trial's setting. ``elo`` is this setting's Elo relative to the base, as the
+    model estimated it at that time or as observed in the trial. ``deviation`` is its standard deviation, NaN for a
+    trial. ``pairs`` counts the round's game pairs. ``LL``, ``LD``, ``even``, ``WD`` and ``WW`` count them by outcome,
+    from the view of each pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and
+    ``final_deviation`` are the estimates of the final model, fitted to all games.
+    """
     validations: DataFrame = field(repr=False)
     """One row per match of ``best`` against the base: ``kind``, ``limit`` (search limit), ``pairs``, ``elo`` and
     ``passed``. ``kind`` is ``sprt``, ``non_regression`` or ``fixed``. ``elo_low`` to ``elo_high`` is the 95 % interval,
@@ -87,7 +88,7 @@ class PlayedStudy(PlayedGames):
         return write_tuning_report(self._result)
 
     def _repr_html_(self) -> str:
-        """The report, which notebooks show for the result."""
+        """The report as HTML, which Jupyter notebooks display."""
         from elolab.arena.reports.document import notebook_html
         from elolab.tuning.reports.tuning_report import tuning_document
 
@@ -126,7 +127,7 @@ class MatchedStudy:
     confirmation: Confirmation | None
     """The test of ``best`` against the base in new matches; ``None`` without one."""
     confirmed: bool
-    """Whether that test confirmed a gain."""
+    """Whether ``confirmation`` confirmed a gain."""
     interrupted: bool
     """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
     trials: DataFrame = field(repr=False)
@@ -143,7 +144,7 @@ class MatchedStudy:
         return write_tuning_report(self._result)
 
     def _repr_html_(self) -> str:
-        """The report, which notebooks show for the result."""
+        """The report as HTML, which Jupyter notebooks display."""
         return PlayedStudy._repr_html_(self)  # type: ignore[arg-type]
 
 
@@ -215,8 +216,8 @@ def tune(
 ) -> PlayedStudy | MatchedStudy | Trials:
     """Search for better settings, by games, by matches of your own, or by a function of your own.
 
-    **By games**, ``tune(specification, ...)``: as ``elolab tune`` does. ``specification`` is a TOML file, the name of
-    a shipped one, or a mapping with the contents of such a file. ``folder`` keeps the games, and the same call resumes
+    **By games**, ``tune(specification, ...)``: as ``elolab tune`` does. ``specification`` is a TOML file, the name of a
+    shipped one, or a mapping with the contents of such a file. ``folder`` keeps the games, and the same call resumes
     them. Without a folder, a temporary one lives as long as the result. ``concurrency`` is the number of simultaneous
     games. ``progress`` is a text stream such as ``sys.stderr`` for progress lines. ``accept_engine_change`` resumes
     games that another version of the engine, or of an external program, played. A confirmed gain is written to
@@ -225,24 +226,25 @@ def tune(
 
     **By matches of your own**, ``tune(objective=..., dimensions=..., games=...)``: ``objective(a, b, pairs, seed)``
     plays pairs of games between two dictionaries of values. It returns the numbers of pairs in which ``a`` scores 0,
-    0.5, 1, 1.5 and 2 points, or the games that it wins, draws and loses. Returns a ``MatchedStudy``.
+    0.5, 1, 1.5 and 2 points, or the numbers of games that ``a`` wins, draws and loses. Returns a ``MatchedStudy``.
 
     - ``dimensions``: a mapping from any names to ranges or choices, with the base's value: ``{"margin": {"low": 0.0,
       "high": 1.0, "default": 0.2}, "mode": {"choices": ["old", "new"], "default": "old"}}``.
-    - ``constraints``: comparisons that every set satisfies, such as ``["low < high"]``; also with a function.
-    - ``games``: the budget for search and confirmation.
+    - ``constraints``: comparisons that every set of values satisfies, such as ``["low < high"]``. They are also allowed
+      with a function.
+    - ``games``: maximum number of games, for search and confirmation together.
     - ``sampler``: ``duel`` (the default), ``spsa``, or a sampler below.
     - ``concurrency``: number of simultaneous calls, from several threads; it does not affect the result.
     - ``folder``: keeps each match; the same call resumes.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna maximises ``objective(settings)``.
-    ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the base's own differences
-    from the defaults, and the tuned ones. The function returns a finite number in any unit.
+    ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the tuned ones, and those in
+    which the base differs from the defaults. The function returns a finite number in any unit.
 
     - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
-      ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``; further keys of a
-      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter that the other values make
-      ineffective keeps the base's value.
+      ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``. Further keys of a
+      range are ``step`` and ``scale`` (``linear`` or ``log``). A parameter that the other values make ineffective keeps
+      the base's value.
     - ``game``; ``base``, the preset to start from; ``settings``, parameters of the base that differ from that preset.
     - ``trials``: number of evaluations, including any in ``folder``. The first evaluates the base.
     - ``sampler``: ``tpe`` (the default), ``cmaes``, ``gp``, ``qmc`` or ``random``; some need ``pip install

@@ -1,10 +1,11 @@
 """The benchmark: fixed searches whose total number of nodes is the engine's signature.
 
-The number stays the same unless a change affects search or evaluation. The benchmark searches the positions with the
-default parameters, which gives the speed. It searches them again, less deeply, under variants that together exercise
-every technique that the default leaves out. Other variants play a few moves on the node clock, to cover time management
-and the state that one search leaves for the next. If no variant exercises a parameter, variants for it are derived from
-its row in ``PARAMETERS``. ``benchmarks/signature_mutations.py`` tests that every parameter affects the number.
+The number stays the same unless a change affects search or evaluation. The benchmark first searches its positions with
+the default parameters, which measures speed. It then searches them again, less deeply, under variants of the parameters
+that together exercise every technique that is off by default. Other variants play a few moves on the node clock: they
+cover time management, and the state that one search leaves for the next. A parameter that no variant exercises gets
+variants derived from its row in ``PARAMETERS``. ``benchmarks/signature_mutations.py`` tests that every parameter
+affects the number.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ UNPRUNED: Mapping[str, Value] = {
 DEFAULT = "default"
 """Name of the variant with default parameters, whose speed is reported."""
 GIVEN = "given"
-"""Variant name that is reported for searches under a caller's own settings."""
+"""Name under which results are reported for searches with the caller's own settings."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -137,9 +138,10 @@ CLOCKED: dict[str, tuple[str, bool, Mapping[str, Value]]] = {
         "time_predict": "least_squares", "min_depth": 3, "keep_partial_iteration": False,
     }),
 }  # fmt: skip
-"""Variants played on the node clock, by name.
+"""Variants played on the node clock (a time control counted in nodes), by name.
 
-A value holds the search limit, whether the player ponders, and the parameter values that differ from the defaults."""
+Each value has the search limit, whether the player ponders, and the parameters that differ from the defaults.
+"""
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
 """Search limit of the variants derived for parameters that affect only time management."""
@@ -178,7 +180,7 @@ def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[s
 
 
 def _trial_values(row: Parameter) -> list[Value]:
-    """Two values of a numeric parameter: at one quarter and at three quarters of its range.
+    """Two values to try for a numeric parameter: at one quarter and at three quarters of its range.
 
     The range is the tuning range, or the legal range if the parameter is not tuned. A value that switches the parameter
     off is left out.
@@ -224,9 +226,10 @@ class BenchSearch:
     """Score in centipawns, from the point of view of the side to move."""
     cpu_seconds: float
     solves: bool
-    """Whether the search could reach the end of the game in every line.
+    """Whether the endgame solver could search every line to the end of the game.
 
-    The endgame solver then visits most nodes, and its nodes take less time than others."""
+    Such a search visits mostly the solver's nodes, which take less time than others.
+    """
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
@@ -254,15 +257,15 @@ def searches_of(name: str, variant: str, changes: Mapping[str, Value] | None = N
 
 
 def searches_under(name: str, settings: Mapping[str, Value]) -> Iterator[BenchSearch]:
-    """Search the positions of a game under the given settings, to the depths of variants other than the default."""
+    """Search the positions of a game under the given settings, to the same depths as the non-default variants."""
     _warm_up(name)
     yield from _search_positions(Engine(name, settings), GIVEN, _plies_less(settings))
 
 
 def _plies_less(settings: Mapping[str, Value]) -> int:
-    """Number of plies by which non-default settings are searched less deeply.
+    """Number of plies by which searches with non-default settings are shallower.
 
-    It is ``SHALLOWER``, and one more without a transposition table, because the search is then slower.
+    It is ``SHALLOWER``, plus one without a transposition table, because the search is then slower.
     """
     return SHALLOWER + (1 if settings.get("hash_mb") == 0 else 0)
 
@@ -280,7 +283,7 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """Play a few moves on the node clock from a position; one searcher with one clock plays both sides."""
+    """Play a few moves on the node clock from the position ``text``. One searcher and one clock serve both sides."""
     position = engine.game.position(text)
     remaining_ns = (limits.clock_ms or 0) * 1_000_000
     moves_to_go = limits.moves_per_control
@@ -312,12 +315,14 @@ def _timed(
 
 
 def _warm_up(game: str) -> None:
-    """Load or compile everything, so that the first search is timed like the others."""
+    """Load or compile the code of a game, so that compilation does not distort the time of the first search."""
     Engine(game).search(game_named(game).position(), Limits(depth=1))
 
 
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
-    """The benchmark's signatures by name, such as ``Bench`` and ``Bench chess``: total numbers of nodes of searches."""
+    """The benchmark's signatures by name, such as ``Bench`` and ``Bench chess``. Each is the total number of nodes of
+    its games' searches.
+    """
     found: dict[str, int] = {}
     for result in results:
         name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"
@@ -326,9 +331,10 @@ def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
-    """Nodes per CPU second of a variant, over its searches that solve the game (``solves``) or over all its others.
+    """Nodes per CPU second of a variant; ``None`` if it has no such search.
 
-    The endgame solver's nodes take less time, so the two kinds are not mixed. ``None`` if there is no such search.
+    With ``solves``, only searches of the endgame solver count, otherwise only the others: the solver's nodes take less
+    time.
     """
     timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:

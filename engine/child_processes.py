@@ -1,8 +1,8 @@
-"""Helper processes that end with their parent process, even if it is killed.
+"""Helper processes that end with their parent process, even if the parent is killed.
 
 A helper's standard input is a pipe that only its parent holds open. A thread of the helper waits for the end of that
-input, which comes when the parent ends. This works on every POSIX system. Foreign engines do not do this; they are
-ended by ``arena.players.supervisor``.
+input, which comes when the parent ends. This works on every POSIX system. External engines do not do this;
+``arena.players.supervisor`` ends them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ EXIT_ORPHANED = 1
 
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
-    """The command that runs ``main(words)`` of a module of elolab, with this interpreter and module path."""
+    """The command line that starts ``module`` as a helper, with this interpreter and module path, and passes ``words``
+    to its ``main``.
+    """
     program = f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.child_processes import run; run({module!r})"
     return [sys.executable, "-c", program, *words]
 

@@ -45,7 +45,7 @@ from elolab.engine.values import INFINITY
 
 
 class StopFlag:
-    """A flag that one thread sets to stop the searches of other threads, which poll it, and to wake waiting threads."""
+    """A flag that one thread sets to stop searches in other threads. Searches poll it; waiting threads are woken."""
 
     def __init__(self) -> None:
         self._words = np.zeros(2, np.int64)
@@ -66,7 +66,9 @@ class StopFlag:
         return int(self._words.ctypes.data)
 
     def watch(self) -> None:
-        """Open a descriptor that is readable while the flag is set, if the system has one left."""
+        """Open a file descriptor that is readable while the flag is set. Does nothing if the system has no descriptor
+        left.
+        """
         with self._lock:
             if self._pipe:
                 return
@@ -212,9 +214,10 @@ class SearchMemory:
         self.search.soft_ns = self.search.hard_ns = NO_LIMIT
         megabytes = int(parameters["hash_mb"])
         self.arrays = (array_of(self.search), array_of(self.parameters))
-        """The search and parameter records as arrays of one element in the same memory.
+        """The search and parameter records, each as an array of one element that shares the record's memory.
 
-        numba passes arrays to compiled functions many times faster than records."""
+        numba passes arrays to compiled functions many times faster than records.
+        """
         self.table = allocate(megabytes, node_limit) if megabytes else np.zeros(0, np.uint64)
         self.search.table_address = self.table.ctypes.data
         self.search.table_mask = len(self.table) // WORDS_PER_BUCKET - 1
@@ -236,10 +239,9 @@ class SearchMemory:
 
     @property
     def checker(self) -> SearchMemory:
-        """Memory of the second searcher, which verifies cutoffs of null moves.
+        """Memory of the second searcher, which verifies null-move cutoffs when search statistics are collected.
 
-        Without search statistics there is no second searcher. The property is then this memory itself, as an unused
-        placeholder.
+        Without search statistics there is no second searcher, and the property returns this memory as a placeholder.
         """
         return self._checker or self
 
@@ -260,7 +262,7 @@ class SearchMemory:
         return {**search_statistics_data(self.statistics_record), "counters": self.counters()}
 
     def new_game(self) -> None:
-        """Reset the memory for a new game, which then does not depend on earlier ones."""
+        """Reset the memory, so that the new game does not depend on earlier ones."""
         if self.statistics_record is not None:
             self.statistics_record.sample_wait = 0
         self.game_number += 1
@@ -332,13 +334,15 @@ class Engine:
             self.memory.new_game()
 
     def prepare(self) -> None:
-        """Allocate the memory of the next search ahead of time, assuming the limits of the last one."""
+        """Allocate the memory of the next search in advance: the current memory, or one for a search without limits."""
         memory = self.memory or self._memory_for(Limits())
         memory.touch_table()
 
     @property
     def table_permille(self) -> int:
-        """Share of the transposition table, in thousandths, that holds entries of the last search; from a sample."""
+        """Share of the transposition table, in thousandths, that holds entries of the last search. It is estimated from
+        a sample.
+        """
         if self.memory is None or not len(self.memory.table):
             return 0
         search = self.memory.search
@@ -366,10 +370,14 @@ class Engine:
     ) -> SearchResult:
         """Search a position; does not change it.
 
-        ``clock`` is the state of the clocks if ``limits`` has a clock; by default a full clock. ``search_moves``
-        restricts the moves at the root; empty allows all. ``lines`` is the number of best moves to find. While the flag
-        ``ponder`` is set, no clock ends the search; clear it when the opponent has made the expected move. A
-        ``PonderGrant`` gives the pondering time in advance instead. ``board`` receives a report of each iteration.
+        - ``clock``: state of the clocks, if ``limits`` has a clock; by default a full clock.
+        - ``stop``: flag that ends the search early.
+        - ``search_moves``: the only moves to consider at the root; empty for all.
+        - ``lines``: number of best moves to find.
+        - ``ponder``: while this flag is set, no clock ends the search; clear it when the opponent makes the expected
+          move. A ``PonderGrant`` fixes the pondering time in advance instead.
+        - ``board``: receives a report of each iteration.
+
         Raises ``MoveError`` for an illegal move in ``search_moves``.
         """
         memory = self._memory_for(limits)
@@ -418,10 +426,10 @@ class Engine:
         )
 
     def best_line(self, position: Position, score: int) -> tuple[tuple[str, ...], int]:
-        """Find a best line to the end of the game from a position just solved.
+        """Find a best line from a solved position to the end of the game.
 
-        ``score`` is the exact score found, in the search's units, from the point of view of the side to move. Returns
-        the moves of the line, and the number of nodes searched to find it.
+        ``score`` is the position's exact score, in the search's units, from the point of view of the side to move.
+        Returns the moves of the line, and the number of nodes searched to find it.
         """
         memory = self._memory_for(Limits(depth=1))
         search = memory.search
@@ -431,9 +439,10 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line just found, extended with moves from the table if the line ends in a solved position.
+        """The moves of a line that was just found. If the line ends in a solved position, moves from the transposition
+        table follow.
 
-        Later searches are not affected.
+        Does not affect later searches.
         """
         unit, moves = self.game.score_unit, line.principal_variation
         if not unit or line.score % unit or self.memory is None:
@@ -450,7 +459,9 @@ class Engine:
         return (*moves, *self._variation(reader, 0))
 
     def _reader(self, *names: str) -> Any:
-        """Search record for reading the table, with the fields ``names`` copied from the searcher's record."""
+        """A new search record for reading the transposition table; its fields ``names`` are copied from the searcher's
+        record.
+        """
         assert self.memory is not None
         reader = new_record(SEARCH_DTYPE)
         for name in names:

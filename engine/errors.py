@@ -1,4 +1,4 @@
-"""Errors a user can cause: the problem with its place and value, and the remedy."""
+"""Errors that a user can cause: each has the problem, with its place and value, and the remedy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ARGUMENT = re.compile("\0(\\w+)=([^\0]*)\0")
 def argument(name: str, value: object = "") -> str:
     """Placeholder for an argument of the user's call, for use in the texts of a ``UserError``.
 
-    ``UserError`` replaces it by the name that the user knows: for ``out``, ``--out`` on the command line and
+    ``UserError`` replaces it by the name that the user knows: ``out`` becomes ``--out`` on the command line and
     ``folder=...`` in Python.
     """
     return f"\0{name}={value}\0"
@@ -23,7 +23,7 @@ def as_option(name: str, value: str) -> str:
 
 
 def spelt(text: str, spell: Callable[[str, str], str] = as_option) -> str:
-    """Replace every placeholder made by ``argument`` in a text by the result of ``spell(name, value)``."""
+    """Replace every placeholder made by ``argument`` in a text by ``spell(name, value)``."""
     return _ARGUMENT.sub(lambda mark: spell(mark[1], mark[2]), text)
 
 
@@ -35,7 +35,7 @@ class UserError(Exception):
 
     exit_code = 2
     spell: Callable[[str, str], str] = staticmethod(as_option)
-    """Function that writes an argument for the user, given its name and value; the value may be empty."""
+    """Function that writes an argument as the user would, given its name and its value, which may be empty."""
 
     def __init__(self, problem: str, remedy: str = "") -> None:
         super().__init__(problem, remedy)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LANGUAGES = ("en", "zh")
 DEFAULT_LANGUAGE = "en"
 LANGUAGE_VARIABLE = "ELOLAB_LANGUAGE"
-"""Environment variable with the language to use if ``--language`` is not given."""
+"""Environment variable that sets the language if ``--language`` is not given."""
 
 _NUMBER_FORMS = re.compile(r"\{(\w+):([^{}|]*)\|([^{}|]*)\}")
 
@@ -31,15 +31,16 @@ _console_language = DEFAULT_LANGUAGE
 
 
 class Catalogue:
-    """Message catalogue of a package in one language."""
+    """A package's messages in one language. Call it with a message's key to get the text."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
-        """``package`` is the dotted name of the package that holds ``messages``; ``language`` is one of
-        ``LANGUAGES``."""
+        """``package`` is the dotted name of the package with the folder ``messages``; ``language`` is one of
+        ``LANGUAGES``.
+        """
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
-        """The message with the key ``key``, its fields filled in. Raises ``KeyError`` if there is no such message."""
+        """The message with this key; ``values`` fill its fields. Raises ``KeyError`` if there is no such message."""
         text = messages_of(self.package, self.language)[key]
         return in_number(text, values).format(**values) if values else text
 
@@ -47,7 +48,9 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """Text for ``name`` in a table of the catalogue; if it has none, ``name`` with spaces for underscores."""
+        """The text for ``name`` in a table of the catalogue. If there is none, returns ``name`` with spaces for
+        underscores.
+        """
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
 
@@ -61,7 +64,10 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """Replace each ``{name:one|many}`` in a message by its singular or plural form; other fields are kept."""
+    """Replace each ``{name:one|many}`` in a message by the singular or plural form for the number ``values[name]``.
+
+    Other fields stay unchanged.
+    """
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
@@ -72,12 +78,14 @@ def speak(language: str) -> None:
 
 
 def console(package: str) -> Catalogue:
-    """The messages of a package in the language of this process's console output."""
+    """The catalogue of a package, in the language of this process's console output."""
     return Catalogue(package, _console_language)
 
 
 def with_minus(number: str) -> str:
-    """The text of a number with a true minus sign, for people; output for programs keeps the hyphen."""
+    """Replace the hyphen of a negative number by a typographic minus sign. For people only: data for programs keeps the
+    hyphen.
+    """
     return number.replace("-", "\N{MINUS SIGN}")
 
 
@@ -87,14 +95,14 @@ def columns_of(text: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    """The longest beginning of ``text`` that fits into ``columns`` terminal columns."""
+    """The longest prefix of ``text`` that fits into ``columns`` terminal columns."""
     while columns_of(text) > columns:
         text = text[:-1]
     return text
 
 
 def clipped(text: str, columns: int) -> str:
-    """``text`` if it fits into ``columns`` terminal columns; otherwise the words that fit, and an ellipsis."""
+    """``text`` if it fits into ``columns`` terminal columns, otherwise the words that fit, followed by an ellipsis."""
     if columns_of(text) <= columns:
         return text
     words = cut(text, max(0, columns - 2))
@@ -104,13 +112,15 @@ def clipped(text: str, columns: int) -> str:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """``text`` padded with spaces to ``columns`` terminal columns, aligned left or ``right``; never cut."""
+    """``text`` padded with spaces to ``columns`` terminal columns, aligned to the left or ``right``. Never cut."""
     room = " " * (columns - columns_of(text))
     return room + text if right else text + room
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """``text`` in lines of at most ``columns`` terminal columns, broken at spaces and next to Chinese characters."""
+    """``text`` split into lines of at most ``columns`` terminal columns. Lines break at spaces and next to Chinese
+    characters.
+    """
     if text.isascii() or columns_of(text) == len(text):
         return textwrap.wrap(text, columns)
     lines, line = [], ""
@@ -124,10 +134,10 @@ def wrapped(text: str, columns: int) -> list[str]:
 
 
 def fitted(lines: Iterable[str], columns: int) -> list[str]:
-    """``lines`` with each one that is too wide wrapped to ``columns`` terminal columns.
+    """Wrap each of ``lines`` that is wider than ``columns`` terminal columns.
 
-    The continuation begins below the text after the line's label, which ends with two spaces, or without a label at the
-    line's start. A word that is too long for a line is cut into pieces.
+    A label at a line's start ends with two spaces. Continuation lines are indented to the text after the label; without
+    a label they start at the left margin. A word that is too long for a line is split.
     """
     found = []
     for line in lines:
@@ -153,7 +163,7 @@ def _in_room(text: str, columns: int) -> Iterator[str]:
 
 
 def _unbroken(text: str) -> list[str]:
-    """Split a text into pieces between which a line may break: not before closing or after opening punctuation."""
+    """Split a text at every place where a line may break: not before closing or after opening punctuation."""
     pieces = [""]
     before = ""
     for character in text:
@@ -167,7 +177,7 @@ def _unbroken(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class GameWords:
-    """Names of a game, its sides, its pieces and its unit of scores, in one language."""
+    """Names of a game, its sides, its pieces and its score unit, in one language."""
 
     title: str
     side_names: tuple[str, str]
@@ -175,13 +185,16 @@ class GameWords:
     score_name: str
     """Plural name of the score unit worth 100 points, such as ``pawns``."""
     pieces: dict[str, str]
-    """Names of the pieces, by their letters in a position's text; empty if the game's pieces have no names."""
+    """Names of the pieces, by their letters in a position's text; empty for a game whose pieces have no names."""
     rules: tuple[str, ...] = ()
-    """Sentences that describe the rules in force; empty if the game has no choice of rules."""
+    """Sentences that describe the rules of the games; empty for a game with only one set of rules."""
 
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:
-    """A game's words from the catalogue in its folder, or from the ``Game`` object if there is no catalogue."""
+    """The names of a game, from the catalogue in its folder, or from the ``Game`` object if it has no catalogue.
+
+    ``rules`` are the rules that the sentences in ``GameWords.rules`` describe.
+    """
     from elolab.engine.games import game_named
 
     game = game_named(name)

@@ -1,7 +1,7 @@
-"""Playing whole games in compiled code, with rules, clocks and adjudication.
+"""Plays whole games in compiled code, with rules, clocks and adjudication.
 
-The compiled loop does not depend on schedules, suites or stores. ``Arbiter`` applies the same rules and adjudication
-move by move, for the arena's loop in Python.
+The compiled loop does not depend on schedules, suites or stores. ``Arbiter`` applies the same rules and adjudication to
+one move at a time, for the arena's loop in Python.
 """
 
 from __future__ import annotations
@@ -91,23 +91,25 @@ GAME_DTYPE = np.dtype(
 )
 
 _PLIES = GAME_DTYPE.fields["plies"][1] // 8  # type: ignore[index]
-"""Place of ``plies`` among the words of a game's record."""
+"""Index of ``plies`` among the int64 fields of a game's record."""
 
 NO_SCORE = 1 << 30
-"""Value of the score of a move if the player reported none."""
+"""Stands for the score of a move if the player reported none."""
 
 SOLVING_NODES = 30_000_000
-"""Node limit for solving a position, about one or two seconds; the limit is equal on every machine. If it is reached,
-the position stays unsolved and the game continues."""
+"""Node limit for solving a position, reached after one or two seconds.
+
+The limit is the same on every machine. If it is reached, the position counts as unsolved and the game continues.
+"""
 SOLVING_SETTINGS = {"hash_mb": 16}
 
 
 @jit
 def adjudicate(adjudication, tracker, mover, score, ply, restarts):
-    """Update the adjudication's counts after a move of side ``mover``, and return the verdict code.
+    """Update the counts for adjudication after a move of side ``mover``, and return the verdict code.
 
-    ``score`` is in centipawns, from the mover's point of view; ``ply`` is the number of moves since the opening.
-    ``restarts`` says whether the move restarts the count of moves towards a draw.
+    ``score`` is in centipawns, from the mover's point of view; ``ply`` is the number of moves since the opening. A move
+    with ``restarts``, such as a capture, restarts the move count of draw adjudication.
     """
     if restarts:
         tracker.level[0] = tracker.level[1] = 0
@@ -134,8 +136,9 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves has few enough empty squares to be solved, or pieces for a tablebase,
-    and no attempt has failed.
+    """Whether the position after ``ply`` moves should be solved, because it has few empty squares or is in a tablebase.
+
+    False if an attempt at this position has failed.
     """
     if tracker.unsolved_ply == ply:
         return False
@@ -148,7 +151,7 @@ def is_to_be_solved(adjudication, tracker, state, ply):
 
 @jit
 def _moves_to_go(clocks, side):
-    """Moves left in a side's current time control; 0 if the clock must last for the whole game."""
+    """Number of moves left in a side's current time control; 0 if the time is for the whole game."""
     if clocks.moves_per_control[side] == 0:
         return np.int64(0)
     return clocks.moves_per_control[side] - clocks.moves_made[side] % clocks.moves_per_control[side]
@@ -156,16 +159,16 @@ def _moves_to_go(clocks, side):
 
 @jit
 def is_timed(clocks, side):
-    """Whether a side has a clock or a time limit for moves."""
+    """Whether a side has a clock or a time limit per move."""
     return clocks.clock_ns[side] >= 0 or clocks.move_limit_ns[side] >= 0
 
 
 @jit
 def spend_clock(clocks, side, elapsed):
-    """Subtract the time of a move, in nanoseconds, from a side's clock and add the increment.
+    """Subtract a move's time, ``elapsed`` nanoseconds, from a side's clock and add the increment.
 
-    At the end of a time control, the time of the next one is added. Returns false if the move took longer than its time
-    plus the margin.
+    At the end of a time control, adds the time of the next one. Returns false if the side overstepped its time by more
+    than the margin.
     """
     clocks.moves_made[side] += 1
     late = np.int64(0)
@@ -190,7 +193,7 @@ def spend_clock(clocks, side, elapsed):
 
 @jit
 def _think(state, search, lists, parameters, clocks, side):
-    """Search for one side's move under its limits and clock, and return the move."""
+    """Search for a side's move under its limits and clock; returns the move."""
     prepare(state, parameters)
     allocate_time(
         search,
@@ -213,9 +216,9 @@ def play_compiled(
 
     Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
     Each side's checker, a search record with parameters, is used only if that side's search statistics are on. A game
-    whose ``state.ply`` reaches ``longest`` is drawn.
+    whose ``state.ply`` reaches ``longest`` is a draw.
 
-    The verdict code ``OPEN`` means that the caller must solve the position. If solving fails, set
+    If the verdict code is ``OPEN``, the caller must solve the position. If it cannot be solved, set
     ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records.
     """
     state, lists, clocks = states[0], lists_of_moves[0], all_clocks[0]
@@ -278,7 +281,7 @@ class PlayerSettings:
     """The values of all engine parameters, defaults included."""
     limits: Limits
     margin_ms: int = MARGIN_MS
-    """Milliseconds by which a move may exceed its time without losing the game."""
+    """Milliseconds by which a move may exceed its time before the game is lost on time."""
 
 
 @dataclass(frozen=True)
@@ -286,18 +289,19 @@ class LateMove:
     """The move that lost a game on time."""
 
     elapsed_ms: float
-    """Time that the move took on the player's clock."""
+    """Time that the move took on the player's clock, in milliseconds."""
     allowed_ms: float
-    """Time that was left on the clock, or the time limit per move."""
+    """Time that was left on the clock, or the time limit per move, in milliseconds."""
     running_ms: float
-    """Processor time of the move. If it is within the limit, the move was late because the process had to wait."""
+    """Processor time of the move in milliseconds. If it is within the limit, the process had to wait for a processor.
+    """
     margin_ms: float
-    """Margin allowed beyond ``allowed_ms``."""
+    """Margin allowed beyond ``allowed_ms``, in milliseconds."""
 
 
 @dataclass(frozen=True)
 class Overruns:
-    """One side's moves that came late, but within the margin."""
+    """Moves of one side that exceeded their time, but stayed within the margin."""
 
     moves: int
     worst_ms: float
@@ -306,7 +310,7 @@ class Overruns:
 
 @dataclass(frozen=True)
 class PlayedGame:
-    """A finished game. Every list has one entry per move; scores are centipawns, from the mover's point of view."""
+    """A finished game. Each list has one entry per move; scores are in centipawns, from the mover's point of view."""
 
     moves: list[str]
     scores: list[int]
@@ -317,21 +321,21 @@ class PlayedGame:
     reason: str
     final_position: str
     late: LateMove | None = None
-    """The move that lost the game on time by a wall clock; ``None`` if there is none."""
+    """The move that lost the game on time, under a wall-clock limit; otherwise ``None``."""
     overruns: tuple[Overruns, Overruns] | None = None
-    """Late moves within the margin, of the first and the second side; ``None`` if neither side has any."""
+    """Late moves within the margin, for the first and the second side; ``None`` if there are none."""
     exact_score: int | None = None
-    """Final score of a solved game in discs, from the point of view of the side that moved first; ``None`` if not
-    solved."""
+    """Final score in discs of a game that was solved, from the view of the side that moved first; otherwise ``None``.
+    """
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """Search statistics of the first and the second side, as in ``engine.search_statistics``; ``None`` if they are
-    off."""
+    """Search statistics of the first and the second side, as in ``engine.search_statistics``; ``None`` if switched off.
+    """
 
 
 class PlayedMoves:
-    """The moves of one game in compiled code, which another thread can read during the game.
+    """The moves of a game that is being played in compiled code. Another thread may read them during the game.
 
-    Compiled code counts a move in ``plies`` only when the move is written.
+    Compiled code increments ``plies`` only after the move is written completely.
     """
 
     def __init__(self, game: str) -> None:
@@ -339,8 +343,7 @@ class PlayedMoves:
         self.record = new_record(GAME_DTYPE)
 
     def read(self) -> tuple[list[str], list[int | None]]:
-        """The moves so far in protocol notation, and the scores of these moves in centipawns, from the mover's point of
-        view."""
+        """The moves so far in protocol notation, and their scores in centipawns, from the mover's point of view."""
         record = self.record
         count = int(record.plies)
         return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
@@ -348,14 +351,15 @@ class PlayedMoves:
 
 @functools.cache
 def move_names(game: str) -> Callable[[int], str]:
-    """A game's ``format_move``, with a cache of its results."""
+    """A function that converts a game's move codes to protocol notation, and caches the texts."""
     return functools.cache(game_named(game).format_move)
 
 
 class CompiledGames:
-    """Plays games one after another in compiled code, without the interpreter lock; each worker thread has its own.
+    """Plays games one after another in compiled code, without the interpreter lock. Each worker thread has its own
+    object.
 
-    Reuses records and tables for equal parameters and limits; no game depends on earlier games.
+    Reuses records and tables for games with equal parameters and limits. No game depends on earlier games.
     """
 
     def __init__(self, game: str) -> None:
@@ -365,8 +369,9 @@ class CompiledGames:
         self._adjudication = new_record(ADJUDICATION_DTYPE)
         records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
         self._arrays = tuple(map(array_of, records))
-        """The records as arrays of one element that share their memory; assigning to an element overwrites the
-        record."""
+        """The records, each as an array of one element that shares its memory. Assigning to an element overwrites the
+        record.
+        """
         self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
 
@@ -412,11 +417,11 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None = None,
         played: PlayedMoves | None = None,
     ) -> PlayedGame:
-        """Play one game that begins at ``position`` with the opening's ``moves``.
+        """Play one game that starts with the opening ``moves`` from ``position``.
 
-        If ``stop`` is set, the game ends with the reason ``stopped``. ``search_statistics`` turns search statistics on,
-        which do not change the game. Another thread can follow the moves through ``played``, which must be a new
-        object.
+        If ``stop`` is set, the game ends with the reason ``stopped``. ``search_statistics`` switches on the collection
+        of search statistics, which does not change the game. ``played`` lets another thread follow the moves; it must
+        be a new object.
         """
         states, lists, clocks, adjudications, trackers = self._arrays
         states[0] = _start_state(self.game.name, position, tuple(moves), rules)
@@ -463,7 +468,7 @@ _NOTHING_TRACKED = new_record(TRACKER_DTYPE)
 
 @functools.lru_cache(maxsize=64)
 def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules) -> Any:
-    """State after the opening, cached because both games of a pair begin with it; callers must copy it."""
+    """State after the opening. It is cached, because both games of a pair start from it; callers must copy it."""
     start = game_named(game).position(position, moves)
     start.game.apply_rules(start.state, rules)
     return start.state
@@ -471,7 +476,7 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 @functools.lru_cache(maxsize=64)
 def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
-    """Both sides' clocks before the first move, cached; callers must copy the record."""
+    """Both sides' clocks before the first move. The record is cached; callers must copy it."""
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
     set_clock(clocks, 1, second, second_margin_ms)
@@ -480,14 +485,15 @@ def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_mar
 
 @functools.lru_cache(maxsize=64)
 def _adjudication_record(adjudication: Adjudication, draw_after_ply: int) -> Any:
-    """The record of an adjudication in a game, cached; callers must copy it. ``draw_after_ply`` counts from the start
-    of play.
+    """Record of the adjudication rules for a game. It is cached; callers must copy it.
+
+    ``draw_after_ply`` counts plies from the start of play.
     """
     return replace(adjudication, draw_after_ply=draw_after_ply).to_record()
 
 
 def _late_move(record: Any, clocks: Any, ending: Ending, settings: Sequence[PlayerSettings]) -> LateMove | None:
-    """The move that lost a game on time by a wall clock; ``None`` if there is none."""
+    """The move that lost a game on time, under a wall-clock limit; otherwise ``None``."""
     loser = 0 if ending.result == "0-1" else 1
     if ending.reason != "time_forfeit" or settings[loser].limits.clock_kind != "wall":
         return None
@@ -506,15 +512,12 @@ def _overruns(clocks: Any) -> tuple[Overruns, Overruns] | None:
 
 
 def margin_ns_of(limits: Limits, margin_ms: int) -> int:
-    """Margin in nanoseconds by which a move may be late; 0 on the node clock, which is exact."""
+    """Time in nanoseconds by which a move may be late; 0 for limits on the node clock, which is exact."""
     return 0 if limits.clock_kind == "node" else margin_ms * 1_000_000
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """Time limit of each move in nanoseconds; -1 if there is none.
-
-    Also -1 if the limit is on the node clock, which is exact.
-    """
+    """Time limit per move in nanoseconds; -1 for none, and for limits on the node clock, which is exact."""
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 
@@ -530,9 +533,10 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 
 
 class EndgameSolver:
-    """Solves endgame positions, or finds them in tablebases, so that a game ends with its exact result.
+    """Solves endgame positions by search or tablebase, so that a game ends with its exact result.
 
-    It uses its own engine settings and not those of the players, so that both game loops agree.
+    It uses engine settings of its own and not those of the players, so that the compiled loop and the Python loop
+    agree.
     """
 
     def __init__(self, stop: StopFlag, adjudication: Adjudication) -> None:
@@ -541,8 +545,9 @@ class EndgameSolver:
         self._solver: Solver | None = None
 
     def ending(self, position: Position) -> Ending | None:
-        """The game's ending with best play; ``None`` if solving takes too many nodes, no table has the position, or the
-        stop flag is set.
+        """The game's ending with best play, or ``None`` if it could not be determined.
+
+        That happens if the search takes too many nodes, no tablebase has the position, or the stop flag is set.
         """
         if self.adjudication.tablebases:
             return self._ending_by_table(position)
@@ -561,12 +566,12 @@ class EndgameSolver:
 
 
 def _result_of(score: int) -> str:
-    """The result of a game with an exact score from the view of the side that moved first."""
+    """Result text such as ``1-0`` for an exact score, from the view of the side that moved first."""
     return "1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1"
 
 
 class Arbiter:
-    """Applies the compiled loop's rules and adjudication one move at a time, for loops in Python.
+    """Applies the compiled loop's rules and adjudication to one move at a time, for loops in Python.
 
     One call into compiled code checks that a move is legal, makes it, and applies rules and adjudication.
     """
@@ -574,7 +579,7 @@ class Arbiter:
     def __init__(
         self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
     ) -> None:
-        """``position`` is the start of play. The arbiter sets its rules and makes all moves on it."""
+        """``position`` is the start of play. The arbiter stores the rules in it and makes all moves on it."""
         self._position = position
         self._moves = 0
         settings = _adjudication_record(adjudication, position.game.draw_after_ply(adjudication, position.state))
@@ -583,11 +588,11 @@ class Arbiter:
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
         self._unsolved: tuple[int, int] | None = None
-        """Side and score of the last move while the position after it must still be solved, otherwise ``None``."""
+        """Side and score of the last move, while the position after it must still be solved; otherwise ``None``."""
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:
-        """The ending of the game by its rules alone, without adjudication; ``None`` if the game is not over."""
+        """The ending by the rules of the game alone, without adjudication; ``None`` if the game is not over."""
         position = self._position
         ending = decode_verdict(int(position.game.kernels.judge(position.state, position.lists)))
         return None if ending.result == "*" else ending
@@ -596,8 +601,8 @@ class Arbiter:
         """Make a move and return the game's ending; ``None`` if the game is not over or ``has_to_solve`` is true.
 
         ``move`` is in the game's protocol notation. ``score`` is in centipawns, from the mover's point of view, or
-        ``None`` if unknown. Raises ``MoveError`` without changing anything if the move is illegal or the game is too
-        long.
+        ``None`` if unknown. If the move is illegal or the game is too long, raises ``MoveError`` without changing
+        anything.
         """
         position = self._position
         position.check_room()
@@ -617,7 +622,7 @@ class Arbiter:
 
     @property
     def has_to_solve(self) -> bool:
-        """Whether the last move led to a position that ``solve`` must solve, which may take a second or two."""
+        """Whether ``solve`` must solve the position after the last move, which may take a second or two."""
         return self._unsolved is not None
 
     def solve(self) -> Ending | None:
@@ -637,18 +642,18 @@ class Arbiter:
 
 
 _CODES: dict[str, dict[str, int]] = {}
-"""Cache of move codes, by game and by the move's text. A code that is illegal in a position is looked up again."""
+"""Cache of move codes, by game and move text. A cached code that is illegal in a position is looked up again."""
 ILLEGAL, TO_BE_SOLVED = -1, -2
-"""Codes that ``play_move`` returns besides verdicts."""
+"""Codes that ``play_move`` returns besides verdicts: the move is illegal, or the position after it must be solved."""
 _NO_MOVE = -1
 
 
 @jit
 def play_move(states, lists, adjudications, trackers, code, score, ply):
-    """Make a move if it is legal; return the verdict code after it, ``ILLEGAL`` or ``TO_BE_SOLVED``. ``ply`` is the
-    number of moves since the opening, this one included.
+    """Make a move if it is legal. Returns the verdict code after it, ``ILLEGAL`` or ``TO_BE_SOLVED``.
 
-    Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
+    ``ply`` is the number of moves since the opening, including this one. Every record is passed as an array of one
+    element, because numba unpacks a record with many fields far more slowly.
     """
     state = states[0]
     row = lists[0]

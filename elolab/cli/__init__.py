@@ -1,4 +1,4 @@
-"""The commands of ``elolab``: one module per command, with the command's name, and the table of all commands."""
+"""The commands of ``elolab``: the table of all commands. Each command has a module of its own, named after it."""
 
 from __future__ import annotations
 

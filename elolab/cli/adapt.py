@@ -1,4 +1,4 @@
-"""The command ``adapt``: a UCCI engine for programs that speak Qianhong's protocol."""
+"""The command ``adapt``: runs a UCCI engine as a plug-in for programs that use Qianhong's protocol."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve one program over standard input and output, until ``QUIT`` or the end of the input."""
+    """Answer one Qianhong program over standard input and output, until ``QUIT`` or the end of the input.
+
+    With ``-info``, print the plug-in's description instead. Returns the exit code.
+    """
     from elolab.arena.players.registry import check_player
     from elolab.arena.protocols.adapter import GAME, AdaptedSession, adapted_spec
     from elolab.engine.protocols.qianhong import description

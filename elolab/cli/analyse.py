@@ -82,8 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str]:
     """The moves of ``--search-moves`` in protocol notation; raises ``MoveError`` if one is illegal in ``position``.
 
-    ``--ranks`` says whether ranks count from 0 or 1, as for ``--moves``; ``auto`` selects the count with which all are
-    legal.
+    ``--ranks`` gives the number of the first rank, 0 or 1; ``auto`` selects the numbering that makes all moves legal.
     """
     from elolab.engine.games.contract import MoveError
 
@@ -117,7 +116,7 @@ def _search_moves(arguments: argparse.Namespace, position: Position) -> list[str
 
 
 def unit_of_scores(game: Game) -> str:
-    """Text on the unit of a game's scores, and on the meaning of scores that begin with M or R."""
+    """Explanation of a game's scores: their unit, and the meaning of scores that begin with M or R."""
     return f"in {game.score_name}{'' if game.score_unit else ' (M: mate in moves, R: decided by repetition)'}"
 
 

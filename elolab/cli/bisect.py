@@ -85,12 +85,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _BisectionRun:
-    """One bisection in its folder."""
+    """State of one bisection: its commits, its test, and the folder that stores its games."""
 
     def __init__(
         self, arguments: argparse.Namespace, test: dict[str, Any], settings: SequentialSettings, pairs: int
     ) -> None:
-        """Find the commits, and read the folder's state. Raises ``UserError`` for a folder of something else."""
+        """Find the commits in the repository and load earlier steps from the folder.
+
+        ``test`` is the table ``[sprt]`` as given, ``settings`` the same test with defaults filled in, ``pairs`` its
+        maximum number of game pairs. Raises ``UserError`` if the folder holds anything else.
+        """
         import shlex
 
         from elolab.arena.reports.render import REPORTS
@@ -121,7 +125,7 @@ class _BisectionRun:
 
     @property
     def report(self) -> BisectionReport:
-        """The bisection so far."""
+        """The report on the steps so far."""
         return self.kept.report
 
     @property
@@ -133,7 +137,9 @@ class _BisectionRun:
         return engines_file(self.arguments.engines_file, Path())
 
     def _entry(self, words: PlayerWords) -> dict[str, Any]:
-        """The table [[players]] of a commit. Raises ``UsageError`` for a player that is no commit."""
+        """The ``[[players]]`` table of the engine at a commit. Raises ``UsageError`` for a player that is not built
+        from a commit.
+        """
         entry = named_player(words, self._each, self._engines).entry
         if SOURCE not in entry:
             raise UsageError(
@@ -142,7 +148,7 @@ class _BisectionRun:
         return with_commit(entry, "bisect")
 
     def print(self, text: str) -> None:
-        """Print a text in lines; with ``--json`` to standard error."""
+        """Print a text, line by line: to standard output, or to standard error with ``--json``."""
         stream = sys.stderr if self.arguments.json else sys.stdout
         print("\n".join(wrapped(text, text_columns() - 1)), file=stream, flush=True)
 
@@ -164,7 +170,10 @@ class _BisectionRun:
         return EXIT_NOT_FOUND if self.report.is_undecided or self.report.bisection.is_without_fault else 0
 
     def _step(self, commit: Commit) -> Step | int:
-        """Test a commit, or skip it if it cannot be built or started; returns an exit code if games are missing."""
+        """Play the test of one commit, or skip the commit if it cannot be built or started.
+
+        Returns the step's result, or an exit code if the test ended with games left unplayed.
+        """
         from elolab.arena.play.tournament_run import run
 
         last = self.report.bisection.commits[-1]

@@ -208,7 +208,9 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
 
 def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
-    """Run the checks and return their outcomes; unless ``is_quiet``, print each outcome at once."""
+    """Run the checks on a program and return their outcomes. Unless ``is_quiet``, print each outcome as soon as it is
+    known.
+    """
     from elolab.arena.checking.outcome_text import lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")

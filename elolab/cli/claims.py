@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 REPEAT_MINUTES = 10
-"""Time limit of ``--repeat`` without ``--minutes``."""
+"""Time limit of ``--repeat`` in minutes, if ``--minutes`` is not given."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -99,9 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def repeat_parts(arguments: argparse.Namespace) -> None:
-    """Replace ``--repeat`` by the options that it stands for: the table of the parts, ``--only``, budget and time.
+    """Replace ``--repeat`` by the options that it stands for: the table of the named parts, ``--only``, and limits on
+    games and time.
 
-    Raises ``UsageError`` if no table of the game has all the parts, or for an option that says something else.
+    Raises ``UsageError`` if no single table of the game has all the parts, or if another option contradicts
+    ``--repeat``.
     """
     from elolab.engine.settings.configuration import available_configs, find_config, nearest, read_toml
 

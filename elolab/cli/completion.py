@@ -49,7 +49,7 @@ def offer(line: str) -> None:
 
 
 def parser_for(line: str) -> CommandParser:
-    """A parser of all commands; only the command named in ``line`` has its arguments."""
+    """A parser that knows every command; only the command named in ``line`` has its arguments."""
     parser = CommandParser(prog="elolab")
     commands = parser.add_subparsers()
     for command in COMMANDS:

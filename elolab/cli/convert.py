@@ -168,14 +168,16 @@ def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
 
 
 def _counting(parts: Iterable[str], counts: Counter[str], name: str) -> Iterator[str]:
-    """Yield the parts, and count them under ``name``."""
+    """Yield each part unchanged, and add the number of parts to ``counts[name]``."""
     for part in parts:
         counts[name] += 1
         yield part
 
 
 class _Unread:
-    """Counts unreadable games, and reports the first ``MAX_COMPLAINTS`` in one line each on standard error."""
+    """Filters unreadable games out of a file: counts them, and prints a line about each of the first
+    ``MAX_COMPLAINTS``.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -200,7 +202,9 @@ def _warn(message: str) -> None:
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
-    """Encode the parts of a text; an error gives the line number in the whole text, and ``where`` as its file."""
+    """Encode the parts of a text, one by one. If a character cannot be encoded, the error names ``where``, the file,
+    and the line.
+    """
     from elolab.arena.notation.pgn import encode_text
 
     line = 1

@@ -24,7 +24,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.language import columns_of, console, padded
 
 THERE = "engines.there"
-"""Key of the message for an engine whose program exists."""
+"""Catalogue key of the status message for an engine whose program exists."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ def _status_of_commit(entry: Mapping[str, Any], shown: str) -> EngineStatus:
 
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player that an entry describes, and the game: ``game``, or if ``None`` the first that the player supports.
+    """The player that an entry of the file describes, and the game it plays: ``game``, or the first that it supports.
 
-    Raises ``UserError``.
+    Raises ``UserError`` for an invalid entry.
     """
     from elolab.engine.games import GAMES, game_named
 
@@ -134,9 +134,9 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
 
 
 def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
-    """Choose the most specific error: the first for a game that ``protocol`` supports, if there is one.
+    """Choose the error to report if an entry is invalid for every game; ``errors`` has one error per game.
 
-    ``errors`` has one error per game.
+    It is the error for the first game that ``protocol`` supports, or else the first of all.
     """
     games = protocol_named(protocol).games if protocol in PROTOCOLS else None
     for game, error in errors.items():
@@ -146,14 +146,15 @@ def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
 
 
 def _protocol_given(entry: Mapping[str, Any]) -> str:
-    """The protocol named in a player's table; empty if it must be detected."""
+    """The protocol named in a ``[[players]]`` table; empty if it must be detected by starting the program."""
     return str(entry.get("protocol", "" if "command" in entry else DEFAULT_PROTOCOL))
 
 
 def _player_over_some_protocol(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player and its game, read with the first protocol that accepts the entry, so that none need be detected.
+    """Read an entry that names no protocol, without starting its program; returns the player and its game.
 
-    If no protocol accepts it, raises the ``UserError`` of the protocol that knows most of the entry's keys.
+    Uses the protocol that knows the most of the entry's keys. If no protocol accepts the entry, raises that protocol's
+    ``UserError``.
     """
     errors: list[UserError] = []
     external = [protocol for protocol in protocols() if protocol.is_external]
@@ -178,7 +179,7 @@ def _missing(player: PlayerSpec) -> str:
 
 
 def _game_played(player: PlayerSpec, otherwise: str) -> str:
-    """A game that a player's program says it plays; ``otherwise`` for the built-in engine."""
+    """The first game that the player's program supports; ``otherwise`` for the built-in engine. Starts the program."""
     from elolab.arena.players.detect import games_of
 
     if not player.command:

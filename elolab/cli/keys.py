@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain the keys or kinds of files that were named, or list the kinds of files."""
+    """Explain the keys or kinds of files named on the command line; without names, list the kinds of files."""
     from elolab.tuning.keys.json_schema import schema_text
     from elolab.tuning.keys.reference import explained, overview
 

@@ -200,9 +200,10 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
-    """A function that makes the judge of a thread, and the command line options that describe the judges.
+    """A factory of judges, which score openings, and the command-line options that describe them.
 
-    A judge scores openings. Raises ``UserError`` if the judges' limit depends on the machine's speed.
+    Each thread calls the factory once. ``stop`` ends a judge's search early. Raises ``UserError`` if the judges' limit
+    depends on the machine's speed.
     """
     from elolab.arena.notation.balance import EngineJudge, PlayerJudge
 
@@ -254,7 +255,7 @@ def _hand_over(
 ) -> int:
     """Write or print the selected openings, report how many were discarded, and return the exit code.
 
-    ``lines`` are the lines of the suite's file; ``command`` is the command line for the comment above them.
+    ``lines`` are the lines of the suite's file. ``command``, the command line, goes into the comment above them.
     """
     from elolab.arena.notation.archives.archive_files import COMPRESSED
     from elolab.arena.notation.openings import suite_text, write_suite

@@ -25,9 +25,9 @@ RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 ENOUGH_FOLDER, ENOUGH_RESULT = 16, 24
-"""Widths in characters of folders and results that suffice: for wider ones no other column is left out."""
+"""Column widths, in characters, to which folders and results are cut before other columns are dropped."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""Names of metadata with settings that are not in a run's specification, by kind of run."""
+"""Settings that a run stores as metadata, outside its specification: the names of the metadata, by kind of run."""
 
 
 def configure(parser: CommandParser) -> None:
@@ -139,7 +139,7 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
 
 def _games_words(counts: Sequence[int | None]) -> str:
-    """Text with the total number of games; ``None`` stands for an unreadable store, which the text notes."""
+    """Text with the total number of games in several runs; it mentions runs with an unreadable store, ``None``."""
     known = [count for count in counts if count is not None]
     key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
     return console(MESSAGES)(f"remove.{key}", games=sum(known))

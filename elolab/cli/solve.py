@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elolab.engine.solving import Solver, TableSolver
 
 RESULTS = {1: "won", 0: "drawn", -1: "lost"}
-"""Words for the result for the side to move, by the sign of its score."""
+"""Words for the result of a position, by the sign of its score from the view of the side to move."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -86,9 +86,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _solver(arguments: argparse.Namespace, settings: Mapping[str, Value]) -> Solver | TableSolver:
-    """The solver for the game of the arguments; ``settings`` are the engine's, for a solver that searches.
+    """The solver of the game; ``settings`` are the engine's parameters, for a solver that searches.
 
-    Raises ``UserError`` for a game without a solver, for options of another game, and for missing tables.
+    Raises ``UserError`` if the game has no solver, an option belongs to another game, or tablebases are missing.
     """
     from elolab.engine.engine import StopFlag
     from elolab.engine.solving import Solver, TableSolver

@@ -64,7 +64,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
-    """Print what the test is expected to do, and write a report into the folder of ``--out``."""
+    """Print the test's expected length and the probabilities of its verdicts; write a report to the folder of
+    ``--out``.
+    """
     from elolab.arena.reports.testing.expected_test import ExpectedTest
     from elolab.arena.testing.expectation import expectations, outcomes_of_draws, outcomes_of_pairs
 

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _results_of(arguments: argparse.Namespace) -> Results:
-    """Read the results from counts or a PGN file in the arguments. Raises ``UserError`` without results."""
+    """Parse the results given as counts or as a PGN file. Raises ``UserError`` if there are none."""
     if arguments.pgn is not None:
         results = results_of_file(arguments.pgn, options.game_of(arguments).name, arguments.player, arguments.opponent)
         if not any(results.counts.counts):

@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     """Play the tournament of a TOML file and return the exit code.
 
-    ``given`` maps the file's keys to the values of command-line options, which replace those of the file.
+    ``given`` has values from the command line by the file's key; they replace the file's own.
     """
     from elolab.arena.tournament_reader import TOURNAMENT, spec_from_mapping
     from elolab.engine.settings.configuration import read_toml

@@ -1,14 +1,15 @@
-"""Numba's cache on disk, made safe. Import this before anything is compiled.
+"""Numba's on-disk cache, made safe for several processes. Import this module before anything is compiled.
 
-* Record types get a mangled name derived from their content. Numba's own names contain a number counted in each
-  process, so code that two processes cached for two games could have the same name.
-* The cache directory carries a digest of all engine sources, because numba does not notice an edited callee.
-* Each file carries a checksum, which is verified before use: numba unpickles and runs whatever it finds, so one damaged
-  file, for instance after a power cut, would crash every command. Damaged code is compiled again.
+* Record types get a name derived from their content. Numba's own names contain a number counted in each process, so
+code that two processes cached for two games could have the same name.
+* The cache directory carries a digest of all engine sources, because numba does not notice that a called function was
+edited.
+* Each file carries a checksum, which is verified before use: numba unpickles and runs whatever it finds. One damaged
+file, for instance after a power cut, would crash every command. Damaged code is compiled again.
 * Each set of argument types has its own file, named after them. Numba keeps an index of numbered files, in which two
-  processes that compile a function for two games at once could assign the same number.
-* The location of the sources does not matter: environments with equal sources share the compiled code. Numba would
-  keep a cache for each path. The digest in the directory's name, of sources and compiler versions, makes this safe.
+processes that compile a function for two games at once could assign the same number.
+* The location of the sources does not matter: environments with equal sources share the compiled code. Numba would keep
+a cache for each path. The digest in the directory's name, of sources and compiler versions, makes this safe.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 def _record_mangling(record: Record) -> tuple[str, tuple[str, ...]]:
-    """Base name and suffix from which numba forms a record type's mangled name.
+    """The two parts from which numba forms the internal name of a record type: base name and suffix.
 
     The suffix is a digest of the record's fields, size and alignment.
     """
@@ -114,7 +115,7 @@ def prepare_cache() -> Path:
 
 
 REASONS_NOT_KEPT: list[str] = []
-"""Reasons why this process could not save compiled code; empty if it saved all."""
+"""Reasons why this process could not save compiled code; empty if all of it was saved."""
 
 
 @functools.cache
@@ -171,16 +172,16 @@ def read_kept(path: Path) -> memoryview | None:
 
 
 class CodeFiles:
-    """The cache files of one function, one for each key; replaces numba's ``IndexDataCacheFile``.
+    """The cache files of one function: one file for each combination of argument types and processor.
 
-    Numba's keys hold the argument types, the processor, and digests of the function's bytecode and closure.
+    Replaces numba's ``IndexDataCacheFile``. Numba's keys also contain digests of the function's bytecode and closure.
     """
 
     def __init__(self, cache_path: str, filename_base: str, source_stamp: Any) -> None:
         self._folder, self._name, self._stamp = Path(cache_path), filename_base, source_stamp
 
     def load(self, key: Any) -> Any:
-        """Data saved under the key for the same source text; ``None`` if there are none."""
+        """Load the data saved under ``key`` for the current source text; ``None`` if there are none."""
         content = read_kept(self._path(key))
         if content is None:
             return None
@@ -204,7 +205,7 @@ class CodeFiles:
 
 
 _PREPARED: set[str] = set()
-"""Cache folders that this process has checked: they exist and are writable."""
+"""Cache folders that this process has already checked for existence and write access."""
 
 
 class _EngineLocator(UserProvidedCacheLocator):
@@ -219,7 +220,7 @@ class _EngineLocator(UserProvidedCacheLocator):
         return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
 
     def ensure_cache_path(self) -> None:
-        """Create the cache folder and check that it is writable, once for all functions stored there."""
+        """Create the cache folder and check that it is writable; once for all functions stored there."""
         if self._cache_path not in _PREPARED:
             super().ensure_cache_path()
             _PREPARED.add(self._cache_path)

@@ -1,4 +1,4 @@
-"""Compilation before first use; one process for each game compiles the games in parallel."""
+"""Compilation of all games before first use, in parallel processes, one per game."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ class CompilationFailure(UserError):
 
 
 def compile_games(games: Sequence[str]) -> list[str]:
-    """Fill the cache on disk with the code of these games; takes one or two seconds if the code is already there.
+    """Fill the on-disk cache with the code of these games. Takes one or two seconds if the code is already there.
 
-    Returns the reasons why code could not be saved, each once; empty if all was saved. Raises ``CompilationFailure``.
+    Returns the reasons, without repetition, why code could not be saved; empty if all was saved. Raises
+    ``CompilationFailure``.
     """
     announce_compilation()
     reasons: list[str] = []
@@ -44,14 +45,14 @@ def main(words: Sequence[str]) -> int:
 
 
 def compile_quietly(name: str) -> list[str]:
-    """Compile a game without output, for a parent process that itself reports progress and problems."""
+    """Compile a game without output. Used by helper processes: the parent process reports progress and problems."""
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)
     return REASONS_NOT_KEPT
 
 
 def compile_game(name: str) -> None:
-    """Compile a game's functions by calling once each function that Python calls."""
+    """Compile a game by calling, once, each compiled function that Python calls."""
     _use_engine(name)
     _use_rules(name)
     _use_programs(name)
@@ -111,7 +112,9 @@ def _use_rules(name: str) -> None:
 
 
 def _use_programs(name: str) -> None:
-    """Compile the moves of two programs by a game that is stopped before the first move."""
+    """Compile the code for games between two external programs, by starting a game that is stopped before its first
+    move.
+    """
     from elolab.engine.compiled.exchange import Conversation
     from elolab.engine.compiled.program_play import IS_COMPILED, ProgramArbiter, ProgramGame, ProgramSide, move_words
     from elolab.engine.engine import StopFlag

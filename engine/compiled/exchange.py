@@ -1,12 +1,13 @@
-"""Talking to another program without the interpreter's lock: a question is written, its answer read and stamped.
+"""Writes commands to an external program and reads its output in compiled code, without Python's global interpreter
+lock.
 
-A thread that plays on a clock must take the time when an answer arrives. With the interpreter's lock it would take the
-time when the interpreter has come round to it, which with many games is tens of milliseconds later. So one call of
-``exchange`` does the whole of it in compiled code: it stamps the clock, writes, waits, reads, and stamps each arrival.
-It returns when the answer is there, however many lines of thinking output came before.
+A program that plays on a clock must be timed at the moment its answer arrives. With many games in one process, a thread
+may wait tens of milliseconds for the interpreter lock and would read the time too late. So one call of ``exchange``
+does all of this in compiled code: it records the time, writes the command, waits, reads, and records the time of each
+piece of output. It returns once the answer is complete; thinking output before the answer does not end the call.
 
-The functions call ``write``, ``poll``, ``read`` and ``pread`` of the system's library. Nothing here takes part in a
-search, so this file is not part of the engine's identity.
+The functions call ``write``, ``poll``, ``read`` and ``pread`` of the C library. Nothing here takes part in a search, so
+this file is not part of the engine's identity.
 """
 
 from __future__ import annotations
@@ -46,34 +47,47 @@ OUTPUT_BYTES = 65_536
 ERROR_BYTES = 65_536
 """Size in bytes of the buffer for a program's error stream."""
 MAX_ARRIVALS = 512
-"""Maximum number of reads of a program's output in one call of ``exchange``, which then returns ``FULL``."""
+"""Maximum number of pieces of output in the buffer; when it is reached, ``exchange`` returns ``FULL``."""
 STOP_CHECK_NS = 100_000_000
-"""Nanoseconds between checks of a stop flag that has no descriptor."""
+"""Nanoseconds between checks of a stop flag that has no file descriptor to wait for."""
 LONGEST_NS = 1_000_000_000_000
-"""Longest time in nanoseconds of one wait, which must fit the argument of ``poll``."""
+"""Maximum duration of one wait in nanoseconds; it must fit the argument of ``poll`` in milliseconds."""
 EXACT_NS = 1_000_000
-"""Nanoseconds by which the time that the thread had to wait for a processor may be overestimated."""
+"""Tolerance in nanoseconds for the measured time that a thread waited for a processor; it may be overestimated by this
+much.
+"""
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
-"""File of Linux that says how long a thread has waited for a processor."""
+"""Linux file that contains the total time that a thread has waited for a processor."""
 BEAT_MS = 2
-"""Milliseconds between the beats of a thread that stands for all threads where there is no such file."""
+"""Interval in milliseconds at which the beat thread wakes up, on systems without ``SCHEDULE_PATH``.
+
+How late it wakes up is an estimate of how late other threads do.
+"""
 KEPT_BEATS = 32
-"""Number of the latest beats that count: the thread of the beats may wake several times before a late reader does."""
+"""Number of latest wake-ups of the beat thread that are kept; it may wake several times before a delayed reader does.
+"""
 WAKE_NS = 100_000_000
-"""Nanoseconds after which a call on the main thread is interrupted: only there does Python handle signals."""
+"""Nanoseconds after which a call on the main thread returns ``WOKEN``, so that Python can handle signals."""
 LOOK_NS = 1_000_000_000
-"""Nanoseconds after which a call is interrupted to see whether the process lives, if no descriptor says so."""
+"""Nanoseconds after which a call returns ``WOKEN`` to let the caller check whether the process is alive.
+
+Used only if no file descriptor signals the end of the process.
+"""
 NOTHING_RECEIVED = Received()
 NEVER_NS = 1 << 62
-"""A time that never comes, and a period that never ends."""
+"""A time, or a period, in nanoseconds that is never reached."""
 
 WRITE, READ_LINE, READ_ANSWER = 0, 1, 2
-"""The task of a call after it has written the question: nothing; to read up to the end of any line; or up to the end
-of a line that is no thinking output (see ``_is_thinking``)."""
+"""Modes of ``exchange``: how much output it reads after writing the command.
+
+``WRITE``: nothing. ``READ_LINE``: up to the end of any line. ``READ_ANSWER``: up to the end of a line that is not
+thinking output (see ``_is_thinking``).
+"""
 
 DONE, DEADLINE, FULL, ENDED, BROKEN, EXITED, STOPPED, WOKEN = range(8)
-"""Why a call returned. The task is done, the deadline has passed, or a buffer is full. The output has ended, the input
-is closed, or the process is dead although its output is open. The stop flag is set, or it is time to look for signals.
+"""Reasons why ``exchange`` returned. ``DONE``: the line was read. ``DEADLINE``: time is up. ``FULL``: a buffer is full.
+``ENDED``: the program closed its output. ``BROKEN``: the program closed its input. ``EXITED``: the process is dead.
+``STOPPED``: the stop flag is set. ``WOKEN``: a signal came, or ``wake_ns`` was reached.
 """
 
 EXCHANGE_DTYPE = np.dtype([
@@ -103,7 +117,7 @@ EXCHANGE_DTYPE = np.dtype([
     ("output_bytes", np.uint8, (OUTPUT_BYTES,)),
     ("error_bytes", np.uint8, (ERROR_BYTES,)),
 ])  # fmt: skip
-"""The state of a conversation with one program; all times are those of ``time.monotonic_ns``."""
+"""State of the communication with one program. All times are on the clock of ``time.monotonic_ns``."""
 
 # --- Calls of the system's library ----------------------------------------------------------------------------------
 
@@ -121,7 +135,11 @@ if sys.platform != "win32":
 
 
 def _declare_transfer(name: str, *more: ir.Constant) -> Any:
-    """An intrinsic for a function of the library that moves bytes: descriptor, address, length; returns a number."""
+    """Make an intrinsic that calls the C library's ``name(descriptor, address, length)``, with ``more`` constant
+    arguments.
+
+    The intrinsic returns the number of bytes transferred, or -1.
+    """
 
     @intrinsic
     def transfer(typingctx, descriptor, address, length):  # type: ignore[no-untyped-def]
@@ -171,12 +189,17 @@ def _transferred(transfer: Callable[[], int]) -> int:
 
 
 def write_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Write bytes from an address to a descriptor; returns their number, -1 if nothing could be written."""
+    """Write bytes from memory at ``address`` to a file descriptor; returns their number, or -1 if nothing could be
+    written.
+    """
     return _transferred(lambda: os.write(descriptor, ctypes.string_at(int(address), length)))
 
 
 def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read bytes from a descriptor to an address; returns their number, 0 at the end, -1 if nothing could be read."""
+    """Read bytes from a file descriptor into memory at ``address``.
+
+    Returns their number; 0 at the end of the file, -1 if nothing could be read.
+    """
 
     def read() -> int:
         found = os.read(descriptor, length)
@@ -187,7 +210,9 @@ def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 
 
 def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read bytes from a file's beginning to an address; returns their number, -1 if nothing could be read."""
+    """Read bytes from a file's beginning into memory at ``address``; returns their number, or -1 if nothing could be
+    read.
+    """
 
     def read() -> int:
         found = os.pread(descriptor, length, 0)
@@ -198,10 +223,11 @@ def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def
 
 
 def poll(first, events, second, third, fourth, milliseconds):  # type: ignore[no-untyped-def]
-    """Wait until one of four descriptors is ready, or a time has passed; -1 stands for no descriptor.
+    """Wait until one of four file descriptors is ready, or ``milliseconds`` have passed; -1 stands for no descriptor.
 
-    Returns the events of the first one in bits 0 to 15, those of each other one in the next 16 bits; -1 if a signal
-    came. All but the first are waited for to be readable.
+    ``events`` are the events to wait for on ``first``; the others are waited for to become readable. Returns the events
+    found: of ``first`` in bits 0 to 15, of each other descriptor in the next 16 bits. Returns -1 if a signal
+    interrupted the wait.
     """
     waiting = select.poll()
     for descriptor, wanted in ((first, events), (second, POLL_IN), (third, POLL_IN), (fourth, POLL_IN)):
@@ -225,18 +251,21 @@ compiled_as(poll)(lambda first, events, second, third, fourth, milliseconds: _po
 _BLANK, _TAB, _NEWLINE, _ZERO, _NINE = 32, 9, 10, 48, 57
 _INFO = tuple(b"info")
 _MARKS = tuple(b".&+-!?:")
-"""Characters that xboard engines write after the depth of thinking output."""
+"""Characters that xboard engines append to the depth in thinking output."""
 _SIGNS = tuple(b"+-")
 
 
 @jit
 def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Write what is left of the question, then read as ``mode`` says; returns why it ends (``DONE`` and so on).
+    """Write the rest of the command, then read the answer; returns ``DONE`` or another of these reasons.
 
-    ``talks`` is an array of one record of ``EXCHANGE_DTYPE``, which keeps all that is needed to go on by another call;
-    numba takes an array much faster than a record. ``stop`` is the address of a stop flag, 0 for none; ``schedule`` a
-    descriptor of the thread's ``SCHEDULE_PATH``, or without one the negative address of the beats; at ``wake_ns`` the
-    call ends if nothing else has ended it.
+    - ``talks``: array of one record of ``EXCHANGE_DTYPE``, from which a later call continues. Numba receives an array
+      much faster than a record.
+    - ``mode``: what to read: ``WRITE``, ``READ_LINE`` or ``READ_ANSWER``.
+    - ``stop``: address of a stop flag; 0 for none.
+    - ``schedule``: file descriptor of ``SCHEDULE_PATH`` for this thread, or the negative address of the beat thread's
+      record.
+    - ``wake_ns``: time at which the call returns ``WOKEN`` at the latest.
     """
     talk = talks[0]
     if talk.written < talk.question_bytes:
@@ -248,7 +277,10 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
 
 @jit
 def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
-    """Stamp the clock and write; meanwhile output stays in its pipe, so that it cannot fill the memory."""
+    """Record the time and write the command; returns ``DONE`` or the reason why the writing ended early.
+
+    Output is not read meanwhile: it stays in its pipe, so that it cannot fill the memory.
+    """
     if talk.written == 0:
         talk.asked_ns = monotonic_ns()
         if talk.allowance_ns >= 0:
@@ -276,7 +308,7 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Read output until a line ends that is waited for."""
+    """Read output until a line of the requested kind is complete; returns the reason why reading ended."""
     looked_ns = monotonic_ns()
     is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
     waited_ns = talk.total_waited_ns if is_known else _waited_ns(schedule)
@@ -337,20 +369,24 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
 
 @jit
 def _wake_of(stop):  # type: ignore[no-untyped-def]
-    """The descriptor that becomes readable when a stop flag is set; -1 if there is none."""
+    """The file descriptor that becomes readable when a stop flag is set; -1 if there is none."""
     return np.int64(load_word(stop, 1)) - 1 if stop != 0 else np.int64(-1)
 
 
 @jit
 def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
-    """How long to wait: up to the deadline, to the time to wake, and to the next check of the stop flag."""
+    """How long to wait, in milliseconds: until the deadline, ``wake_ns`` or the next check of the stop flag, whichever
+    is first.
+    """
     most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
     return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
 
 
 @jit
 def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
-    """Whether a line that is waited for ends in the buffer from ``begin`` on."""
+    """Whether a line ends in the buffer at or after index ``begin``; with ``skips_thinking``, one without thinking
+    output.
+    """
     for place in range(begin, talk.filled):
         if talk.output_bytes[place] == _NEWLINE:
             is_whole = talk.line_start > 0 or talk.is_in_line == 0
@@ -362,7 +398,9 @@ def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
 
 @jit
 def _is_thinking(text, place, end):  # type: ignore[no-untyped-def]
-    """Whether a line is thinking output: ``info`` of UCI and UCCI, or a depth and a score as xboard engines write."""
+    """Whether ``text[place:end]``, a line, is thinking output: it begins with ``info``, or with a depth and a score as
+    in xboard.
+    """
     place = _after_blanks(text, place, end)
     if end - place > len(_INFO) and text[place] == _INFO[0]:
         for index in range(1, len(_INFO)):
@@ -396,7 +434,7 @@ def _after_blanks(text, place, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _waited_ns(schedule):  # type: ignore[no-untyped-def]
-    """Nanoseconds that this thread has waited for a processor since it began; -1 if the system does not say."""
+    """Total time in nanoseconds that this thread has waited for a processor; -1 if the system does not provide it."""
     if schedule < 0:
         return -1
     text = np.empty(64, np.uint8)
@@ -415,7 +453,10 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
 
 @jit
 def _beat(beats, times):  # type: ignore[no-untyped-def]
-    """Sleep ``BEAT_MS`` again and again; note when the thread is due, and how late it woke the last times."""
+    """Loop of the beat thread: sleep for ``BEAT_MS``, ``times`` times, and record how late each wake-up was.
+
+    ``beats`` is an address: word 0 is the time of the next wake-up, the others the latest delays, all in nanoseconds.
+    """
     for number in range(times):
         due_ns = monotonic_ns() + BEAT_MS * 1_000_000
         store_word(beats, 0, np.uint64(due_ns))
@@ -425,7 +466,9 @@ def _beat(beats, times):  # type: ignore[no-untyped-def]
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """How late a thread wakes now, by the latest of the kept beats; -1 without beats."""
+    """Current delay in nanoseconds with which threads wake up, from the latest wake-ups of the beat thread; -1 without
+    it.
+    """
     if schedule >= -1:
         return np.int64(-1)
     late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
@@ -438,8 +481,8 @@ def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
 
 
 def words_of(dtype: np.dtype[Any]) -> Any:
-    """The class of ``ctypes`` for the whole numbers (int64) at the beginning of a record, which Python reads and writes
-    much faster than the record.
+    """Return a ``ctypes`` structure for the int64 fields at the beginning of a record; Python accesses it faster than
+    the record.
     """
     fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
@@ -453,13 +496,18 @@ _Words = words_of(EXCHANGE_DTYPE)
 
 
 class Conversation:
-    """A conversation with one program: ``ask`` and ``exchange`` send a question, ``take_output`` takes the answer."""
+    """Communication with one program. ``ask`` sets the command, ``exchange`` sends it, ``take_output`` returns the
+    answer.
+    """
 
     WRITE, READ_LINE, READ_ANSWER = WRITE, READ_LINE, READ_ANSWER
     DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN = DEADLINE, ENDED, BROKEN, EXITED, STOPPED, WOKEN
 
     def __init__(self, question: int, output: int, error: int, death: int) -> None:
-        """Descriptors of the program's pipes, and one that becomes readable when the process dies, or -1."""
+        """``question``, ``output`` and ``error`` are file descriptors of the program's standard streams.
+
+        ``death`` is a file descriptor that becomes readable when the process ends, or -1 if there is none.
+        """
         load_exchange()
         self._record = new_record(EXCHANGE_DTYPE)
         self._array = array_of(self._record)
@@ -479,29 +527,30 @@ class Conversation:
         self._question = b""
         self._stop: StopFlag | None = None
         self._stop_at = 0
-        """The stop flag of the last call and its address."""
+        """Address of ``_stop``, the stop flag of the last call; 0 without one."""
 
     @property
     def is_asking(self) -> bool:
-        """Whether a part of the question has not been written yet."""
+        """Whether a part of the command is still to be written."""
         return bool(self._words.written < self._words.question_bytes)
 
     @property
     def error_is_open(self) -> bool:
-        """Whether the error stream has not ended yet."""
+        """Whether the program's error stream is still open."""
         return bool(self._words.error >= 0)
 
     @property
     def has_unread(self) -> bool:
-        """Whether output can be read now, or has ended. Does not give up the interpreter's lock: with many threads it
-        takes long to get it back.
+        """Whether output can be read without waiting, or has ended.
+
+        The call keeps the interpreter lock: with many threads it would take long to get the lock back.
         """
         self._polled[1] = POLL_IN
         return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
 
     @property
     def asked_ns(self) -> int:
-        """Time at which the question's first byte was written (``time.monotonic_ns``)."""
+        """Time at which the first byte of the command was written (``time.monotonic_ns``)."""
         return int(self._words.asked_ns)
 
     @property
@@ -511,7 +560,7 @@ class Conversation:
 
     @property
     def is_in_line(self) -> bool:
-        """Whether the next output continues a line whose beginning was taken."""
+        """Whether the next output continues a line whose beginning has already been taken."""
         return bool(self._words.is_in_line)
 
     @is_in_line.setter
@@ -519,25 +568,33 @@ class Conversation:
         self._words.is_in_line = is_in_line
 
     def close_error(self) -> None:
-        """Note that the error stream has ended."""
+        """Record that the error stream has ended."""
         self._words.error = -1
 
     def ask(self, question: bytes, allowance_ns: int) -> None:
-        """Let the next call write ``question``; unless negative, ``allowance_ns`` after that it is over."""
+        """Set the command that the next call of ``exchange`` writes.
+
+        The deadline is ``allowance_ns`` nanoseconds after its first byte; if negative, the one passed to ``exchange``.
+        """
         words = self._words
         self._question = question
         words.question_at = ctypes.cast(ctypes.c_char_p(question), ctypes.c_void_p).value or 0
         words.question_bytes, words.written, words.allowance_ns = len(question), 0, allowance_ns
 
     def exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> int:
-        """Call the function ``exchange``; returns the reason why it ended."""
+        """Call the compiled function ``exchange``; returns the reason why it ended, such as ``DONE``.
+
+        ``deadline_ns`` is on the clock of ``time.monotonic_ns``; it applies if ``ask`` set no allowance.
+        """
         words = self._words
         if words.allowance_ns < 0:
             words.deadline_ns = deadline_ns
         return int(exchange(self._array, mode, *self.circumstances(stop)))
 
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
-        """The last three arguments of the function ``exchange`` for a call on this thread now."""
+        """The arguments ``stop``, ``schedule`` and ``wake_ns`` of the compiled ``exchange``, for a call on this thread
+        now.
+        """
         if stop is not self._stop:
             self._stop, self._stop_at = stop, 0
             if stop is not None:
@@ -550,11 +607,11 @@ class Conversation:
 
     @property
     def array(self) -> Any:
-        """The conversation's record of ``EXCHANGE_DTYPE`` as an array of one element."""
+        """The record of ``EXCHANGE_DTYPE``, as an array of one element."""
         return self._array
 
     def output(self) -> Received:
-        """The output that has been read and not been taken yet; callable on any thread."""
+        """The output that has been read but not taken. Any thread may call this."""
         words, memory = self._words, self._memory
         count = 8 * words.arrivals
         ends = bytes(memory[self._ends_at : self._ends_at + count])
@@ -566,7 +623,7 @@ class Conversation:
         )
 
     def take_output(self) -> Received:
-        """The output that has been read; makes room for more."""
+        """Return the output that has been read, and empty the buffer."""
         words = self._words
         if not words.arrivals:
             return NOTHING_RECEIVED
@@ -575,7 +632,7 @@ class Conversation:
         return output
 
     def take_errors(self) -> bytes:
-        """The part of the error stream that was read; makes room for more."""
+        """Return what has been read from the error stream, and empty the buffer."""
         words = self._words
         errors = ctypes.string_at(words.errors_at, words.error_filled) if words.error_filled else b""
         words.error_filled = 0
@@ -584,7 +641,9 @@ class Conversation:
 
 @functools.cache
 def load_exchange() -> None:
-    """Load or compile the code of ``exchange``; call it first on the main thread, because threads must not import."""
+    """Load or compile the code of ``exchange``. Call it first on the main thread, because other threads must not
+    import.
+    """
     record = new_record(EXCHANGE_DTYPE)
     exchange(array_of(record), WRITE, 0, -1, NEVER_NS)
     _schedule()
@@ -592,7 +651,7 @@ def load_exchange() -> None:
 
 @functools.cache
 def _beats() -> Any:
-    """The words of ``_beat``, whose thread runs from now on."""
+    """The record of the beat thread, which the first call starts."""
     beats = np.zeros(1 + KEPT_BEATS, np.uint64)
     beats[0] = np.uint64(NEVER_NS)
     _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import
@@ -601,7 +660,9 @@ def _beats() -> Any:
 
 
 class _Schedule:
-    """A thread's open ``SCHEDULE_PATH``, or without one the negative address of the beats."""
+    """A thread's open file ``SCHEDULE_PATH``, or on systems without it the negative address of the beat thread's
+    record.
+    """
 
     def __init__(self) -> None:
         try:
@@ -618,7 +679,7 @@ _OF_THREAD = threading.local()
 
 
 def _schedule() -> int:
-    """The descriptor of this thread's ``_Schedule``."""
+    """The descriptor of this thread's ``_Schedule``, as the argument ``schedule`` of ``exchange``."""
     try:
         return int(_OF_THREAD.schedule.descriptor)
     except AttributeError:

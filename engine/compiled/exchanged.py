@@ -1,6 +1,6 @@
-"""The lines that compiled code has exchanged with a program, in the form of its buffers.
+"""Commands sent to a program and output received from it, as raw buffers of the compiled code.
 
-Texts are made only if somebody reads them. Players import this module without numba.
+The buffers are decoded to text only on demand. Players import this module without loading numba.
 """
 
 from __future__ import annotations
@@ -9,29 +9,29 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 SENT = 20
-"""Number of questions to a program that are kept for the dialogue."""
+"""Number of latest commands to a program that are kept for the log of the dialogue."""
 GO_BYTES = 256
 """Maximum length in bytes of a ``go`` line."""
 
 
 class Received(NamedTuple):
-    """Output of a program, as it was read."""
+    """Output of a program, in the pieces in which it was read."""
 
     output: bytes = b""
     ends: bytes = b""
-    """Where each piece ends: numbers of 64 bits, as in ``times_ns``."""
+    """Offset in ``output`` at which each piece ends, as packed int64."""
     times_ns: bytes = b""
-    """When each piece arrived (``time.monotonic_ns``)."""
+    """Time at which each piece arrived (``time.monotonic_ns``), as packed int64."""
 
     def pieces(self) -> Iterator[tuple[bytes, int]]:
-        """The pieces, each with the time of its arrival."""
+        """Yield each piece with the time of its arrival in nanoseconds."""
         begin = 0
         for end, at_ns in zip(_numbers(self.ends), _numbers(self.times_ns), strict=True):
             yield self.output[begin:end], at_ns
             begin = end
 
     def first(self, pieces: int) -> Received:
-        """The first pieces."""
+        """The first ``pieces`` pieces of the output."""
         return self._replace(ends=self.ends[: 8 * pieces], times_ns=self.times_ns[: 8 * pieces])
 
     @property
@@ -41,21 +41,23 @@ class Received(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """The last questions to a program."""
+    """The latest commands sent to a program: pairs of a ``position`` and a ``go`` line."""
 
     asked: int = 0
-    """Number of questions; the last ``SENT`` are known."""
+    """Number of commands sent; the last ``SENT`` of them are kept."""
     line: bytes = b""
-    """The last ``position`` line; each other one is its beginning."""
+    """The latest ``position`` line. Every earlier one is a prefix of it."""
     records: bytes = b""
-    """Numbers of 64 bits, ``SENT`` of each kind: when a question was sent, and the lengths of both of its lines."""
+    """Packed int64, ``SENT`` of each kind: time of the command in nanoseconds, length of its ``position`` line, length
+    of its ``go`` line.
+    """
     goes: bytes = b""
-    """The ``go`` lines, each in ``GO_BYTES`` bytes."""
+    """The ``go`` lines, ``GO_BYTES`` bytes for each."""
     now_ns: int = 0
-    """When the question was sent that is being answered, whose time is 0."""
+    """Time of the command that is being answered; its time in ``records`` is still 0."""
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """The questions, oldest first, with the time of each."""
+        """Yield the kept commands, oldest first: the time in nanoseconds, and the text of both lines."""
         numbers = _numbers(self.records)
         for asked in range(max(0, self.asked - SENT), self.asked):
             slot = asked % SENT

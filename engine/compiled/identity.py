@@ -36,7 +36,9 @@ SAME_PLAY: dict[str, frozenset[str]] = {
 }  # fmt: skip
 """Earlier engine identities that play the same games, move for move and node for node, by current identity.
 
-Add an identity only if both versions have the same benchmark signature and the same digest of a tournament's games."""
+Add an identity only if both versions have the same benchmark signature, and play the same tournament with the same
+digest of its games.
+"""
 
 _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.ENDMARKER}
 
@@ -74,9 +76,9 @@ def source_without_comments(text: str) -> str:
 
 @functools.cache
 def engine_identity() -> str:
-    """Twelve hexadecimal digits that change whenever the engine might play differently.
+    """The engine's identity: twelve hexadecimal digits that change whenever the engine might play differently.
 
-    Kept in the folder with the compiled code, because reading all sources takes half a second.
+    It is stored in the folder with the compiled code, because reading all sources takes half a second.
     """
     from elolab.engine.compiled.cache import CACHE_DIRECTORY, read_kept, write_kept
 

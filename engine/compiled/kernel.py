@@ -1,6 +1,7 @@
-"""Basis of the compiled code: jit decorators, game stubs, bit, clock and memory intrinsics.
+"""Foundations of the compiled code: jit decorators, functions that each game implements, and intrinsics.
 
-Import this module before any other that compiles: it makes numba's cache on disk safe (``engine.compiled.cache``).
+The intrinsics count bits, read clocks and access memory. Import this module before any other that compiles: it makes
+numba's on-disk cache safe (``engine.compiled.cache``).
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ def jit_for_constants(function: Callable[..., Any]) -> Any:
 
 
 def jit(function: Callable[..., Any]) -> Any:
-    """Compile a function with numba: cached on disk, without the interpreter lock, division by zero raises no error."""
+    """Compile a function with numba. The code is cached on disk and runs without the interpreter lock.
+
+    Division by zero raises no error.
+    """
     return _without_constants(_dispatcher(function))
 
 
@@ -115,9 +119,10 @@ _IMPLEMENTATIONS: dict[tuple[str, str], Any] = {}
 
 
 def game_stub(stub: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator for a function that every game implements; its first argument must be the state record.
+    """Decorator that makes a stub: a function that every game implements. Its first argument must be the game's state
+    record.
 
-    A call runs the implementation of one game: the game whose marker is the first field of the record's type.
+    A call in compiled code runs the implementation of the game whose marker is the first field of the record's type.
     """
     name = stub.__name__
 
@@ -147,10 +152,11 @@ _UNCOMPILED: list[Callable[..., Any]] = []
 
 
 def address_of(function: Any, *arguments: Any) -> int:
-    """Address of the machine code of a compiled function, which must return int64, for the types of ``arguments``.
+    """Address of a compiled function's machine code for the types of ``arguments``. The function must return int64.
 
-    Normally a function's code is optimized and stored again with each of its callers. A function called by address,
-    with ``call_at``, is compiled only once. With compilation disabled, addresses are consecutive numbers.
+    Normally a function's code is optimized and stored again with each of its callers. A function that is called by
+    address, with ``call_at``, is compiled only once. With compilation disabled, consecutive numbers stand for
+    addresses.
     """
     if JIT_DISABLED:
         if function not in _UNCOMPILED:
@@ -356,7 +362,9 @@ def _acquire_byte(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def read_flag(address):  # type: ignore[no-untyped-def]
-    """The byte at ``address``, which another thread may write at any time, as int64; address 0 reads 0."""
+    """The byte at ``address`` as int64, read afresh each time, because another thread may write it. Address 0 reads as
+    0.
+    """
     return ctypes.c_uint8.from_address(int(address)).value if address else 0
 
 
@@ -400,7 +408,7 @@ def _prefetch(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def prefetch(address):  # type: ignore[no-untyped-def]
-    """Ask the processor to fetch the memory at ``address``; changes nothing else."""
+    """Start loading the memory at ``address`` into the processor's cache; it has no other effect."""
 
 
 compiled_as(prefetch)(lambda address: _prefetch)
@@ -432,7 +440,7 @@ def store_word(address, index, word):  # type: ignore[no-untyped-def]
 
 
 def publish_word(address, index, word):  # type: ignore[no-untyped-def]
-    """Store a word like ``store_word``, with release order: a thread that reads it also sees all earlier stores."""
+    """Store a word like ``store_word``, with release order: a reader of the word also sees all earlier stores."""
     store_word(address, index, word)
 
 

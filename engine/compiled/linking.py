@@ -35,8 +35,10 @@ from elolab.engine.compiled.sources import NUMBA_LINKING
 KNOWN_VERSION = "0.68."
 """Prefix of the numba versions that this module supports."""
 SHORT_BLOCKS = 40
-"""Maximum number of basic blocks of a function that is optimized separately. With 0 the search is 1 % slower; with 200
-compilation takes a third more processor time and the search is no faster."""
+"""Maximum number of basic blocks of a function that is optimized separately.
+
+With 0 the search is 1 % slower; with 200 compilation takes a third more processor time and the search is no faster.
+"""
 
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
 
@@ -88,7 +90,11 @@ class DeferredLibrary(JITCodeLibrary):
         return library
 
     def _callees(self) -> list[Any]:
-        """Libraries of all called functions, callers first: LLVM links only functions that earlier code calls."""
+        """Libraries of all called functions, direct and indirect, in linking order: callers before the functions that
+        they call.
+
+        LLVM links a function only if code that was linked earlier calls it.
+        """
         finished: dict[Any, None] = {}
 
         def visit(library: Any) -> None:
@@ -137,7 +143,7 @@ class DeferredLibrary(JITCodeLibrary):
 
 
 class _MachineCodeCache(FunctionCache):
-    """A function's cache on disk, for machine code only."""
+    """A function's on-disk cache that holds machine code only."""
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """Load the function's machine code without numba's setup of declarations, which only compilation needs."""
@@ -151,9 +157,10 @@ class _MachineCodeCache(FunctionCache):
 
 
 class KernelDispatcher(CPUDispatcher):
-    """A compiled function that becomes machine code when Python calls it or its address is requested.
+    """A compiled function that gets machine code only when Python calls it or its address is requested.
 
-    Its options must include ``no_cpython_wrapper``; the wrapper for calls from Python is created with the machine code.
+    Its options must include ``no_cpython_wrapper``; the wrapper for calls from Python is created together with the
+    machine code.
     """
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -161,7 +168,7 @@ class KernelDispatcher(CPUDispatcher):
         self._calls_in_typing = 0
 
     def enable_caching(self) -> None:
-        """Use ``_MachineCodeCache`` for this function."""
+        """Use ``_MachineCodeCache`` as this function's on-disk cache."""
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
@@ -234,7 +241,7 @@ def rare_garbage_collection() -> Iterator[None]:
 
 
 def _values(flags: Any) -> dict[str, Any]:
-    """Fast equivalent of ``TargetConfig.values``, which numba calls for every typed call."""
+    """Replaces ``TargetConfig.values`` by a faster equivalent; numba calls it for every call whose types it infers."""
     defaults = _DEFAULTS.get(type(flags))
     if defaults is None:
         defaults = _DEFAULTS[type(flags)] = {name: option.default for name, option in flags.options.items()}
@@ -246,18 +253,18 @@ _set_environment: Any = getattr(JITCPUCodegen, "set_env", None)
 
 
 def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
-    """Replace ``JITCPUCodegen.set_env``: skip functions that are not linked yet.
+    """Replaces ``JITCPUCodegen.set_env`` and skips functions that are not linked yet.
 
-    ``_finalize_final_module`` sets the environments of these functions.
+    ``_finalize_final_module`` sets the environments of the skipped functions later.
     """
     if self._engine.is_symbol_defined(name):
         _set_environment(self, name, environment)
 
 
 def patch_numba() -> bool:
-    """Replace functions inside numba by those of this module; returns whether it did.
-
-    It does nothing if this version of numba's internals is unknown."""
+    """Replace functions inside numba by those of this module. Returns false, without any change, for an unknown
+    version.
+    """
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),
@@ -276,4 +283,4 @@ def patch_numba() -> bool:
 
 
 IS_DEFERRED = patch_numba()
-"""True if ``patch_numba`` has patched numba; ``KernelDispatcher`` must not be used otherwise."""
+"""Whether ``patch_numba`` has patched numba. If it has not, ``KernelDispatcher`` must not be used."""

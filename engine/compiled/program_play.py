@@ -1,8 +1,9 @@
-"""Moves of a game between two programs in compiled code, without the interpreter's lock.
+"""Plays the moves of a game between two external UCI programs in compiled code, without the interpreter lock.
 
-``play_programs`` asks both programs in turn over UCI, reads and checks their moves, charges their clocks, and applies
-rules and adjudication. It does only what is usual. If anything else happens, such as a move that it does not know, a
-fault or a line that is no thinking output, it returns, and a loop in Python goes on from there with the same result.
+``play_programs`` sends commands to both programs in turn, reads and checks their moves, charges their clocks, and
+applies rules and adjudication. It handles only the usual course of a game. At anything else, such as an unknown
+spelling of a move, a fault or an unexpected line, it returns. A loop in Python then continues from there with the same
+result.
 
 Nothing here takes part in a search, so this file is not part of the engine's identity.
 """
@@ -52,16 +53,16 @@ if TYPE_CHECKING:
     from elolab.engine.settings.limits import Limits
 
 QUESTION_BYTES = 12_288
-"""Size in bytes of the buffer for a program's ``position`` and ``go`` lines; for longer ones Python takes over."""
+"""Size in bytes of the buffer for a program's ``position`` and ``go`` lines. Python takes over for longer lines."""
 WORD_BYTES = 8
-"""Maximum length in bytes of a move's text that compiled code reads and writes."""
+"""Maximum length in bytes of a move's text in compiled code."""
 NO_CLOCK_MS = 1 << 40
-"""A time of a move that is longer than any clock."""
+"""Time limit per move, in milliseconds, that stands for none."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
 
 LEAVE, ASKED, EMPTY = -3, -4, -5
-"""Codes that ``play_programs`` returns besides verdicts. ``LEAVE``: the loop in Python asks for a move. ``ASKED``:
-the question has been asked, and the loop reads the answer. ``EMPTY``: the buffers must be emptied before the next call.
+"""Codes that ``play_programs`` returns besides verdicts. ``LEAVE``: Python must request the next move. ``ASKED``: the
+move has been requested; Python must read the answer. ``EMPTY``: the buffers must be emptied before the next call.
 """
 
 _SLOTS_BITS = 13
@@ -76,7 +77,10 @@ WORDS_DTYPE = np.dtype([
     ("codes", np.uint64, (_SLOTS,)),  # codes of moves, hashed by themselves; 0 is an empty slot
     ("words_of_codes", np.uint64, (_SLOTS,)),  # 0 if the code's text is not known for certain
 ])  # fmt: skip
-"""How a program writes moves: their texts, with the first letter in the lowest byte, and their codes."""
+"""Hash tables of the moves' spellings in one style: codes by text, and texts by code.
+
+A text is stored as a number, with its first letter in the lowest byte.
+"""
 
 PROGRAM_DTYPE = np.dtype([
     ("program", np.int64),
@@ -100,13 +104,14 @@ PROGRAM_DTYPE = np.dtype([
     ("end", np.uint8, (GO_BYTES,)),
     ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
 ])  # fmt: skip
-"""The questions to one of the two programs, and their limits."""
+"""State of one of the two programs: its command lines, limits, and the commands sent lately."""
 
 _FOUND = 10
 FIGURES = 8
-"""Number of figures of a move: its code, score, depth, nodes, nanoseconds, the milliseconds that the program reported,
-and where its principal variation begins in the mover's output, and its length. Depth, nodes, reported milliseconds and
-length are negative if they are not known."""
+"""Number of int64 values stored for each move: code, score, depth, nodes, time in nanoseconds, time in milliseconds as
+reported by the program, and the offset and length of the principal variation in the mover's output. Depth, nodes,
+reported time and length are negative if unknown.
+"""
 PROGRAM_GAME_DTYPE = np.dtype([
     ("program_game", np.int64),
     ("plies_at", np.int64),  # address of ``plies``
@@ -116,14 +121,14 @@ PROGRAM_GAME_DTYPE = np.dtype([
     ("scored", np.int64, (_FOUND,)),  # the last line with an exact score
     ("counted", np.int64, (_FOUND,)),  # the last line with nodes
 ])  # fmt: skip
-"""The moves of the game, as the programs gave them."""
+"""The moves of a game between two programs, with ``FIGURES`` values for each."""
 
 _DEPTH, _SCORE, _NODES, _TIME, _VARIATION, _VARIATION_END, _IS_BOUND, _IS_REMARK, _MULTIPV = range(9)
-"""Indices of what a line says; -1, and for the score ``NO_SCORE``, stands for what it does not say."""
+"""Indices of the values parsed from a line of thinking output. A missing value is -1, or ``NO_SCORE`` for the score."""
 
 
 def packed(word: str) -> int:
-    """The text of a move, or another word of at most ``WORD_BYTES`` letters, as a number; 0 if it does not fit."""
+    """Pack a word of at most ``WORD_BYTES`` bytes, such as a move's text, into an integer; 0 if it is longer."""
     letters = word.encode(errors="replace")
     return int.from_bytes(letters, "little") if len(letters) <= WORD_BYTES else 0
 
@@ -147,9 +152,9 @@ _BYTE = np.uint64(8)
 
 @jit
 def _word_at(text, place, end):  # type: ignore[no-untyped-def]
-    """The first eight letters of the word at ``place``, packed into one integer, and the place where the word ends.
+    """Pack the first eight letters of the word at ``place`` into an integer; also returns the index of the word's end.
 
-    The place is -1 if the word contains a control character.
+    The index is -1 if the word contains a control character.
     """
     word, begin = _NOTHING, place
     while place < end and text[place] != _BLANK:
@@ -163,7 +168,7 @@ def _word_at(text, place, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _number_at(text, place, end):  # type: ignore[no-untyped-def]
-    """The whole number that fills the text; -1 if it is none, or a long one."""
+    """Parse ``text[place:end]`` as a whole number; -1 if it is anything else, or has too many digits."""
     if place >= end or end - place > _MOST_DIGITS:
         return np.int64(-1)
     number = np.int64(0)
@@ -176,7 +181,10 @@ def _number_at(text, place, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
-    """A score in centipawns or moves to mate, as the score of a move; ``NO_SCORE`` if it cannot be read."""
+    """Parse ``text[place:end]`` as a score in centipawns, or with ``is_mate`` as the number of moves to mate.
+
+    Returns a score in the engine's units, or ``NO_SCORE`` if it is unreadable.
+    """
     is_negative = text[place] == _MINUS
     number = _number_at(text, place + (is_negative or text[place] == _PLUS), end)
     if number < 0:
@@ -191,7 +199,9 @@ def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
-    """Read a line of thinking output from its second word on into ``found``; false if it is unusual."""
+    """Parse a line of thinking output, after the word ``info``, into the array ``found``; false if its form is
+    unexpected.
+    """
     for index in range(_FOUND):
         found[index] = -1
     found[_SCORE] = NO_SCORE
@@ -236,7 +246,11 @@ def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
-    """Read the last lines with a score and with nodes of the whole lines in a text; false if one is unusual."""
+    """Parse complete lines of thinking output: keep the last one with an exact score, and the last one with a node
+    count.
+
+    Returns false if the form of a line is unexpected.
+    """
     scored, counted, line = game.scored, game.counted, game.line
     for index in range(_FOUND):
         scored[index] = counted[index] = -1
@@ -270,7 +284,7 @@ def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
-    """The text of the move in a ``bestmove`` line, packed; 0 if the line is unusual."""
+    """The move of a ``bestmove`` line, packed into an integer; 0 if the form of the line is unexpected."""
     end -= end > begin and text[end - 1] == _RETURN
     word, after = _word_at(text, begin, end)
     if word != _BESTMOVE or after - begin != WORD_BYTES:
@@ -284,7 +298,7 @@ def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
 
 @jit
 def _slot_of(keys, key):  # type: ignore[no-untyped-def]
-    """The slot of a hash table that has the key, or that is empty."""
+    """Index of the slot of a hash table that holds ``key``, or of the empty slot where it would be stored."""
     slot = np.int64(multiply_words(key, np.uint64(_MIXER)) >> _SHIFT)
     while keys[slot] != key and keys[slot] != _NOTHING:
         slot = (slot + 1) % _SLOTS
@@ -293,14 +307,14 @@ def _slot_of(keys, key):  # type: ignore[no-untyped-def]
 
 @jit
 def _code_of(table, word):  # type: ignore[no-untyped-def]
-    """The code of a move's text; 0 if it is not known."""
+    """The move code for a packed text; 0 if the text is unknown."""
     slot = _slot_of(table.words, word)
     return table.codes_of_words[slot] if table.words[slot] == word else np.int64(0)
 
 
 @jit
 def _word_of(table, code):  # type: ignore[no-untyped-def]
-    """The text of a move's code; 0 if it is not known."""
+    """The packed text for a move code; 0 if it is unknown."""
     slot = _slot_of(table.codes, np.uint64(code))
     return table.words_of_codes[slot] if table.codes[slot] == np.uint64(code) else _NOTHING
 
@@ -343,7 +357,7 @@ _TO_GO = tuple(b" movestogo ")
 
 @jit
 def _append_move(program, word):  # type: ignore[no-untyped-def]
-    """Extend the ``position`` line by a move."""
+    """Append a move to the program's ``position`` line."""
     text, place = program.question, program.line_bytes
     if program.has_moves == 0:
         place = _append(text, place, _MOVES, len(_MOVES))
@@ -359,7 +373,7 @@ def _remaining_ms(clocks, side):  # type: ignore[no-untyped-def]
 
 @jit
 def _write_question(program, clocks, side):  # type: ignore[no-untyped-def]
-    """Write the ``go`` line after the ``position`` line; returns the length of both."""
+    """Write the ``go`` line after the ``position`` line; returns the total length in bytes."""
     text, place = program.question, program.line_bytes
     text[place] = _NEWLINE
     begin = place + 1
@@ -392,10 +406,11 @@ def play_programs(  # type: ignore[no-untyped-def]
     games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks, states,
     lists, adjudications, trackers, longest, stop, schedule, wake_ns
 ):  # fmt: skip
-    """Let both programs move in turn, until the game ends or something unusual happens.
+    """Let both programs move in turn, until the game ends or anything unusual happens.
 
-    Every array of records has one element. Returns a verdict code, or why the loop in Python
-    must go on. A game of ``longest`` plies is left. ``stop``, ``schedule`` and ``wake_ns`` are as in ``exchange``.
+    Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED`` or ``EMPTY``. Every array of records
+    has one element; the programs' arguments begin with the side that moves first. Play stops before ``longest`` plies
+    are exceeded. ``stop``, ``schedule`` and ``wake_ns`` are as for ``exchange``.
     """
     state, game, clocks = states[0], games[0], all_clocks[0]
     while True:
@@ -441,7 +456,10 @@ def _make_move(  # type: ignore[no-untyped-def]
     game, first_program, second_program, talk, begun, first_words, second_words, clocks, states, lists, adjudications,
     trackers
 ):  # fmt: skip
-    """Read the answer, whose output begins at ``begun``, and make the move; returns the verdict code or ``ASKED``."""
+    """Read a program's answer and make its move; returns the verdict code, or ``ASKED`` if Python must read the answer.
+
+    ``begun`` is the offset in the buffer at which the program's output for this move begins.
+    """
     text, place = talk.output_bytes, talk.line_start
     while text[place] != _NEWLINE:
         place += 1
@@ -470,7 +488,7 @@ def _make_move(  # type: ignore[no-untyped-def]
 
 @jit
 def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
-    """Whether a move loses the game on time."""
+    """Whether a move that took ``elapsed`` nanoseconds loses the game on time."""
     late = np.int64(0)
     if clocks.move_limit_ns[side] >= 0:
         late = max(late, elapsed - clocks.move_limit_ns[side])
@@ -481,7 +499,7 @@ def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
 
 @jit
 def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
-    """Count a move that the arena itself read late."""
+    """Count a move as disturbed if the arena itself read it late; ``late_ns`` is the delay in nanoseconds."""
     if 0 <= program.noticed_ns < late_ns:
         program.disturbed += 1
         program.worst_late_ns = max(program.worst_late_ns, late_ns)
@@ -502,23 +520,27 @@ def _record_move(game, ply, code, elapsed):  # type: ignore[no-untyped-def]
 # --- Its use from Python --------------------------------------------------------------------------------------------
 
 IS_COMPILED = not JIT_DISABLED
-"""Whether ``play_programs`` can be used; interpreted, it would be slower than the loop in Python."""
+"""Whether ``play_programs`` is compiled. Uncompiled it is not used, because it would be slower than the loop in Python.
+"""
 
 
 class MoveWords:
-    """How some programs write moves, for compiled code; threads share it, and it only grows.
+    """Spellings of moves in one style of notation, for compiled code. Threads share the table, and entries are never
+    removed.
 
-    Only the texts that ``learn`` has seen are known. A text is read as its move wherever that move is legal.
+    It contains only texts passed to ``learn``. One text has the same meaning in every position where the move is legal.
     """
 
     def __init__(self) -> None:
         self.array = np.zeros(1, WORDS_DTYPE)
         self._known: dict[int, str] = {}
-        """The text of each code; empty if there are several."""
+        """The text of each move code; an empty text if several are in use."""
         self._lock = threading.Lock()
 
     def learn(self, word: str, code: int) -> None:
-        """Note that programs write the move ``code`` as ``word``. A second text of the same code makes it unknown."""
+        """Register ``word`` as the text of the move ``code``. After a second text for the same code, neither is written
+        any more.
+        """
         if self._known.get(code) == word:
             return
         with self._lock:
@@ -544,7 +566,7 @@ class MoveWords:
 
 @functools.cache
 def move_words(style: Hashable) -> MoveWords:
-    """The texts of moves of all programs that write moves in one style."""
+    """The table of spellings shared by all programs that write moves in the same ``style``."""
     return MoveWords()
 
 
@@ -552,13 +574,13 @@ _ProgramWords = words_of(PROGRAM_DTYPE)
 
 
 def _place_of(field: str) -> tuple[int, int]:
-    """Where a field of ``PROGRAM_DTYPE`` begins, and its length in bytes."""
+    """Offset and length, in bytes, of a field of ``PROGRAM_DTYPE``."""
     dtype, place = PROGRAM_DTYPE.fields[field][:2]  # type: ignore[index]
     return place, dtype.itemsize
 
 
 class ProgramSide:
-    """One program with one of the colours, in games under the same limits."""
+    """One external program, playing one side of games with the same time limits."""
 
     def __init__(
         self,
@@ -571,11 +593,14 @@ class ProgramSide:
         watchdog_ms: int = 0,
         noticed_ns: int = -1,
     ) -> None:
-        """``go`` has the parts of the ``go`` line: before the times, between them and the moves to go, and after these.
-        Without a clock the first is the whole line.
+        """Set up the commands and limits of a program.
 
-        ``watchdog_ms`` is the time in milliseconds that a move may take under limits without time, and ``noticed_ns``
-        the arena's lateness in nanoseconds from which a move counts as disturbed; negative if none does.
+        - ``go``: the three fixed parts of the ``go`` line: before the times, between the times and ``movestogo``, and
+          after them. Without a clock, the first part is the whole line.
+        - ``margin_ms``: time that may be exceeded before the game is lost on time, in milliseconds.
+        - ``watchdog_ms``: maximum time for a move, in milliseconds, under limits without time.
+        - ``noticed_ns``: delay of the arena, in nanoseconds, from which a move counts as disturbed; negative to count
+          none.
         """
         self.talk, self.words, self.limits, self.margin_ms = talk, words, limits, margin_ms
         self.array: Any = np.zeros(1, PROGRAM_DTYPE)
@@ -598,7 +623,9 @@ class ProgramSide:
         program["noticed_ns"] = noticed_ns
 
     def set_line(self, line: str, has_moves: bool) -> bool:
-        """Give the ``position`` line, and whether it has moves; returns false if it is too long."""
+        """Set the ``position`` line; ``has_moves`` if it already contains moves. Returns false if it is too long for
+        the buffer.
+        """
         letters = line.encode()
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
             return False
@@ -607,7 +634,7 @@ class ProgramSide:
         return True
 
     def disturbed(self) -> tuple[int, int]:
-        """Number of moves that the arena read late since the last call, and the largest lateness in ns."""
+        """Number of moves that the arena read late since the last call, and the largest delay in nanoseconds."""
         words = self._words
         if not words.disturbed:
             return 0, 0
@@ -616,12 +643,12 @@ class ProgramSide:
         return found
 
     def exchanged(self) -> tuple[Sent, Received]:
-        """The questions and the output since ``take``; callable on any thread."""
+        """The commands and the output since the last ``take``. Any thread may call this."""
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
-        """The questions and the output since the last call, and how many pieces of output belong to finished moves;
-        makes room for more.
+        """Return and clear the commands and the output; the third value is the number of output pieces of finished
+        moves.
         """
         words = self._words
         sent = self._sent()
@@ -637,7 +664,7 @@ class ProgramSide:
 
 
 class ClockState(NamedTuple):
-    """A side's clock between two moves."""
+    """The state of one side's clock between two moves."""
 
     remaining_ns: int
     moves_made: int
@@ -650,8 +677,8 @@ _OF_THREAD = threading.local()
 
 
 def _games_of_thread() -> Any:
-    """This thread's array of one record of ``PROGRAM_GAME_DTYPE``: to make one for each game would take longer than the
-    game's own moves.
+    """This thread's ``PROGRAM_GAME_DTYPE`` array of one record. Threads reuse it, because allocation takes longer than
+    a game.
     """
     if not hasattr(_OF_THREAD, "games"):
         _OF_THREAD.games = games = np.zeros(1, PROGRAM_GAME_DTYPE)
@@ -660,13 +687,16 @@ def _games_of_thread() -> Any:
 
 
 class ProgramGame:
-    """A game between two programs, played in compiled code while it takes its usual course.
+    """A game between two external programs, played in compiled code as long as nothing unusual happens.
 
-    Its moves can be read until the thread begins another game.
+    Its moves can be read until its thread begins another game.
     """
 
     def __init__(self, sides: Sequence[ProgramSide], first_mover: int) -> None:
-        """``first_mover`` is the side that makes the first move after the opening."""
+        """``sides`` are the two programs, with the side that moves first in the game as the first.
+
+        ``first_mover`` is the side (0 or 1) that makes the first move after the opening.
+        """
         self.sides, self._first_mover = sides, first_mover
         first, second = sides
         self._games, self._clocks = _games_of_thread(), np.empty(1, CLOCKS_DTYPE)
@@ -676,21 +706,23 @@ class ProgramGame:
         self._game.plies = 0
 
     def set_clock(self, side: int, clock: ClockState) -> None:
-        """Set a side's clock to its state before the next move."""
+        """Set the clock of a side before its next move."""
         words = self._clock
         words.remaining_ns[side], words.moves_made[side] = clock.remaining_ns, clock.moves_made
         words.overruns[side], words.worst_overrun_ns[side] = clock.overruns, clock.worst_overrun_ns
 
     def clock(self, side: int) -> ClockState:
-        """A side's clock after the last move."""
+        """The clock of a side after the last move."""
         words = self._clock
         return ClockState(
             words.remaining_ns[side], words.moves_made[side], words.overruns[side], words.worst_overrun_ns[side]
         )
 
     def play(self, plies: int, longest: int, arbiter: Sequence[Any], stop: StopFlag) -> tuple[int, int]:
-        """Call ``play_programs`` after ``plies`` moves, with the arrays of an ``Arbiter``; returns its result and the
-        number of moves then.
+        """Call the compiled ``play_programs``, from the position after ``plies`` moves of this game.
+
+        ``longest`` is the maximum number of plies; ``arbiter`` has the arrays of an ``Arbiter``. Returns the code of
+        ``play_programs`` and the number of plies then.
         """
         first, second = self.sides
         self._game.plies = plies
@@ -702,33 +734,35 @@ class ProgramGame:
 
     @property
     def last_score(self) -> int:
-        """Score of the last move; ``NO_SCORE`` if its program gave none."""
+        """Score of the last move, from the mover's view; ``NO_SCORE`` if its program gave none."""
         return int(self._game.figures[FIGURES * (self._game.plies - 1) + 1])
 
     def moves(self, begin: int) -> ProgramMoves:
-        """The moves from index ``begin`` on, without principal variations; callable on any thread."""
+        """The moves from index ``begin`` on, without principal variations. Any thread may call this."""
         end = self._game.plies
         return ProgramMoves(self._game.figures[FIGURES * begin : FIGURES * end], (self._first_mover + begin) % 2, [])
 
 
 class ProgramMoves(NamedTuple):
-    """Moves that compiled code has made, in the form of the game's record."""
+    """Moves that compiled code has played, in the layout of ``PROGRAM_GAME_DTYPE``."""
 
     figures: Sequence[int]
-    """``FIGURES`` numbers for each move."""
+    """``FIGURES`` values for each move."""
     side: int
-    """The side that made the first of the moves."""
+    """The side that played the first of these moves: 0 or 1."""
     outputs: list[bytes]
-    """Output of both programs; empty if it is not known."""
+    """Output of both programs, by side; it contains the principal variations. Empty if it is unavailable."""
 
     @property
     def codes(self) -> Sequence[int]:
-        """The moves' codes."""
+        """The code of each move."""
         return self.figures[::FIGURES]
 
     def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:
-        """Side, code, score, depth, nodes, milliseconds, principal variation and the milliseconds that the program
-        reported, of each move; missing figures are ``None``.
+        """Yield a tuple for each move; unknown values are ``None``.
+
+        It has the side, the move's code, score, depth, nodes, time in milliseconds, principal variation, and the time
+        in milliseconds that the program reported.
         """
         figures, side = iter(self.figures), self.side
         for code, score, depth, nodes, time_ns, reported_ms, place, length in zip(*[figures] * FIGURES, strict=True):
@@ -755,30 +789,31 @@ class ProgramArbiter(Arbiter):
     ) -> None:
         super().__init__(position, rules, adjudication, stop)
         self.codes: list[int] = []
-        """Codes of the moves so far."""
+        """Codes of all moves played so far."""
         self.text_of = move_names(position.game.name)
-        """Function that returns the text of a move's code, in protocol notation."""
+        """Function that converts a move's code to its text in protocol notation."""
 
     @property
     def position(self) -> Position:
-        """The present position; not to be changed."""
+        """The current position; callers must not change it."""
         return self._position
 
     @property
     def side_to_move(self) -> int:
-        """0 for the side that moves first in the game, 1 for the other."""
+        """Side to move: 0 for the side that moves first in the game, 1 for the other."""
         return self._position.side_to_move
 
     def play(self, move: str, score: int | None) -> Ending | None:
-        """Make a move; see ``Arbiter.play``."""
+        """Play a move and return the ending, if any; see ``Arbiter.play``."""
         ending = super().play(move, score)
         state = self._position.state
         self.codes.append(int(self._position.game.kernels.past_move(state, int(state.ply) - 1)))
         return ending
 
     def play_programs(self, programs: ProgramGame, stop: StopFlag) -> tuple[Ending | None, int]:
-        """Play on from the present position; returns the game's ending, if it has ended, and the code that
-        ``play_programs`` returned.
+        """Let both programs play on from the current position.
+
+        Returns the game's ending, or ``None`` if it has not ended, and the code of ``play_programs``.
         """
         position, before = self._position, self._moves
         code, plies = programs.play(before, before + position.game.max_game_plies - position.ply, self._arrays, stop)
@@ -788,8 +823,9 @@ class ProgramArbiter(Arbiter):
         return decode_verdict(code) if code >= 0 else None, code
 
     def note_moves(self, codes: Sequence[int]) -> list[str]:
-        """Add moves that ``play_programs`` has made to the position's list, which an ended game does not need; returns
-        their texts.
+        """Record moves that ``play_programs`` has played and return their texts.
+
+        Only for games that go on, because the list of moves is needed only there.
         """
         texts = list(map(self.text_of, codes))
         self.codes += codes

@@ -1,7 +1,7 @@
-"""The engine's sources and their digest, which decides whether cached machine code may be reused.
+"""The engine's source files, and their digest, which determines whether cached machine code can be reused.
 
 The digest covers every byte of the package's sources, the versions of numba, llvmlite and numpy, and the flags that
-change compilation. numba itself detects neither an edited callee in another file nor a changed flag.
+change compilation. numba itself detects neither a change in a called function of another file nor a changed flag.
 """
 
 from __future__ import annotations
@@ -20,8 +20,7 @@ Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions 
 """
 
 NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"
-"""True if ``ELOLAB_LINKING=numba`` switches ``engine.compiled.linking`` off, for comparison with numba's own
-linking."""
+"""True if ``ELOLAB_LINKING=numba`` disables ``engine.compiled.linking``, for comparison with numba's own linking."""
 
 
 def engine_files() -> list[Path]:

@@ -22,15 +22,16 @@ class Registration:
     """
 
     protocols: tuple[str, ...]
-    """Protocols that programs of the game speak, the usual one first."""
+    """Names of the protocols that programs for this game use, the most common one first."""
     xboard_variants: tuple[str, ...] = ()
-    """Names of the game in the xboard protocol; a second one is for games from the start positions of Chess960."""
+    """Names of the game in the xboard protocol. A second name, if any, is for games from Chess960 start positions."""
     is_ranked: bool = False
-    """Whether programs count the ranks of moves from 0 or from 1."""
+    """Whether programs differ in the number of the first rank in moves: 0 or 1."""
     has_own_signature: bool = True
-    """Whether the benchmark's signature of the game is ``Bench NAME``; the first games share the signature ``Bench``.
+    """Whether the benchmark prints a signature of its own for this game, ``Bench NAME``.
 
-    A new game thus leaves ``Bench`` as it was."""
+    Games without one, the first that were implemented, share the signature ``Bench``. So a new game does not change it.
+    """
 
 
 REGISTERED: dict[str, Registration] = {
@@ -40,7 +41,7 @@ REGISTERED: dict[str, Registration] = {
     "othello": Registration(("gtp", "nboard"), has_own_signature=False),
     "chess": Registration(("uci", "xboard"), ("normal", "fischerandom")),
 }
-"""The games, by the names of their folders."""
+"""The games, by name, which is also the name of the game's folder."""
 
 GAMES: tuple[str, ...] = tuple(REGISTERED)
 DEFAULT_GAME = GAMES[0]
@@ -58,5 +59,5 @@ def game_named(name: str) -> Game:
 
 
 def games_over(protocol: str) -> tuple[str, ...]:
-    """Names of the games that programs play over a protocol."""
+    """Names of the games that programs can play over a protocol."""
     return tuple(name for name, entry in REGISTERED.items() if protocol in entry.protocols)

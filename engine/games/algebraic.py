@@ -1,22 +1,24 @@
-"""Reading and writing chess moves in algebraic notation: standard (SAN), long, with figurines; and as in UCI.
+"""Reads and writes chess moves in algebraic notation: standard (SAN), long, with figurines, and as in UCI.
 
-Four notations are written, with ``+`` after a check and ``#`` after a mate:
+Four notations are written, the first three with ``+`` after a check and ``#`` after a mate:
 
-- ``san``: ``Nf3``, ``exd5``, ``Nbd2``, ``R1a3``, ``Qh4e1``, ``e8=Q``, ``O-O``. The file of the origin is added if
-  another piece of the kind can move to the square, else its rank, else both [PGN, 8.2.3]. Pinned pieces do not count.
+- ``san``: ``Nf3``, ``exd5``, ``Nbd2``, ``R1a3``, ``Qh4e1``, ``e8=Q``, ``O-O``. If another piece of the same type can
+  move to the square, the file of the origin is added, or else its rank, or else both [PGN, 8.2.3]. Pinned pieces do not
+  count.
 - ``figurine``: SAN with ♔♕♖♗♘ in place of letters, for both sides.
 - ``lan``: ``Ng1-f3``, ``e4xd5``, ``e7-e8=Q``, ``O-O``.
 - ``uci``: ``g1f3``, ``e7e8q``; castling as ``engine.games.chess.notation`` writes it.
 
 Any text that names exactly one legal move is read:
 
-- SAN with or without the marks of captures and checks, with a needless origin (``Ng1f3``), ``P`` for a pawn, small
-  letters of pieces (``nf3``; ``b`` is a file), figurines of both colours, ``:`` or ``-`` in place of ``x``;
+- SAN with or without the marks of captures and checks, with a redundant origin (``Ng1f3``), ``P`` for a pawn,
+  lower-case letters of pieces (``nf3``; ``b`` is a file), figurines of both colours, ``:`` or ``-`` in place of ``x``;
 - promotions as ``e8=Q``, ``e8Q``, ``e8(Q)``, ``e8/Q``, ``e8q``; pawn captures without a rank (``exd``, ``ed``);
 - castling with O, o or 0, with or without dashes;
 - coordinates (``e2e4``, ``E2-E4``, ``e7e8q``), castling also as the king's move to its own rook.
 
-Marks such as ``!?``, ``e.p.``, ``ch``, ``++`` and ``mate`` may follow a move. The check that they state is not tested.
+Marks such as ``!?``, ``e.p.``, ``ch``, ``++`` and ``mate`` may follow a move. Whether the move gives the stated check
+is not verified.
 
 Source: [PGN] S. J. Edwards, "Portable Game Notation Specification and Implementation Guide" (1994).
 """
@@ -50,7 +52,11 @@ _DASHES = str.maketrans("‐‑–—−", "-----")
 # A move's name as read: the target, and what is known of type, origin and promotion, in one number.
 _ANY_TYPE = 7
 _SHORT_CASTLING, _LONG_CASTLING, _FILES = 64, 65, 66
-"""Values of the target of castling; a value of ``_FILES`` or more is a pawn's capture on any square of a file."""
+"""Special targets in a move pattern (see ``_shape_of``) besides the 64 squares: castling, and pawn captures without a
+rank.
+
+``_FILES`` plus a file, 0 to 7, is a pawn capture on any square of that file.
+"""
 
 # What distinguishes a move's name, as bits.
 _OTHERS, _SAME_FILE, _SAME_RANK, _CAPTURE, _CHECK, _MATE = (1 << bit for bit in range(6))
@@ -69,7 +75,7 @@ _NULL_MOVES = ("--", "z0", "null", "<>", "@@@@", "0000", "pass")
 
 @jit
 def _matches(shape, state, move):
-    """Whether a legal move is one that the name with this ``shape`` can mean."""
+    """Whether a legal move matches a pattern made by ``_shape_of``."""
     target, kind_read = shape & 127, shape >> 7 & 7
     origin, square, kind = move & 127, move >> 7 & 127, move >> 14
     if target == _SHORT_CASTLING or target == _LONG_CASTLING:
@@ -92,9 +98,9 @@ def _matches(shape, state, move):
 
 @jit
 def _play_named(states, lists, shapes, codes):
-    """Play the moves with these shapes until one names no legal move or several; return the number of moves played.
+    """Play a sequence of moves, each given as a pattern of ``_shape_of``; returns the number of moves played.
 
-    Their codes are written into ``codes``.
+    Stops at the first pattern that matches no legal move or several. Writes the codes of the moves into ``codes``.
     """
     state, row = states[0], lists[0]
     for index in range(shapes.size):
@@ -112,7 +118,9 @@ def _play_named(states, lists, shapes, codes):
 
 @jit
 def _tell_apart(states, lists, codes, marks):
-    """Play legal moves, and write into ``marks`` what distinguishes the name of each."""
+    """Play legal moves, and write into ``marks`` what the SAN of each move needs: piece, capture, check, ambiguous
+    origin.
+    """
     state, row = states[0], lists[0]
     for index in range(codes.size):
         move = codes[index]
@@ -139,9 +147,9 @@ def _tell_apart(states, lists, codes, marks):
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """The names of moves in one of ``NOTATIONS``; plays them on ``position``.
+    """Convert UCI moves to one of ``NOTATIONS``, and play them on ``position``.
 
-    ``moves`` are in UCI's notation. Raises ``WrongMoveError`` for an illegal move.
+    Raises ``WrongMoveError`` for an illegal move.
     """
     if notation == "uci":
         return list(moves)
@@ -160,7 +168,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """The name of a legal move (``g1f3``) in one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
+    """Convert a legal UCI move, such as ``g1f3``, to one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
     return format_moves(position.copy(), [move], notation)[0]
 
 
@@ -185,10 +193,10 @@ def _name(code: int, marks: int, notation: str) -> str:
 def read_game(
     position: Position, words: Sequence[str], ranks: str = "0", ranks_of_file: Callable[[], str] = str
 ) -> list[str]:
-    """The moves (``g1f3``) that texts in any notation name, one after another; plays them on ``position``.
+    """Convert a game's moves from any notation to UCI (``g1f3``), and play them on ``position``.
 
-    ``ranks`` and ``ranks_of_file`` have no effect in chess. Raises ``WrongMoveError`` if a text cannot be read, or
-    names no legal move or several.
+    ``ranks`` and ``ranks_of_file`` have no effect in chess. Raises ``WrongMoveError`` if a text is unreadable, or
+    matches no legal move or several.
     """
     room = position.game.max_game_plies - position.ply
     shapes = [_shape_of(word) for word in words[:room]]
@@ -207,7 +215,7 @@ def read_game(
 
 
 def parse_move_name(position: Position, text: str) -> str:
-    """The legal move (``g1f3``) that a text in any notation names; raises ``MoveError`` for none or several."""
+    """Convert a move from any notation to UCI (``g1f3``); raises ``MoveError`` unless it matches one legal move."""
     try:
         return read_game(position.copy(), [text])[0]
     except WrongMoveError as error:
@@ -215,7 +223,7 @@ def parse_move_name(position: Position, text: str) -> str:
 
 
 def _mistake(position: Position, text: str) -> str:
-    """Why a text names no move of a position."""
+    """Error message for a text that does not name exactly one legal move of a position."""
     where = f"{position.after_moves} in position {position.text!r}"
     if text.lower() in _NULL_MOVES:
         return f"{text!r} is a null move, which only analysis has, {where}; leave the game out"
@@ -230,12 +238,16 @@ def _mistake(position: Position, text: str) -> str:
 
 
 _UNREADABLE = -1
-"""Shape of a text that is no move."""
+"""Result of ``_shape_of`` for a text that is not a move."""
 
 
 @functools.lru_cache(maxsize=1 << 15)
 def _shape_of(text: str) -> int:
-    """The shape of a move as a text names it, a number for ``_matches``; ``_UNREADABLE`` if it is no move."""
+    """Parse a move's text to a pattern for ``_matches``: an integer with target, piece type, origin and promotion where
+    given.
+
+    Returns ``_UNREADABLE`` for a text that is not a move.
+    """
     word = "".join(text.split()).translate(_READ_FIGURINES).translate(_DASHES)
     word = word[: _MARKS.search(word).start()]  # type: ignore[union-attr]
     if castling := _CASTLING.fullmatch(word):
@@ -276,28 +288,33 @@ def notation_of(text: str) -> str:
 # Moves and positions in the styles of programs
 
 STYLES = ("standard", "chess960", "castling", "san")
-"""Styles, which differ in castling: ``standard`` is the game's own notation, ``chess960`` always the king's move to its
-own rook, ``castling`` the words ``O-O`` and ``O-O-O``; ``san`` writes all moves in SAN."""
+"""Spellings of moves that external programs use; they differ in castling.
+
+``standard`` is the game's own notation. ``chess960`` writes every castling as the king's move to its own rook.
+``castling`` writes ``O-O`` and ``O-O-O``. ``san`` writes all moves in SAN.
+"""
 _WORDS = ("O-O", "O-O-O")
 _MAYBE_CASTLING = re.compile(r".([18]).\1")
-"""Matches moves along a first rank. Some are castling, which only the position shows."""
+"""Matches moves along the first or last rank; the position decides whether such a move is castling."""
 _STANDARD_CASTLING = frozenset({"e1g1", "e1c1", "e8g8", "e8c8"})
 
 
 def style_of(state: Any) -> str:
-    """The style of UCI in games from a state: ``chess960`` if a castling right is not one of standard chess."""
+    """The style of a UCI game from a state: ``chess960`` if king or rooks castle from other squares than in standard
+    chess.
+    """
     return "chess960" if is_chess960(state) else "standard"
 
 
 def may_castle(move: str) -> bool:
-    """Whether a move's two squares may stand for castling."""
+    """Whether a move in UCI notation may be castling, judged by its two squares alone."""
     return _MAYBE_CASTLING.fullmatch(move) is not None
 
 
 def write_position(text: str, style: str) -> str:
-    """Write a FEN in a style: with ``chess960``, castling rights are the letters of the rooks' files (Shredder-FEN).
+    """Convert a FEN to a style of ``STYLES``. With ``chess960``, rook files stand for castling rights (Shredder-FEN).
 
-    All programs read these, but some take K and Q for the rooks in the corners.
+    Shredder-FEN is used because some programs misread K and Q as the rooks in the corners.
     """
     if style != "chess960":
         return text
@@ -310,7 +327,7 @@ def write_position(text: str, style: str) -> str:
 
 
 def write_moves(position: Callable[[], Any], moves: Sequence[str], style: str) -> list[str]:
-    """Write legal moves, played in turn from a position, in a style; ``position`` is called only if that matters."""
+    """Convert legal moves to a style of ``STYLES``. ``position`` returns their start; it is called only if needed."""
     written = list(moves)
     if style == "san":
         return format_moves(position(), moves, style)

@@ -13,9 +13,9 @@ from elolab.engine.games.contract import position_key
 from elolab.engine.values import MAX_MOVES, MAX_PLY, MOVE_BITS
 
 MAX_ENTRY_DEPTH = 255
-"""Greatest depth that an entry of the transposition table can hold."""
+"""Maximum depth that a transposition table entry can hold, in plies."""
 MAX_SCORE = 32_767
-"""Greatest absolute value of a score that an entry of the transposition table can hold."""
+"""Maximum absolute score that a transposition table entry can hold, in centipawns."""
 
 
 @jit

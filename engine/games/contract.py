@@ -1,8 +1,8 @@
 """The interface that every game implements for the search, the arena and the command line.
 
-It has two halves. The *compiled contract* is the list of stubs below: each game registers functions of the same names
-under the marker of its state record, and the search calls them without knowing the game. The *Python contract* is
-``Game`` and ``Position``: positions and moves as text, legal moves, and the arbiter's verdict.
+It has two halves. The *compiled contract* is the list of functions below: each game registers its own functions under
+these names, and the search calls them without knowing the game. The *Python contract* is ``Game`` and ``Position``:
+positions and moves as text, legal moves, and the arbiter's verdict.
 """
 
 from __future__ import annotations
@@ -43,12 +43,14 @@ PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
 
 @game_stub
 def generate(state, lists, row):  # type: ignore[no-untyped-def]
-    """Write every legal move into ``lists.moves[row]``; return their number (0: the game is over)."""
+    """Write every legal move into ``lists.moves[row]`` and return their number; 0 if the game is over."""
 
 
 @game_stub
 def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
-    """Write the legal moves that quiescence tries (captures) into ``lists.moves[row]``; return their number."""
+    """Write the legal moves that quiescence search tries, such as captures, into ``lists.moves[row]``; return their
+    number.
+    """
 
 
 @game_stub
@@ -63,7 +65,7 @@ def key_after(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def key_is_quick(state):  # type: ignore[no-untyped-def]
-    """Whether ``key_after`` is much faster than making the move; the same for all positions of a game."""
+    """Whether ``key_after`` is much faster than making the move. The result is the same for all positions of a game."""
 
 
 @game_stub
@@ -73,7 +75,7 @@ def unmake(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def make_null(state):  # type: ignore[no-untyped-def]
-    """Make a null move: skip the turn. The side to move must not be in check."""
+    """Make a null move: pass the turn. The side to move must not be in check."""
 
 
 @game_stub
@@ -93,9 +95,9 @@ def gives_check(state, move):  # type: ignore[no-untyped-def]
 
 @game_stub
 def final_score(state):  # type: ignore[no-untyped-def]
-    """Score of a position without legal moves, for the side to move; ``-MATE`` for a loss.
+    """Score of a position without legal moves, for the side to move, in centipawns; ``-MATE`` for a loss.
 
-    The caller adjusts mate scores for the distance from the root.
+    The caller adjusts mate scores by the distance from the root.
     """
 
 
@@ -111,9 +113,9 @@ def solvable(state, parameters, depth):  # type: ignore[no-untyped-def]
 
 @game_stub
 def solve(state, search, lists, parameters, alpha, beta, ply):  # type: ignore[no-untyped-def]
-    """Exact value of a position for the side to move; only a bound if it lies outside (alpha, beta).
+    """Exact value of a position for the side to move. It is only a bound if it lies outside (alpha, beta).
 
-    The solver may use the transposition table and the rows of ``lists`` from ``ply`` on. It counts its nodes with
+    The solver may use the transposition table, and the rows of ``lists`` from ``ply`` on. It counts its nodes with
     ``engine.search.clock.spend_nodes``. The value is meaningless once ``search.stopped`` is set.
     """
 
@@ -131,17 +133,17 @@ def evaluate(state, cache, alpha, beta):  # type: ignore[no-untyped-def]
 
 @game_stub
 def prepare(state, parameters):  # type: ignore[no-untyped-def]
-    """Load the evaluation's settings from ``parameters`` into the state, and recompute the state's incremental sums."""
+    """Load the evaluation's settings from ``parameters`` into the state, and recompute its incremental sums."""
 
 
 @game_stub
 def is_quiet(state, move):  # type: ignore[no-untyped-def]
-    """Whether a move changes no material."""
+    """Whether a move is quiet: neither a capture nor another move that changes material."""
 
 
 @game_stub
 def is_pass(state, move):  # type: ignore[no-untyped-def]
-    """Whether a legal move is a pass, which the search may leave out of its depth count."""
+    """Whether a legal move is a pass. The search can leave passes out of its depth count."""
 
 
 @game_stub
@@ -176,17 +178,17 @@ def path_verdict(state, root):  # type: ignore[no-untyped-def]
 
 @game_stub
 def repetition_key(state):  # type: ignore[no-untyped-def]
-    """Combined hash (uint64) of the game's positions so far whose next occurrence the arbiter judges; 0 for none."""
+    """Combined hash (uint64) of all past positions whose next occurrence would end the game; 0 for none."""
 
 
 @game_stub
 def judge(state, lists):  # type: ignore[no-untyped-def]
-    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 ("*") if the game is not over."""
+    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); 3 if the game is not over."""
 
 
 @game_stub
 def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyped-def]
-    """Write a best line from the position into line 0 of the search's results.
+    """Write a best line from the position into the first line of the search's results.
 
     ``score`` is the position's exact score, for the side to move.
     """
@@ -194,7 +196,7 @@ def best_line(state, search, lists, parameters, score):  # type: ignore[no-untyp
 
 @game_stub
 def null_move_allowed(state):  # type: ignore[no-untyped-def]
-    """Whether the side to move may make a null move: it must have attacking pieces, or the null move proves nothing."""
+    """Whether a null move makes sense: without attacking pieces of the side to move, zugzwang is too common."""
 
 
 @game_stub
@@ -219,12 +221,12 @@ def past_move(state, ply):  # type: ignore[no-untyped-def]
 
 @game_stub
 def structure_key(state):  # type: ignore[no-untyped-def]
-    """Hash (uint64) of what stays the same for many moves, such as the pawns; 0 in a game with nothing of the kind."""
+    """Hash (uint64) of features that rarely change, such as the pawns; 0 in a game without such features."""
 
 
 @game_stub
 def restarts_draw_count(state):  # type: ignore[no-untyped-def]
-    """Whether the last move restarts the count of moves towards a draw by agreement of the scores."""
+    """Whether the last move, such as a capture, restarts the move count of draw adjudication."""
 
 
 @game_stub
@@ -239,7 +241,7 @@ COMPILED_CONTRACT = (
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
     "piece_count", "past_move", "structure_key", "restarts_draw_count", "perft",
 )  # fmt: skip
-"""Names of the functions that every game must implement."""
+"""Names of the compiled functions that every game must implement."""
 
 
 def register_game(marker: str, *modules: Any) -> SimpleNamespace:
@@ -259,7 +261,7 @@ _OF_THREAD = threading.local()
 
 
 class Position:
-    """A position of a game with the moves that led to it; owns the compiled state.
+    """A position of a game, with the moves that led to it. Owns the compiled state record.
 
     ``Game.position`` creates it. Moves are in the game's protocol notation, such as ``h2e2`` in Xiangqi (ICCS).
     """
@@ -274,21 +276,19 @@ class Position:
 
     @property
     def lists(self) -> Any:
-        """Memory for lists of moves, of ``MOVE_LISTS_DTYPE``. All positions on a thread share it: to zero it for each
-        would take longer than the moves of a game between programs.
-        """
+        """Move lists of type ``MOVE_LISTS_DTYPE``. All positions on a thread share them, because allocation is slow."""
         if not hasattr(_OF_THREAD, "lists"):
             _OF_THREAD.lists = new_record(MOVE_LISTS_DTYPE)
         return _OF_THREAD.lists
 
     @property
     def text(self) -> str:
-        """Canonical text of the position (a FEN in Xiangqi)."""
+        """Canonical text of the position, such as a FEN."""
         return self.game.format_state(self.state)
 
     @property
     def side_to_move(self) -> int:
-        """0 for the colour that moves first in the game (Red), 1 for the other."""
+        """Side to move: 0 for the side that moves first in the game, 1 for the other."""
         return int(self.state.side)
 
     @property
@@ -316,19 +316,19 @@ class Position:
         return f"after {self.ply} move{'' if self.ply == 1 else 's'}"
 
     def code_of(self, move: str) -> int:
-        """The integer code of a legal move, as compiled functions use it; raises ``MoveError`` for any other move."""
+        """The integer code of a legal move, as used by compiled functions. Raises ``MoveError`` for any other move."""
         codes = {self.game.format_move(code): code for code in self.move_codes()}
         if move not in codes:
             raise MoveError(f"illegal move {move!r} {self.after_moves} in position {self.text!r}")
         return codes[move]
 
     def check_room(self) -> None:
-        """Raise ``MoveError`` if the state has no room for another move."""
+        """Raise ``MoveError`` if the state cannot store another move."""
         if self.ply >= self.game.max_game_plies:
             raise MoveError(f"the game is longer than {self.game.max_game_plies} plies")
 
     def push(self, move: str) -> None:
-        """Play a move; raises ``MoveError`` if it is not legal or the state has no room for it."""
+        """Play a move. Raises ``MoveError`` if it is illegal, or if the state cannot store another move."""
         code = self.code_of(move)
         self.check_room()
         # Records whether this position is a check, for the move limit.
@@ -357,7 +357,7 @@ def decode_verdict(verdict: int) -> Ending:
 
 
 def encode_verdict(result: str, reason: str) -> int:
-    """Convert a result and a reason to the code that ``judge`` returns, for constants of compiled code."""
+    """Convert a result and a reason to the code that ``judge`` returns. Used for constants of compiled code."""
     return RESULTS.index(result) + 4 * REASONS.index(reason)
 
 
@@ -370,10 +370,10 @@ class BenchPosition:
 
 
 class EvaluationFitting(ABC):
-    """The interface of ``elolab fit-evaluation`` to a game whose evaluation is a weighted sum of features.
+    """A game's interface to ``elolab fit-evaluation``, for an evaluation that is a weighted sum of features.
 
     A position is a row of ``words`` uint64, from the point of view of the side to move. A *linear* regression predicts
-    the game's own score, exact near the end of the game; a *logistic* one predicts the winner.
+    the game's final score, such as a difference in discs; a *logistic* regression predicts the winner.
     """
 
     parameter: str
@@ -383,11 +383,12 @@ class EvaluationFitting(ABC):
     regression: str
     """Kind of regression that fits the weights: ``linear`` or ``logistic``."""
     phases: int
-    """Number of phases of the game, each with its own row of weights.
+    """Number of phases of the game; each has its own row of weights.
 
-    For a linear regression this is a default, which the user can change; for a logistic regression it is fixed."""
+    For a linear regression this is a default, which the user can change; for a logistic regression it is fixed.
+    """
     self_play: Mapping[str, Value]
-    """Engine parameters of the self-play games that differ from the defaults, to save time."""
+    """Engine parameters in which self-play games differ from the defaults, to save time."""
     self_play_limit: str
     """Default search limit of each move in the self-play games."""
     opening_plies: tuple[int, int]
@@ -396,22 +397,26 @@ class EvaluationFitting(ABC):
     """Rules for ending the self-play games early by adjudication."""
     # Linear regression only.
     unit: int = 1
-    """Number of evaluation points per point of the game's own score, such as a disc."""
+    """Number of evaluation points that equal one point of the game's own score, such as a disc."""
     solved_steps: int = 0
-    """Step of the game from which on positions are solved, so that their scores are exact.
+    """Step of the game from which positions are solved, so that their scores are exact.
 
-    In Othello a step is the number of discs placed since the start."""
+    In Othello a step is the number of discs placed since the start.
+    """
     # Logistic regression only.
     odds_scale: float = 1.0
-    """Advantage, in evaluation points, that multiplies the odds of winning by e; it sets the scale of the weights."""
+    """Advantage, in evaluation points, that multiplies the odds of winning by e (2.718...). It sets the scale of the
+    weights.
+    """
     groups: tuple[tuple[int, ...], ...] = ()
     """Groups of features whose weights should change together, such as the squares of one piece type.
 
-    A group holds indices into ``features``."""
+    Each group holds indices into ``features``.
+    """
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
-        """The start, and the position after each of the legal moves: uint64 of shape (moves + 1, words)."""
+        """Encode the start position and the position after each legal move: uint64 of shape (moves + 1, words)."""
 
     @abstractmethod
     def usable(self, rows: np.ndarray) -> np.ndarray:
@@ -419,12 +424,11 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The steps and the features of n positions, counted by the evaluation's own code.
+        """The step and the features of each of n positions, counted by the evaluation's own code.
 
-        The shapes are (n,) and (n, features). A step measures how far the game has advanced.
-
-        The evaluation is the product of the features and the weights of the step, plus the sum of the patterns'
-        weights, clamped to a range.
+        The shapes are (n,) and (n, features). A step is an integer that measures how far the game has advanced. The
+        evaluation is the product of the features with the step's weights, plus the sum of the pattern weights, clamped
+        to a range.
         """
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
@@ -436,7 +440,7 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def rows_in_words(self, phases: int) -> str:
-        """A sentence for the file of weights that explains its unit and its rows, one for each of ``phases`` phases."""
+        """A sentence for the file of weights that explains its unit and its ``phases`` rows."""
 
     @property
     def pattern_weights(self) -> int:
@@ -449,11 +453,11 @@ class EvaluationFitting(ABC):
 
     @abstractmethod
     def text_of(self, row: Any) -> str:
-        """Text of a row's position, as ``Game.position`` reads it."""
+        """Text of the position that a row encodes, in the form that ``Game.position`` reads."""
 
 
 class Game:
-    """A game's public interface, with one instance per game; ``engine.games.game_named`` returns it."""
+    """A game's public interface. There is one instance per game, which ``engine.games.game_named`` returns."""
 
     name: str
     title: str
@@ -463,69 +467,78 @@ class Game:
     start: str
     """Text of the start position."""
     side_letters: tuple[str, str] = ("wr", "b")
-    """Letters that stand for the side to move in the second word of a position's text, first mover first."""
+    """For each side, the letters that mean "side to move" in the second word of a position's text."""
     empty_square: str = ""
-    """Character for an empty square in a position's text; an empty string if digits count empty squares."""
+    """Character of an empty square in a position's text; an empty string if empty squares are counted by digits, as in
+    FEN.
+    """
     ranks: str = ""
-    """Names of the board's ranks from the top, one character each; empty in games without a board of squares."""
+    """Names of the board's ranks from the top, one character each."""
     coloured_side: int = 1
-    """The side whose pieces are coloured where text is drawn in colours."""
+    """Side (0 or 1) whose pieces are drawn in colour on a terminal."""
     default_suite: str
     """Name of the default opening suite."""
     max_game_plies: int
     score_name: str = "pawns"
-    """Plural name of the unit worth 100 points of a search's score, such as pawns."""
+    """Plural name of the unit that equals 100 points of a search's score, such as pawns."""
     score_unit: int = 0
-    """Number of points of a search's score per point of the game's own score, such as a disc.
+    """Number of points of a search's score that equal one point of the game's own score, such as a disc.
 
-    0 in games that are only won, drawn or lost."""
+    0 in games that are only won, drawn or lost.
+    """
     odds_scale: float = 1.0
-    """Advantage, in points of a search's score, that multiplies the odds of winning by e; a draw is half a win.
+    """Advantage, in points of a search's score, that multiplies the odds of winning by e (2.718...).
 
-    Fitted to games by ``benchmarks/win_probability.py``.
+    Odds count a draw as half a win. ``benchmarks/win_probability.py`` fitted the value to games.
     """
     standard_rules: Rules = Rules()
-    """Rules of the game where no others are given."""
+    """Default rules of the game."""
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
     stalemate: str = ""
-    """Text of a stalemate, which random games hardly ever reach; empty in games without stalemate."""
+    """Position text of a stalemate, for tests of programs, because random games hardly ever reach one.
+
+    Empty in games without stalemate.
+    """
     has_passes: bool = False
-    """Whether a side without a move passes."""
+    """Whether a side without a legal move passes, instead of ending the game."""
     position_option: str = "fen"
     """Name of the command-line option for a position: ``fen`` or ``board``."""
     move_names: ModuleType | None = None
-    """The game's module that names moves for people; ``None`` if moves have the protocol notation only.
+    """The game's module for move notations that people use; ``None`` if there is only the protocol notation.
 
     It has ``NOTATIONS``, and functions as in ``engine.games.algebraic``: ``format_moves``, ``read_game``,
-    ``looks_like_a_move`` and ``notation_of``."""
+    ``looks_like_a_move`` and ``notation_of``.
+    """
     has_tablebases: bool = False
     """Whether Syzygy tablebases exist for endgames of this game."""
     variants: tuple[str, ...] = ()
-    """Values of PGN's tag ``Variant`` that the game may have, in small letters; empty if the tag is not checked."""
+    """Valid values of the PGN tag ``Variant`` for this game, in lower case; empty if the tag is not checked."""
     encodings: tuple[str, ...] = ("gb18030", "big5hkscs")
-    """Encodings of the game's files, in addition to UTF-8, as Python names them."""
+    """Character encodings of the game's files besides UTF-8, by their names in Python."""
     notation: ModuleType
     """The game's module with ``parse_position``, ``format_position``, ``format_move``, ``read_moves`` and ``draw``."""
     state_dtype: np.dtype[Any]
     kernels: SimpleNamespace
-    """The game's compiled functions, as attributes with the names of the compiled contract."""
+    """The game's compiled functions, as attributes named as in ``COMPILED_CONTRACT``."""
     bench_positions: tuple[BenchPosition, ...]
 
     @property
     def move_notations(self) -> tuple[str, ...]:
-        """Move notations for people, the usual one first; empty if there is only the protocol notation."""
+        """Names of the move notations that people use, the most common one first; empty if there is only the protocol
+        notation.
+        """
         return () if self.move_names is None else tuple(self.move_names.NOTATIONS)
 
     def pgn_tags(self, start: str) -> dict[str, str]:
-        """Tags of PGN that tell programs which game is played; ``start`` is the text of the position at its start."""
+        """PGN tags that identify the game's variant; ``start`` is the text of the start position."""
         return {"Game": self.title}
 
     @property
     def fitting(self) -> EvaluationFitting | None:
-        """The game's interface to ``elolab fit-evaluation``, ``FITTING`` of its module ``fitting``.
+        """The game's interface to ``elolab fit-evaluation``: the object ``FITTING`` of its module ``fitting``.
 
-        ``None`` if its weights do not come from a file.
+        ``None`` if the game's weights do not come from a file.
         """
         if self.name not in FEATURES:
             return None
@@ -546,24 +559,24 @@ class Game:
         return position
 
     def move_style(self, state: Any) -> str:
-        """Name of the style in which programs usually write the moves of a game that starts from a state.
+        """Name of the style in which programs usually write moves, in a game that starts from ``state``.
 
-        An empty text if they write them as this game does.
+        Empty if they use this game's protocol notation.
         """
         return ""
 
     def has_one_meaning(self, word: str) -> bool:
-        """Whether a move's text, in any style, means the same move in every position where it is legal."""
+        """Whether a move's text means the same move, in every style, in every position where it is legal."""
         return True
 
     def write_position(self, text: str, style: str) -> str:
-        """Write a position in a style of ``write_moves``; ``text`` is as ``format_state`` writes it."""
+        """Convert a position's text, as written by ``format_state``, to a style of ``write_moves``."""
         return text
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Write legal moves, played in turn from a position, in a style of other programs; ``read_moves`` reads all.
+        """Convert legal moves, in the order played, to the style of another program. ``read_moves`` reads every style.
 
-        ``position`` is called only if the style depends on the position; it returns one that may be changed.
+        ``position`` returns the start of the moves, which may be changed; it is called only if the style requires it.
         """
         return list(moves)
 
@@ -579,11 +592,11 @@ class Game:
         return state
 
     def format_state(self, state: Any) -> str:
-        """The canonical text of a state."""
+        """Canonical text of a state, such as a FEN."""
         return str(self.notation.format_position(state))
 
     def side_to_move(self, text: str) -> int:
-        """The side to move in a legal position's text: 0 for the first mover's side, 1 for the other.
+        """Side to move in a legal position's text: 0 for the side that moves first in the game, 1 for the other.
 
         An empty text stands for the start position.
         """
@@ -598,7 +611,7 @@ class Game:
         return sum(int(letter) for letter in board if letter.isdigit())
 
     def board_rows(self, text: str) -> list[str]:
-        """The rows of the board in a legal position's text, from the top, one character a square; a space if empty."""
+        """Rows of the board in a legal position's text, top row first: one character per square, a space if empty."""
         board = text.split()[0]
         if self.empty_square:
             files = len(board) // len(self.ranks)
@@ -607,19 +620,21 @@ class Game:
         return ["".join(" " * int(sign) if sign.isdigit() else sign for sign in row) for row in board.split("/")]
 
     def side_of(self, piece: str) -> int:
-        """The side of a piece, by its letter in a position's text: 0 for the first mover's side, 1 for the other."""
+        """Side of a piece, given its letter in a position's text: 0 for the side that moves first in the game, 1 for
+        the other.
+        """
         return int(piece.islower() or piece == self.side_letters[1])
 
     def format_move(self, code: int) -> str:
-        """Protocol notation of a move's integer code."""
+        """Convert a move's integer code to protocol notation."""
         return str(self.notation.format_move(code))
 
     def draw_after_ply(self, adjudication: Adjudication, state: Any) -> int:
-        """The value of ``draw_after_ply`` in plies from the start of play, whose state is ``state``."""
+        """Number of plies after which draw adjudication may apply, counted from ``state``, where play starts."""
         return adjudication.draw_after_ply
 
     def apply_rules(self, state: Any, rules: Rules) -> None:
-        """Store the rules in a state, in place."""
+        """Store the rules of the game in a state record, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
         """Descriptions of the rules that apply to this game, as messages of its catalogue.
@@ -629,18 +644,20 @@ class Game:
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a position that is no draw under ``rules`` would be a draw under common variants of the rules."""
+        """Whether a position that is not a draw under ``rules`` is a draw, or can be claimed as one, under common
+        rules.
+        """
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Lower bound of the number of moves, without passes, from a state to a target; 0 only for equal boards.
+        """Lower bound of the number of moves, without passes, from a state to a target; 0 only if the boards are equal.
 
         ``None`` if the target cannot be reached.
         """
         return 0 if state.key == target.key else 1
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
-        """Perft: number of leaves ``depth`` plies deep; with ``passes`` "free", a forced pass is not a ply."""
+        """Perft: number of leaves ``depth`` plies deep. With ``passes="free"``, forced passes do not count as plies."""
         return int(self.kernels.perft(position.state, position.lists, depth))
 
     def describe(self, position: Position) -> str:

@@ -1,8 +1,8 @@
-"""Cache of static evaluations: searches meet many positions again, especially at the next depth.
+"""Cache of static evaluations. Searches reach many positions repeatedly, especially at the next depth.
 
-The cache is a flat uint64 array with one word for each entry. The lowest bits of a position's key are the index. The
-word holds the other bits of the key, with the value in place of the lowest bits. Entries depend only on the position
-and the weights, so an array serves one set of parameters through any number of games.
+The cache is a uint64 array with one word per entry. The lowest bits of a position's key are the index. The word holds
+the other bits of the key, and the value in place of the lowest bits. Entries depend only on the position and the
+weights, so an array can serve any number of games with the same parameters.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from elolab.engine.games.assertions import check_cached_value
 
 PLACE_BITS = 15
 WORDS = 1 << PLACE_BITS
-"""Number of entries, which take 256 KiB. Larger caches had more hits, but made no search faster."""
+"""Number of entries, which take 256 KiB. A larger cache had more hits, but made no search faster."""
 MAX_VALUE = (1 << (PLACE_BITS - 1)) - 1
 """Largest absolute value that an entry can hold."""
 NOT_CACHED = 1 << PLACE_BITS
@@ -23,7 +23,7 @@ _PLACE_MASK = WORDS - 1
 
 @jit
 def cached_value(cache, key):
-    """The value stored for a position's key, or ``NOT_CACHED``; ``cache`` is the array's address, or 0 for none."""
+    """The value stored for a position's key, or ``NOT_CACHED``. ``cache`` is the array's address; 0 for no cache."""
     if cache == 0:
         return np.int64(NOT_CACHED)
     word = np.int64(load_word(cache, np.int64(key) & _PLACE_MASK))
@@ -43,5 +43,5 @@ def keep_value(cache, key, value):
 
 @jit
 def prefetch_value(cache, key):
-    """Prefetch the entry of a position's key into the processor's cache."""
+    """Load the entry for a position's key into the processor's cache in advance."""
     prefetch(cache + 8 * (np.int64(key) & _PLACE_MASK))

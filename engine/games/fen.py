@@ -1,4 +1,4 @@
-"""Fields of a FEN that the games share: the board by ranks, and the counters at the end."""
+"""Parts of a FEN that all games share: the board, rank by rank, and the counters at the end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from elolab.engine.games.contract import PositionError
 from elolab.engine.settings.whole_numbers import natural_number
 
 _FIELDS = 6
-"""Number of fields of a FEN: board, side to move, two of the game's own, plies without progress, move number."""
+"""Number of fields of a FEN: board, side to move, two that depend on the game, plies without progress, move number."""
 
 
 def read_fields(text: str) -> list[str]:
-    """The fields of a FEN; the last four may be missing. Raises ``PositionError``."""
+    """Split a FEN into its fields; the last four may be missing. Raises ``PositionError``."""
     fields = text.split()
     if len(fields) < 2:
         raise PositionError(f"FEN {text!r}: expected a board and a side to move")
@@ -24,10 +24,10 @@ def read_fields(text: str) -> list[str]:
 
 
 def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str) -> dict[int, str]:
-    """Letters of the pieces by square, from the first field of the FEN ``text``; raises ``PositionError``.
+    """Parse the first field of the FEN ``text``: returns the letter of each piece by square. Raises ``PositionError``.
 
-    Squares count from 0, first along the first rank, whose number is ``first_rank``. ``letters`` are the lower-case
-    letters of pieces.
+    Squares are numbered from 0 along the first rank, then the next. ``first_rank`` is that rank's number in errors.
+    ``letters`` are the valid lower-case letters.
     """
     rows = text.split()[0].split("/")
     top = first_rank + ranks - 1
@@ -51,12 +51,13 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
 
 
 EMPTY_SQUARE = "1"
-"""An empty square for ``format_board``."""
+"""Marks an empty square in the argument of ``format_board``."""
 
 
 def format_board(letters: Sequence[str], files: int) -> str:
-    """The board field of a FEN; ``letters`` has the letter on each square, or ``EMPTY_SQUARE``, rank by rank from the
-    bottom.
+    """The board field of a FEN.
+
+    ``letters`` has the letter on each square, or ``EMPTY_SQUARE``, along each rank, bottom rank first.
     """
     starts = range(len(letters) - files, -1, -files)
     text = "/".join(["".join(letters[start : start + files]) for start in starts])
@@ -66,9 +67,10 @@ def format_board(letters: Sequence[str], files: int) -> str:
 
 
 def read_counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Value of one of the two counters at the end of a FEN; the minimum ``least`` if it is missing or ``-``.
+    """Parse one of the two counters at the end of a FEN; returns ``least`` if it is missing or ``-``.
 
-    ``index`` is the counter's place among ``fields``. An error quotes ``text``, the FEN, and ``name``, the counter.
+    ``index`` is its place in ``fields``. An error quotes the FEN, ``text``, and the counter's ``name``. ``least`` is
+    the minimum.
     """
     if len(fields) <= index or fields[index] == "-":
         return least

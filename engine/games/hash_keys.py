@@ -6,7 +6,10 @@ import numpy as np
 
 
 def random_keys(seed: int, count: int) -> np.ndarray:
-    """64-bit keys by splitmix64 from a seed, so that hashes are the same on every machine: uint64 of shape (count,)."""
+    """64-bit pseudo-random keys, made by splitmix64 from a seed: uint64 of shape (count,).
+
+    They are the same on every machine, and so are hashes made from them.
+    """
     keys, state, mask = [], seed, (1 << 64) - 1
     for _ in range(count):
         state = (state + 0x9E3779B97F4A7C15) & mask

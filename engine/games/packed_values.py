@@ -1,6 +1,7 @@
-"""Pairs of values packed in one integer: one for the full material of the start, one for none.
+"""Pairs of values packed into one integer: the first for the material of the start position, the second for no
+material.
 
-Sums of pairs are pairs of sums as long as both fit 16 bits. A pair is ``start + END * end``.
+A pair is ``start + END * end``. Packed pairs can be added directly, as long as both sums fit into 16 bits.
 """
 
 from __future__ import annotations
@@ -10,26 +11,27 @@ import numpy as np
 from elolab.engine.compiled.kernel import jit
 
 END = 1 << 16
-"""Factor of the endgame value in a packed pair."""
+"""Factor of the second value in a packed pair."""
 
 
 @jit
 def at_start(pair):
-    """First number of a packed pair of values: the value for the full material of the start position."""
+    """First value of a packed pair: the value for the full material of the start position."""
     return (np.int64(pair) << 48) >> 48
 
 
 @jit
 def at_end(pair):
-    """Second number of a packed pair of values: the value for no material."""
+    """Second value of a packed pair: the value for no material."""
     return (np.int64(pair) - at_start(pair)) >> 16
 
 
 @jit
 def blend(pair, now, bits):
-    """Interpolate a packed pair of values at phase ``now``, from 0 for no material to 2 ** ``bits`` for full material.
+    """Interpolate between the values of a packed pair at phase ``now``.
 
-    Rounds towards zero, so that evaluations for the two sides differ only in sign.
+    The phase goes from 0, for no material, to 2 ** ``bits``, for full material. Rounds towards zero, so that
+    evaluations of mirrored positions differ only in sign.
     """
     full = 1 << bits
     sum_of_both = at_start(pair) * now + at_end(pair) * (full - now)

@@ -1,7 +1,8 @@
-"""Proof games: moves that lead from the start of a game to a given position.
+"""Proof games: sequences of moves that lead from the start of a game to a given position.
 
-The search deepens iteratively over the number of moves, passes not counted. It prunes with each game's
-``moves_missing``, a lower bound of the moves still needed. It is quick for openings and gives up on middle games.
+The search deepens iteratively over the number of moves, not counting passes. It prunes by each game's
+``moves_missing``, a lower bound of the number of moves still needed. It is quick for opening positions and gives up on
+middle games.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from elolab.engine.games import game_named
 from elolab.engine.games.contract import ENDLESS, MOVE_LISTS_DTYPE, Position
 
 MAX_MOVES = 16
-"""Maximum length of a proof game, in plies, in games of unlimited length."""
+"""Maximum length of a proof game, in plies, for games of unlimited length."""
 MAX_POSITIONS = 60_000
-"""Number of positions after which the search gives up, after a few seconds."""
+"""Number of positions after which the search gives up; it takes a few seconds."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -43,7 +44,7 @@ def proof_game(name: str, text: str) -> tuple[str, ...] | None:
 
 
 class _Search:
-    """Search for a game of limited length that ends in the target position."""
+    """Iterative-deepening search for a game that ends in the target position."""
 
     def __init__(self, target: Position) -> None:
         self.path: list[str] = []
@@ -53,9 +54,9 @@ class _Search:
         self._failed: set[tuple[int, int, int]] = set()
 
     def reach(self, state: Any, left: int) -> bool:
-        """Whether the target can be reached from ``state`` with at most ``left`` more moves, passes not counted.
+        """Whether the target can be reached from ``state`` with at most ``left`` more moves, not counting passes.
 
-        If so, ``path`` then holds the moves.
+        If so, ``path`` holds the moves afterwards.
         """
         missing = self._game.moves_missing(state, self._target)
         if missing is None or missing > left:

@@ -1,7 +1,7 @@
-"""Repetitions of a position in a game whose states hold the keys of earlier positions.
+"""Detects repetitions of a position, from the hash keys of earlier positions that a state stores.
 
-A state has ``key``, ``ply`` and ``undo_key``, the keys by ply. ``reversible`` is the number of plies since the last
-move that cannot be undone. ``fold`` is the occurrence at which a repetition is judged.
+A state has ``key``, ``ply`` and ``undo_key``, the earlier keys by ply. ``reversible`` is the number of plies since the
+last irreversible move. ``fold`` is the occurrence at which a repetition ends the game, such as 3 for threefold.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from elolab.engine.compiled.kernel import jit
 
 @jit
 def earlier_occurrence(state, wanted):
-    """Ply of the ``wanted``-th earlier occurrence of the position, counted backwards from 1; -1 if there is none."""
+    """Ply of the ``wanted``-th earlier occurrence of the current position, counted backwards from 1; -1 if there is
+    none.
+    """
     last = np.int64(state.ply)
     first = max(last - np.int64(state.reversible), 0)
     seen = 0
@@ -35,11 +37,10 @@ def _key_at(state, ply):
 
 @jit
 def repetition_key_of(state):
-    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none.
+    """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none.
 
-    The values of positions depend on this set, so entries of the transposition table are valid only for one set. Each
-    position contributes once. It contributes the product of its hash's halves, because plain hashes along a cycle would
-    cancel out.
+    The value of a position depends on this set, so a transposition table entry is valid only for an equal set. Each
+    position contributes once, the product of the two halves of its hash: plain hashes along a cycle would cancel out.
     """
     key = np.uint64(0)
     last = np.int64(state.ply)

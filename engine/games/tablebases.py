@@ -1,6 +1,7 @@
-"""Syzygy tablebases, which know the results of chess positions with few pieces; the library python-chess reads them.
+"""Syzygy endgame tablebases, which give the results of chess positions with few pieces. python-chess reads them.
 
-python-chess is the extra ``syzygy`` of elolab. Its licence is the GPL, version 3 or later. Nothing else needs it.
+python-chess is installed by elolab's extra ``syzygy``. Its licence is the GPL, version 3 or later. Nothing else needs
+it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,16 @@ from typing import Any
 from elolab.engine.errors import UserError
 
 WINS = {2: 1, 1: 1, 0: 0, -1: -1, -2: -1}
-"""Result for the side to move by the value in a table, if the game has no rule of 50 moves."""
+"""Result for the side to move (1, 0, -1), by the WDL value of a table, without regard to the 50-move rule."""
 
 
 class Tablebases:
-    """The tables in some folders; any thread may use them."""
+    """The Syzygy tables in some folders. Any thread may use them."""
 
     def __init__(self, folders: str) -> None:
-        """``folders`` are separated by ``os.pathsep``. Raises ``UserError`` if a folder or python-chess is missing, or
-        no table is found.
+        """``folders`` is a list of paths separated by ``os.pathsep``.
+
+        Raises ``UserError`` if a folder or python-chess is missing, or no table is found.
         """
         try:
             import chess.syzygy
@@ -37,15 +39,15 @@ class Tablebases:
                 raise UserError(f"tablebases {folder!r}: no such folder")
             self._tables.add_directory(folder)
         self.largest = max((len(name) - 1 for name in self._tables.wdl), default=0)
-        """Number of pieces, kings included, in the largest table."""
+        """Number of pieces, including kings, in the largest table."""
         if not self.largest:
             raise UserError(f"tablebases {folders!r}: no Syzygy tables (.rtbw) in it")
 
     def result(self, text: str, ignore_50: bool) -> int | None:
-        """The result of a position (FEN) with best play for the side to move: 1 won, 0 drawn, -1 lost.
+        """Result of a position (FEN) for the side to move, with best play: 1 for a win, 0 for a draw, -1 for a loss.
 
-        ``None`` if there is no table for the position, a side may castle, or moves since the last capture or pawn's
-        move count towards the rule of 50 moves, which ``ignore_50`` switches off.
+        ``ignore_50`` disregards the 50-move rule. ``None`` if there is no table for the position, or it has castling
+        rights or a halfmove clock other than 0.
         """
         board = self._board(text)
         if board.castling_rights or board.halfmove_clock:
@@ -58,4 +60,6 @@ class Tablebases:
 
 
 open_tablebases = functools.lru_cache(maxsize=4)(Tablebases)
-"""``Tablebases`` of some folders, which are opened once."""
+"""Open the tablebases in some folders; the latest four results are cached. Arguments and errors are those of
+``Tablebases``.
+"""

@@ -1,4 +1,4 @@
-"""Compiled functions that are shared by games without passes, a maximum length and an endgame solver."""
+"""Compiled functions shared by the games that have no passes, no maximum length and no endgame solver."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def is_pass(state, move):
 
 @jit
 def plies_left(state):
-    """Always ``ENDLESS``: the length of a game has no useful bound."""
+    """Always ``ENDLESS``: there is no useful bound on the length of a game."""
     return np.int64(ENDLESS)
 
 
 @jit
 def solvable(state, parameters, depth):
-    """Always false: the search itself plays endgames."""
+    """Always false: there is no endgame solver."""
     return False
 
 

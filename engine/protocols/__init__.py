@@ -1,6 +1,7 @@
-"""The engine as a program: each protocol is a subclass of ``EngineServer``.
+"""The engine as a program for each protocol: a protocol's server is a subclass of ``EngineServer``.
 
-A new protocol is a module here and a line in ``SERVED_PROTOCOLS``. A module is imported when its server is loaded.
+To add a protocol, add a module here and a line in ``SERVED_PROTOCOLS``. A module is imported only when its server is
+loaded.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServedProtocol:
-    """One protocol that the engine speaks."""
+    """One protocol that the engine supports."""
 
     name: str
     """Name of the protocol as a value of the option ``--protocol``."""
     server: str
     """Name of the server class in the protocol's module."""
     title: str
-    """The protocol's usual spelling, for help texts and messages."""
+    """The protocol's name in its usual spelling, for help texts and messages."""
     note: str = ""
-    """Short explanation of the name for users; empty if the name needs none."""
+    """Short explanation of the protocol for users; empty if its name needs none."""
     module: str = ""
-    """Module in this package; empty if it has the protocol's name."""
+    """Name of the module in this package; empty if it equals the protocol's name."""
 
     @property
     def games(self) -> tuple[str, ...]:
@@ -53,16 +54,16 @@ SERVED_PROTOCOLS: dict[str, ServedProtocol] = {
         ServedProtocol("nboard", "NBoardServer", "NBoard"),
     )
 }
-"""Protocols by name."""
+"""The protocols that the engine supports, by name."""
 
 
 def protocols_for(game: str) -> list[ServedProtocol]:
-    """The protocols that a game can be played over, the usual one first."""
+    """The protocols for a game, the most common one first."""
     return [SERVED_PROTOCOLS[name] for name in REGISTERED[game].protocols] if game in REGISTERED else []
 
 
 def choices_in_words() -> str:
-    """The choices as a text for the help of ``--protocol``: ``for GAME a (default), b or c; for ...``."""
+    """The choices of ``--protocol`` as a sentence for its help: ``for GAME a (default), b or c; for ...``."""
     return "; ".join(f"for {game.capitalize()} {_in_words(protocols_for(game))}" for game in GAMES)
 
 

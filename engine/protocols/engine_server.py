@@ -1,8 +1,8 @@
 """Base of all protocols: a server runs one search at a time, in a separate thread.
 
-The server's thread handles events one by one: lines of the input, results of searches, and between them the reports of
-the running search. Only this thread writes output, so a search's iterations always precede its answer. A protocol is a
-subclass that reads lines and writes answers.
+The server's own thread handles one event after another: lines of input, results of searches, and reports of the running
+search. Only this thread writes output, so a search's iterations always come before its answer. A protocol is a subclass
+that reads lines and writes answers.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from elolab.engine.settings.whole_numbers import natural_number
 REPORT_INTERVAL_S = 0.01
 """Seconds between polls of a running search for new iterations."""
 MAX_TIME_MS = 10**9
-"""Longest time of a clock or a move, in milliseconds; a longer time in a command is reduced to it."""
+"""Maximum time of a clock or a move, in milliseconds. A longer time in a command is reduced to this value."""
 MAX_MESSAGE = 300
 """Maximum length, in characters, of a message that quotes input from the other program."""
 

@@ -1,1 +1,1 @@
-"""Options, output and words that several commands share."""
+"""Options, output and ``NAME=VALUE`` arguments that several commands share."""

@@ -1,7 +1,7 @@
 """Reads ``--engine`` and ``--each``, which describe players, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
 
-Each part ``NAME=VALUE`` is called a word. Words of cutechess-cli and fastchess keep their meaning. Every key of a table
-[[players]] is also a word, and a first word without ``=`` names a player as in ``elolab match A B``.
+Each part ``NAME=VALUE`` is called a word. Words of cutechess-cli and fastchess keep their meaning. Every key of a
+``[[players]]`` table is also a word. A first word without ``=`` is the name of a player, as in ``elolab match A B``.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ from elolab.engine.settings.presets import preset_name
 from elolab.engine.settings.schema import Table
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""Keys in a table [[players]] of the words that select the engine, by word."""
+"""Words of ``--engine`` that select the engine, with the key of a ``[[players]]`` table that each one sets."""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Keys in a table [[players]] of other words whose value is a text, by word."""
+"""Other words of ``--engine`` with a text as value, with the key of a ``[[players]]`` table that each one sets."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""Words that set a search limit; ``limit`` takes elolab's own notation, which can express all the others."""
+"""Words of ``--engine`` that set a search limit. ``limit`` uses elolab's own notation, which can express all the
+others.
+"""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""Words of limits that each word of a limit excludes.
+"""For each word of ``--engine`` that sets a limit, the words that cannot be combined with it.
 
-If other limits are combined, the first limit reached ends a search.
+All other limits can be combined: a search then ends at the first limit reached.
 """
 RESTARTS = {"on": "always", "off": "on_fault", "auto": "on_fault", "always": "always", "on_fault": "on_fault"}
 PREFIXES = ("option.", "set.")
@@ -55,11 +57,11 @@ class PlayerWords:
 
     option: str = "--engine"
     player: str | None = None
-    """The first word of the option, if it is the name of a player; otherwise ``None``."""
+    """Name of a player, if the first word has no ``=``; otherwise ``None``."""
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of a table [[players]] that the words set, with their values."""
+    """Keys of a ``[[players]]`` table that the words set, with their values."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """The word of the command line that set each key of ``table``, such as ``cmd`` for ``command``."""
+    """By key of ``table``, the word that set it, such as ``cmd`` for ``command``. Error messages quote it."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """Limits in elolab's notation, by word; an empty text for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -123,7 +125,7 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
 
 
 def _refuse_unsent_lines(table: Mapping[str, Any], names: Mapping[str, str], option: str) -> None:
-    """Raise ``UsageError`` for lines of ``initstr`` that a player's protocol cannot send."""
+    """Raise ``UsageError`` if ``initstr`` has lines for a player over a protocol in which elolab sends only options."""
     own = [protocol for protocol in protocols() if protocol.name == table.get("protocol")]
     if names.get("commands") == "initstr" and own and "commands" not in keys_of(own[0]):
         raise UsageError(
@@ -160,9 +162,9 @@ def _known_words() -> tuple[str, ...]:
 
 
 def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, Any]:
-    """Convert a word to a key of a table [[players]] and its value.
+    """Convert a word ``name=value`` to a key of a ``[[players]]`` table and its value.
 
-    ``name`` and ``value`` are the parts of ``word``; the error for an invalid value quotes ``option`` and ``word``.
+    The error for an invalid value quotes ``option``, such as ``--engine``, and the whole ``word``.
     """
     if name in SAME or name in SOURCES:
         return {**SAME, **SOURCES}[name], value
@@ -190,9 +192,9 @@ def _factor(value: str, word: str, option: str) -> float:
 
 
 def _limit(name: str, value: str, word: str, option: str) -> str:
-    """Convert a word's limit to elolab's notation; returns an empty text for ``tc=inf``.
+    """Convert a limit from the notation of cutechess-cli to elolab's; returns an empty string for ``tc=inf``.
 
-    ``name`` and ``value`` are the parts of ``word``; the error for an invalid value quotes ``option`` and ``word``.
+    ``name`` and ``value`` are the parts of ``word``. The error for an invalid value quotes ``option`` and ``word``.
     """
     text = value
     if name == "tc":
@@ -232,9 +234,10 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """The player that its own words select, or else the words of ``--each``; ``complete`` reads the remaining words.
+    """Find the engine of a player: the one that its own words select, or else the one of ``--each``.
 
-    Raises ``UsageError`` if neither selects an engine.
+    ``engines`` resolves names in the user's file of engines. Raises ``UsageError`` if no engine is selected. All other
+    words are read later, by ``complete``.
     """
     source = words if words.has_source else each
     if not source.has_source:
@@ -269,8 +272,8 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
 def _program(command: str, directory: str | None, option: str) -> list[str]:
     """Split the value of ``cmd=`` into the program and its arguments.
 
-    The program's path may contain spaces. A bare name is also searched for in the current folder
-    and in ``directory``, the folder of ``dir=``.
+    The program's path may contain spaces. A name without a slash is also searched for in the current folder and in
+    ``directory``, the value of ``dir=``. ``option`` is named in errors.
     """
     words = _split(command, f"cmd={command}", option, directory or "")
     if words and os.sep not in words[0] and not is_installed(words[0]):
@@ -281,7 +284,8 @@ def _program(command: str, directory: str | None, option: str) -> list[str]:
 
 
 def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader) -> dict[str, Any]:
-    """The table [[players]] of a player: ``entry``, overridden by ``--each`` and then by the player's own words.
+    """The complete ``[[players]]`` table of a player: ``entry``, overridden by ``--each`` and then by the player's own
+    words.
 
     Keys of ``--each`` that the player's protocol does not have are ignored, because they are meant for other players.
     """
@@ -300,9 +304,10 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
 def game_of_players(
     players: Sequence[tuple[Mapping[str, Any], PlayerWords]], each: PlayerWords, reader: PlayerReader, usual: str
 ) -> str:
-    """The game that all these players can play: ``usual`` if it is one of several, or if there is no program.
+    """The game that all players support: ``usual`` if they support it, otherwise the first such game.
 
-    Starts each program, to ask it. Raises ``UsageError`` if there is no such game.
+    Each player is its ``[[players]]`` table with its words. Starts each external program to query its games. Raises
+    ``UsageError`` if the players have no game in common.
     """
     common: dict[str, tuple[str, ...]] = {}
     for given, words in players:
@@ -324,7 +329,7 @@ def game_of_players(
 def _with_program(
     entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader
 ) -> dict[str, Any]:
-    """The table [[players]] of a player with the words that decide which program is started."""
+    """A player's ``[[players]]`` table, extended by the words that determine which program is started."""
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
@@ -344,7 +349,11 @@ def _with_program(
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
-    """Collect words ``option.`` and ``set.`` into the tables ``options`` and ``set``, if ``keys`` has these tables."""
+    """Collect the words ``option.NAME`` and ``set.NAME`` into the tables ``options`` and ``set``.
+
+    ``keys`` are the keys that the player's protocol allows; a table that is not among them is left out. ``is_each``
+    marks the words of ``--each``.
+    """
     is_builtin = "set" in keys
     found: dict[str, Any] = {}
     settings = dict(given.settings)
@@ -358,14 +367,18 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """Join the limits of ``--each`` and of a player; the player's limits replace those that they exclude."""
+    """Combine the limits of ``--each`` with a player's own, which replace every limit that they cannot be combined
+    with.
+    """
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
     return ",".join(text for text in both.values() if text)
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` for a word of ``--each`` that applies to no player."""
+    """Raise ``UsageError`` for a word of ``--each`` that applies to none of ``players``, given as ``[[players]]``
+    tables.
+    """
     if "name" in each.table:
         raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
     if each.arguments and not any("command" in player for player in players):

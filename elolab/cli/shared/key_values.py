@@ -8,11 +8,11 @@ from elolab.cli.shared.parser import UsageError
 from elolab.engine.settings.configuration import nearest
 
 SWITCHES = {"true": True, "on": True, "false": False, "off": False}
-"""Spellings of on and off, with their values."""
+"""Spellings of a switch, such as ``on`` and ``off``, with their boolean values."""
 
 
 def assignment(word: str, option: str) -> tuple[str, str]:
-    """Split a word ``name=value``; raises ``UsageError`` if it has no ``=`` or no value."""
+    """Split ``name=value``; raises ``UsageError``, which names ``option``, if the ``=`` or the value is missing."""
     name, sign, value = word.partition("=")
     if not sign or not value:
         raise UsageError(f"{option} {word}: expected {name}=VALUE")
@@ -20,7 +20,10 @@ def assignment(word: str, option: str) -> tuple[str, str]:
 
 
 def assignments(words: Sequence[str], option: str, known: Collection[str]) -> dict[str, str]:
-    """The values of words ``name=value``, by name; raises ``UsageError`` if a name is unknown or given twice."""
+    """Parse arguments ``name=value`` of an option into a dictionary.
+
+    Raises ``UsageError`` if a name is not in ``known``, or is given twice.
+    """
     refuse_unknown_words(words, option, known)
     values: dict[str, str] = {}
     for word in words:
@@ -34,7 +37,9 @@ def assignments(words: Sequence[str], option: str, known: Collection[str]) -> di
 def refuse_unknown_words(
     words: Sequence[str], option: str, known: Collection[str], prefixes: tuple[str, ...] = ()
 ) -> None:
-    """Raise ``UsageError`` with every unknown word: its name is not in ``known`` and has none of ``prefixes``."""
+    """Raise ``UsageError`` that lists every argument whose name is not in ``known`` and begins with none of
+    ``prefixes``.
+    """
     mistakes = []
     for word in words:
         name = word.partition("=")[0]
@@ -46,7 +51,7 @@ def refuse_unknown_words(
 
 
 def plain_value(text: str) -> bool | int | float | str:
-    """Convert a value to the type that it has in a TOML file: a bool, a number, or else a text."""
+    """Convert a string to a value as in a TOML file: a boolean or a number if it is one, otherwise the string."""
     if text in SWITCHES:
         return SWITCHES[text]
     for kind in (int, float):

@@ -22,13 +22,13 @@ OPENINGS_KEYS = {
     "file": "openings", "order": "opening_order", "plies": "opening_plies", "start": "opening_start",
     "part": "opening_part", "reuse": "opening_reuse",
 }  # fmt: skip
-"""Key in a tournament's file that each word of ``--openings`` sets, by the word's name."""
+"""Arguments ``NAME=VALUE`` of ``--openings``, with the key of a tournament's file that each one sets."""
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 PGN_MORE = ("pv", "timeleft", "latency")
-"""Words of ``--pgnout`` in fastchess that add figures which elolab writes too."""
+"""Arguments of fastchess's ``--pgnout`` that add figures to the PGN; elolab writes these figures too."""
 PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", "match_line", *PGN_MORE)
-"""Words of ``--pgnout`` in fastchess besides ``file``; elolab's files need no choice between them but ``min``."""
+"""Arguments that fastchess's ``--pgnout`` accepts besides ``file``. All but ``min`` are accepted without effect."""
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
 
@@ -89,7 +89,10 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
 
 
 def word_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """Errors in the values of all options, so that one report covers a command line written for another program."""
+    """Check the values of all condition options and return every error, so that one report can list them all.
+
+    Command lines written for another program often have several.
+    """
     mistakes = []
     for words, read in (
         *((words, read_player_words) for words in arguments.engines),
@@ -158,7 +161,8 @@ def pairs_of(arguments: argparse.Namespace) -> int | None:
 
 
 def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
-    """Keys and values of a tournament's file from the options of ``add_condition_words``, for games of ``game``.
+    """Keys of a tournament's file, with values, from the options of ``add_condition_words``; ``game`` is the game's
+    name.
 
     Raises ``UsageError`` for wrong values.
     """
@@ -180,7 +184,9 @@ def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
 
 
 def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
-    """Keys of the adjudication from the options of tablebases; warns and returns none if the game has no tables."""
+    """Keys of adjudication by endgame tablebases, from the options. Warns and returns none if the game has no
+    tablebases.
+    """
     if not game_named(game).has_tablebases:
         say = console("elolab.arena")
         warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))
@@ -190,23 +196,23 @@ def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
 
 
 def rules_of_words(words: Sequence[str]) -> dict[str, Any]:
-    """Convert the words of ``--rules`` to a table ``[rules]``, without a check of its values."""
+    """Convert the arguments ``name=value`` of ``--rules`` to a ``[rules]`` table; its values are validated later."""
     parts = [part for word in words for part in word.split(",") if part]
     return {name: plain_value(value) for name, value in assignments(parts, "--rules", tuple(RULES)).items()}
 
 
 def sprt_of_words(words: Sequence[str]) -> dict[str, Any]:
-    """Convert the words of ``--sprt`` to a table ``[sprt]``, without a check of its values."""
+    """Convert the arguments ``name=value`` of ``--sprt`` to a ``[sprt]`` table; its values are validated later."""
     return {name: plain_value(value) for name, value in assignments(words, "--sprt", tuple(SPRT)).items()}
 
 
 def pgn_words(words: Sequence[str]) -> tuple[str, str | None]:
-    """The path in the words of ``--pgnout``, and how much to write, one of ``arena.notation.pgn.DETAILS``; ``None`` if
-    the words do not say.
+    """Parse ``--pgnout``: returns the file's path, and the level of detail, one of ``arena.notation.pgn.DETAILS`` or
+    ``None``.
 
-    The words are those of cutechess-cli (``FILE min fi``) and fastchess (``file=FILE min=true pv=true``); only finished
-    games are stored, and ``full`` has all that fastchess's words ask for and elolab knows. Raises ``UsageError`` unless
-    there is exactly one file.
+    Reads the forms of cutechess-cli (``FILE min fi``) and fastchess (``file=FILE min=true pv=true``). ``min`` selects
+    the lowest level, fastchess's additional figures the highest; otherwise it is ``None``. ``fi`` has no effect,
+    because only finished games are written. Raises ``UsageError`` unless there is exactly one file.
     """
     switches = {name: SWITCHES.get(value.lower()) for name, _, value in (word.partition("=") for word in words)}
     is_minimal = "min" in words or switches.get("min") is True
@@ -219,7 +225,7 @@ def pgn_words(words: Sequence[str]) -> tuple[str, str | None]:
 
 
 def epd_file(words: Sequence[str]) -> str:
-    """The path in the words of ``--epdout``. Raises ``UsageError`` unless there is exactly one."""
+    """Parse ``--epdout``: returns the file's path. Raises ``UsageError`` unless there is exactly one."""
     files = [word.removeprefix("file=") for word in without_ignored(words, "--epdout")]
     if len(files) != 1 or not files[0]:
         raise UsageError(f"--epdout {' '.join(words)}: expected one file")
@@ -227,9 +233,9 @@ def epd_file(words: Sequence[str]) -> str:
 
 
 def _openings(words: Sequence[str]) -> dict[str, Any]:
-    """Convert the words of ``--openings`` to keys of a tournament's file.
+    """Convert the arguments of ``--openings`` to keys of a tournament's file, with their values.
 
-    ``format`` is ignored, because the suffix of the suite's file determines the format.
+    ``format`` is ignored, because the suite's file name determines the format.
     """
     if "=" not in words[0]:
         words = [f"file={words[0]}", *words[1:]]

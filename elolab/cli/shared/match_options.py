@@ -59,7 +59,7 @@ from elolab.engine.settings.whole_numbers import MAX_SEED
 DEFAULT_SEED = 1
 RESULTS = Path("results")
 FOLDER_SUFFIX_LENGTH = 36
-"""Maximum length of the end of a folder's name, which contains limits and seed, in characters."""
+"""Maximum number of characters for limits and seed at the end of a folder's name."""
 PLAYER_HELP = (
     f"A player is {PLAYER_KINDS}. elolab detects the protocol of a program. A TOML file is a preset "
     "(with sections [xiangqi], [othello]), settings alone (null_move = false), or the contents of a tournament's table "
@@ -96,15 +96,15 @@ def add_test(parser: CommandParser) -> None:
 
 
 def test_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The table [sprt] that the options of ``add_test`` describe; raises ``UsageError``."""
+    """The ``[sprt]`` table that the options of ``add_test`` describe. Raises ``UsageError`` for wrong values."""
     hypotheses_of(arguments)
     return {name: getattr(arguments, name) for name in SPRT} | sprt_of_words(arguments.sprt or ())
 
 
 def add_tournament_words(parser: CommandParser, folder: str) -> None:
-    """Add every option that describes a tournament; a command adds its own options first.
+    """Add every option that describes a tournament, after the command's own options.
 
-    ``folder`` is the default of ``--out`` for the help text.
+    ``folder`` is the default of ``--out``, as the help text shows it.
     """
     parser.add_argument(
         "--engine", dest="engines", nargs="+", action="append", default=[], metavar="WORD",
@@ -177,7 +177,7 @@ def spec_of_words(
 
 
 def name_ignored_words(arguments: argparse.Namespace) -> None:
-    """Warn about words of other programs that change nothing, and make a folder's name of ``--event``."""
+    """Warn about options of other programs that have no effect. Replace ``--event`` by a valid name for a folder."""
     for reason, words in notes_of(arguments).items():
         options.warn(
             "ignored.warning",
@@ -206,14 +206,17 @@ def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, An
 
 
 def keys_of_test(test: dict[str, Any], pairs: int | None) -> dict[str, Any]:
-    """The keys of a tournament's file that ``play_sequential`` sets."""
+    """Keys of a tournament's file, with values, for the sequential test ``test`` of at most ``pairs`` game pairs."""
     return {"format": "sprt", "sprt": test} | ({} if pairs is None else {"pairs": pairs})
 
 
 def planned_test(
     arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None
 ) -> tuple[SequentialSettings, int]:
-    """The sequential test that ``play_sequential`` would play, and its maximum of pairs; looks at no player."""
+    """The settings and the maximum number of pairs of the test that ``play_sequential`` would play.
+
+    The players are not read, so that a test can be evaluated before they exist.
+    """
     from elolab.arena.play.tournament_run import prepare
 
     game = arguments.game or options.DEFAULT_GAME
@@ -225,7 +228,7 @@ def planned_test(
 
 
 def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
-    """Warn about settings in players' tables ``set`` that have no effect; ``entries`` are the tables [[players]]."""
+    """Warn about engine settings that have no effect. ``entries`` are the ``[[players]]`` tables of ``players``."""
     for entry, player in zip(entries, players, strict=True):
         values = dict(player.parameters)
         for name in by_own_names(entry.get("set", {})):
@@ -256,9 +259,9 @@ def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
 def _entries(
     players: Sequence[PlayerWords], content: dict[str, Any], arguments: argparse.Namespace
 ) -> tuple[list[dict[str, Any]], PlayerReader]:
-    """Make the tables [[players]], and return them with their reader.
+    """Build the ``[[players]]`` tables; return them with the reader that resolves engines and protocols.
 
-    Also sets a name of the tournament in ``content``, from its format and players, and the game, if it was not given.
+    Adds to ``content``, the tournament's keys, a name made from format and players, and the game if it is missing.
     """
     each = read_player_words(arguments.each, "--each")
     engines = engines_file(arguments.engines_file, Path())
@@ -283,17 +286,17 @@ def _entries(
 
 
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
-    """Folders of results that may hold games of players with these names in this format."""
+    """Folders of results that may belong to these players and this format, by their names."""
     if arguments.out is not None or arguments.event is not None:
         return [output_folder(arguments.out, arguments.event or "")]
     return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))
 
 
 def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
-    """Name a tournament, and so its folder, after its players, limits and seed.
+    """Give a tournament a name of its own, and so a folder, made from its players, limits and seed.
 
-    The same command always resumes the same folder. The name gets a number if its folder already holds a tournament
-    with other settings, or games of other programs under the same names; ``accepts_changes`` allows these programs.
+    The same command always resumes the same folder. If that folder holds a tournament with other settings, the name
+    gets a number. The same applies to games of other versions of the programs, unless ``accepts_changes``.
     """
     from elolab.arena.play.tournament_run import holds_another
 
@@ -312,7 +315,10 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """A finder that prints the protocols it detects; it knows the protocols of programs that played in the folders."""
+    """A detector of programs' protocols that prints its findings.
+
+    It reuses findings stored in the runs ``directories``.
+    """
     from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(
@@ -323,7 +329,9 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
 
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
-    """Number of game pairs of a match over all rounds; ``None`` without ``--rounds``, ``--pairs`` and ``--games``."""
+    """Total number of game pairs of a match over all rounds; ``None`` without ``--rounds``, ``--pairs`` and
+    ``--games``.
+    """
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs
@@ -331,7 +339,7 @@ def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
 
 
 def _folder_name(kind: str, names: Sequence[str], most: int) -> str:
-    """Name for a folder, from a tournament's format and its players' names, of at most ``most`` characters."""
+    """Folder name of at most ``most`` characters, made from a tournament's format ``kind`` and its players' names."""
     text = "-".join((kind, *names))
     if len(names) > 2 and len(text) > most:
         text = f"{kind}-{names[0]}-and-{len(names) - 1}-others"

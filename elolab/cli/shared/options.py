@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elolab.engine.settings.parameters import Value
 
 NONE_LEFT = "off"
-"""Value of an option that turns off a numeric rule, such as the move limit."""
+"""Value that turns off a rule whose option normally takes a number, such as ``--move-limit``."""
 
 
 def warn(key: str, **values: Any) -> None:
@@ -200,7 +200,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:
-    """The rules that the arguments of ``add_rules`` describe; those of the game where they do not say."""
+    """The game's standard rules, changed as the options of ``add_rules`` require."""
     from dataclasses import replace
 
     from elolab.engine.games import game_named
@@ -236,7 +236,7 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 
 class _FromEnvironment(str):
-    """A language that an environment variable gave; an error about it names the variable."""
+    """A language set by an environment variable, so that an error about it can name the variable."""
 
 
 def _language(text: str) -> str:
@@ -247,12 +247,14 @@ def _language(text: str) -> str:
 
 
 def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of the spec>") -> None:
-    """Add ``--out DIR``, the folder to write to; the help shows ``default``."""
+    """Add ``--out DIR``, the folder to write to; the help text shows ``default``."""
     parser.add_argument("--out", type=_folder, metavar="DIR", help=f"folder to write to (default {default})")
 
 
 def _folder(text: str) -> str:
-    """Refuse an empty path, which comes from an unset shell variable and would mean the current folder."""
+    """Return a path unchanged. Raises an error if it is empty, as from an unset shell variable: it would mean the
+    current folder.
+    """
     if not text:
         raise argparse.ArgumentTypeError("'' is not a folder; give a folder, . for the current one, or omit --out")
     return text
@@ -292,7 +294,7 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = None) -> Non
 
 
 def add_concurrency(parser: argparse.ArgumentParser) -> None:
-    """Add ``--concurrency N``, the number of simultaneous games; it has a default."""
+    """Add ``--concurrency N``, the number of simultaneous games; the default depends on the number of processors."""
     parser.add_argument(
         "--concurrency",
         type=whole_number(1),

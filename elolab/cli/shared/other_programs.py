@@ -1,7 +1,8 @@
-"""Options and words of cutechess-cli and fastchess that elolab has in another form, ignores with a warning, or refuses.
+"""Options and arguments of cutechess-cli and fastchess that elolab translates, ignores with a warning, or refuses.
 
-A word is ignored if the games and their result are the same without it. A word that would change them is refused with a
-remedy. Words that mean the same in elolab are read where elolab reads its own.
+An argument ``NAME=VALUE`` of an option is called a word. An option or word is ignored if it affects neither the games
+nor their result. If it would, it is refused with a remedy. Options and words with the same meaning in elolab are not
+listed here.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from elolab.cli.shared.key_values import SWITCHES, assignments
 from elolab.engine.settings.whole_numbers import natural_number
 
 Note = tuple[str, str]
-"""A word that is ignored, and the reason: the name of a message in the table ``ignored`` of the catalogue."""
+"""An ignored option or word, and the name of the message, in the catalogue's table ``ignored``, that explains why."""
 
 IGNORED: Mapping[str, tuple[int | str, str]] = {
     "recover": (0, "restarts"),
@@ -37,7 +38,9 @@ IGNORED: Mapping[str, tuple[int | str, str]] = {
     **dict.fromkeys(("output", "report"), ("+", "output")),
     **dict.fromkeys(("show-latency", "testEnv", "check-mate-pvs"), (0, "output")),
 }
-"""Number of values (``nargs`` of ``argparse``) and the reason of each ignored option, by its name without dashes."""
+"""Ignored options, by name without dashes: the number of values (``nargs`` of ``argparse``) and the name of the message
+that explains why.
+"""
 
 IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
     "--engine": {"trust": "claims", "stderr": "log", "debug": "log"},
@@ -48,13 +51,13 @@ IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "--epdout": {"append": "replaced"},
 }  # fmt: skip
-"""The reason of each ignored word, by the option that takes it and the word's name."""
+"""Ignored words ``NAME=VALUE``: by option and by ``NAME``, the name of the message that explains why."""
 
 REFUSED: Mapping[str, tuple[int | str, str]] = {
     "noswap": (0, "every opening is played twice, with colours swapped; leave it out"),
     "compliance": ("+", "elolab check PROGRAM checks an engine's protocol"),
 }
-"""Number of values and the remedy of each refused option, by its name without dashes."""
+"""Refused options, by name without dashes: the number of values (``nargs`` of ``argparse``) and the remedy."""
 
 REFUSED_WORDS: Mapping[str, str] = {
     "book": "games start from the openings of --openings, and the engine is to find its moves; leave it out",
@@ -64,33 +67,36 @@ REFUSED_WORDS: Mapping[str, str] = {
         "off with --resign movecount=0"
     ),
 }
-"""The remedy of each refused word of ``--engine``."""
+"""Refused words of ``--engine``, by name, with the remedy for each."""
 
 VARIANTS: Mapping[str, tuple[str, str | None]] = {
     "standard": ("chess", None),
     **dict.fromkeys(("fischerandom", "chess960"), ("chess", "chess960")),
 }
-"""Game and usual opening suite of the variants of chess, by their names in ``-variant``."""
+"""Values of ``-variant`` that are variants of chess, with the game and its opening suite (``None``: the default suite).
+"""
 FLAGS = ("ponder", "trust", "whitepov", "debug")
-"""Words of ``--engine`` that may stand without a value."""
+"""Words of ``--engine`` that need no value."""
 LOG_WORDS = ("file", "level", "append", "compress", "realtime", "engine")
 LEAST_START_MS = 100
-"""Least value of ``-startup-ms``, in milliseconds; that of the key ``start_timeout``."""
+"""Minimum value of ``-startup-ms`` in milliseconds; it equals the minimum of the key ``start_timeout``."""
 
 QUICK_ENGINE = ("tc=10+0.1",)
 QUICK_DRAW = ("movenumber=30", "movecount=8", "score=8")
 QUICK_ROUNDS = 25_000
 QUICK_FREE = 2
-"""Meaning of ``-quick`` in fastchess: the clock, the draw rule, the rounds, and the processors that stay free."""
+"""Settings for which fastchess's ``-quick`` stands: time control, draw adjudication, rounds, and number of idle
+processors.
+"""
 
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]
-"""Reads an option: takes the arguments read so far, the option as given, and its values."""
+"""Function that handles an option: takes the namespace parsed so far, the option's name, and its values."""
 
 
 def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> None:
-    """Add the options of cutechess-cli and fastchess that elolab ignores, refuses or has in another form.
+    """Add the options of cutechess-cli and fastchess that elolab translates, ignores or refuses.
 
-    ``is_for_two`` adds their options for the type of tournament, which matter only to more than two players.
+    ``is_for_two`` is for commands with two players: they also accept ``-tournament`` and ``-seeds``.
     """
     parser.set_defaults(notes=(), refused=())
 
@@ -120,7 +126,7 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
 
 
 class _Call(argparse.Action):
-    """Calls ``const`` with the arguments read so far, the option as given, and its values."""
+    """Action of ``argparse`` that passes the namespace, the option's name and its values to the function ``const``."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
@@ -138,14 +144,14 @@ def _refuse(remedy: str, namespace: argparse.Namespace, option: str, words: Sequ
 
 
 def _read_variant(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Read the name of a game, or of a variant of chess; ``fischerandom`` begins from its own openings."""
+    """Handle ``-variant``: set the game, and for ``fischerandom`` also the opening suite ``chess960``."""
     namespace.game, openings = VARIANTS.get(words[0], (words[0], None))
     if openings is not None and namespace.openings is None:
         namespace.openings = [f"file={openings}"]
 
 
 def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Read a number of games as ``--every``, the least of several; 0 means never and changes nothing."""
+    """Handle an interval in games: set ``--every`` to the smallest interval given; 0 means never and is ignored."""
     games = natural_number(words[0])
     if games is None:
         _refuse(f"{words[0]!r} is not a whole number of games", namespace, option, words)
@@ -154,7 +160,7 @@ def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[s
 
 
 def _read_quick(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Read ``-quick cmd=A cmd=B book=FILE``, which stands for two players and all conditions of their match."""
+    """Handle ``-quick cmd=A cmd=B book=FILE``: set the two players, and the match conditions that fastchess uses."""
     given = [word.partition("=")[::2] for word in words]
     programs = [value for name, value in given if name == "cmd"]
     books = [value for name, value in given if name == "book"]
@@ -168,14 +174,14 @@ def _read_quick(namespace: argparse.Namespace, option: str, words: Sequence[str]
 
 
 def _read_table_results(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Refuse tablebases for some results only."""
+    """Handle ``-tbadjudicate``: refuse every value but ``BOTH``."""
     if words[0].upper() != "BOTH":
         remedy = "tablebases end won and drawn games alike (BOTH); leave it out, or play without --tb"
         _refuse(remedy, namespace, f"{option} {words[0]}", words)
 
 
 def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Refuse ``-config file=NAME``, which loads players and games, unless it is discarded; ignore other words."""
+    """Handle ``-config``: refuse a file of players and games to be loaded; ignore every other use."""
     given = assignments(words, option, ("file", "discard", "outname", "stats"))
     if "file" in given and SWITCHES.get(given.get("discard", "")) is not True:
         remedy = "elolab resumes by the same command, without such a file; describe the players with -engine"
@@ -185,7 +191,10 @@ def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str
 
 
 def _read_log(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Read ``-log file=NAME level=... engine=true``; one word without ``=`` is a folder as for ``--log``."""
+    """Handle ``-log``: ``file=NAME engine=true`` sets the folder of ``--log`` to ``NAME`` without its suffix.
+
+    So does ``file=NAME level=trace``. A single value without ``=`` is the folder itself. Any other use is ignored.
+    """
     if len(words) == 1 and "=" not in words[0]:
         namespace.log = words[0]
         return
@@ -198,7 +207,7 @@ def _read_log(namespace: argparse.Namespace, option: str, words: Sequence[str]) 
 
 
 def _read_type_for_two(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Ignore a type of tournament in which two players meet as in a match; refuse others."""
+    """Handle ``-tournament`` for two players: ignore the formats that are then plain matches, refuse others."""
     if re.sub("[-_]", "", words[0].lower()) in ("roundrobin", "gauntlet", "pyramid"):
         _ignore("two_players", namespace, option, words)
     else:
@@ -213,7 +222,7 @@ def _start_timeout(text: str) -> str:
 
 
 def notes_of(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """The ignored words of a command line by their reason, each word once, as it was given."""
+    """Ignored options and words of a command line, without repetition, by the name of the message that explains why."""
     found: dict[str, list[str]] = {}
     for word, reason in (*arguments.notes, *_ignored_words(arguments)):
         if word not in found.setdefault(reason, []):
@@ -233,5 +242,5 @@ def _ignored_words(arguments: argparse.Namespace) -> Iterator[Note]:
 
 
 def without_ignored(words: Sequence[str], option: str) -> list[str]:
-    """The words of ``option`` that elolab reads."""
+    """Remove the ignored words from the words of ``option``."""
     return [word for word in words if word.partition("=")[0] not in IGNORED_WORDS[option]]

@@ -21,12 +21,13 @@ OTHER_WORDS = {
     "--each": "--limit", "--tc": "--limit", "--st": "--limit", "--book": "--openings", "--threads": "--concurrency",
     "--debug": "--log", "--resultformat": "--json", "--force-concurrency": "--concurrency",
 }  # fmt: skip
-"""Option of elolab by its name in other programs, for the hint in an error about an unknown option."""
+"""Options of other programs by name, with the option of elolab that the error message suggests instead."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
-"""Matches the Unicode minus sign before a number, as elolab prints it; the parser replaces it by a hyphen."""
+"""Matches a Unicode minus sign before a number. elolab prints such numbers; the parser replaces the sign by a hyphen.
+"""
 _ONE_ARGUMENT = ": expected one argument"
-"""End of the message of ``argparse`` for an option without its value."""
+"""End of the error message of ``argparse`` for an option without its value."""
 
 
 class UsageError(UserError):
@@ -34,7 +35,9 @@ class UsageError(UserError):
 
 
 class ParagraphFormatter(argparse.HelpFormatter):
-    """Wraps each paragraph of a description to the terminal's width; paragraphs with indented lines keep theirs."""
+    """Wraps each paragraph of a description to the terminal's width. Keeps the line breaks of paragraphs with indented
+    lines.
+    """
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = [
@@ -56,7 +59,8 @@ class CommandParser(argparse.ArgumentParser):
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
         """Functions that return errors in the parsed arguments; they are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
-        """The default subcommand, and the names of all subcommands; ``None`` without a default."""
+        """The default subcommand and the names of all subcommands; ``None`` for a command without a default subcommand.
+        """
         self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
@@ -98,10 +102,9 @@ class CommandParser(argparse.ArgumentParser):
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:
-        """A hint on values that begin with a hyphen, such as a board whose first square is empty.
+        """Hint for a missing value, if the next argument begins with a hyphen but is not an option; otherwise empty.
 
-        ``names`` are the spellings of the option that lacks its value. The hint is empty if the next argument is an
-        option or missing.
+        An Othello board whose first square is empty is such a value. ``names`` are the spellings of the option.
         """
         for option, value in itertools.pairwise(self._words):
             if option in names and value.startswith("-") and value.partition("=")[0] not in self._option_string_actions:

@@ -29,7 +29,7 @@ COLUMNS = 78
 
 
 def add_playing(parser: argparse.ArgumentParser, *, keeps_dialogues: bool = True) -> None:
-    """Add the options of every command that plays games: those that ``run_options`` reads, output and language.
+    """Add the options of every command that plays games: those for ``run_options``, the output folder and the language.
 
     ``keeps_dialogues`` adds ``--log``, for commands that play external engines.
     """
@@ -97,7 +97,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_progress(parser: argparse.ArgumentParser) -> None:
-    """Add the options on lines of progress, and ``--stop-after-faults``."""
+    """Add the options that control progress lines, and ``--stop-after-faults``."""
     parser.add_argument(
         "--every", type=options.whole_number(1), metavar="N",
         help="print a complete status line every N games (default: none on a terminal, whose last line shows the "
@@ -115,7 +115,7 @@ def _add_progress(parser: argparse.ArgumentParser) -> None:
 
 
 def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Keyword arguments for the function that plays a run, from the options; ``None`` for missing options."""
+    """Convert the options to keyword arguments for the function that plays a run; ``None`` for options not given."""
     names = (
         "concurrency", "oversubscribe", "affinity", "cluster", "wall_clock_on_cluster", "scale_limits",
         "accept_engine_change", "log", "every", "verbose", "stop_after_faults",
@@ -147,9 +147,9 @@ def add_log(parser: argparse.ArgumentParser) -> None:
 
 
 def dialogue_log(arguments: argparse.Namespace) -> DialogueLog | None:
-    """The log of dialogues with engines in the folder of ``--log``; ``None`` without the option.
+    """The log of the dialogue with engines, in the folder of ``--log``; ``None`` without the option.
 
-    For commands without a ``Run``. Raises ``FileError`` if the folder is not writable.
+    Used by commands that have no run. Raises ``FileError`` if the folder is not writable.
     """
     if arguments.log is None:
         return None
@@ -173,7 +173,7 @@ def _affinity(text: str) -> str:
 
 
 def add_pgn_detail(parser: argparse.ArgumentParser) -> None:
-    """Add ``--pgn-detail``, how much games.pgn says about each move."""
+    """Add ``--pgn-detail``, the amount of detail about each move in games.pgn."""
     from elolab.arena.notation.pgn import DETAILS
 
     parser.add_argument(
@@ -185,7 +185,7 @@ def add_pgn_detail(parser: argparse.ArgumentParser) -> None:
 
 
 def add_anchor(parser: argparse.ArgumentParser) -> None:
-    """Add ``--anchor NAME=ELO``, a player's given rating; the option may be repeated."""
+    """Add ``--anchor NAME=ELO``, which fixes a player's rating. The option may be repeated."""
     parser.add_argument(
         "--anchor",
         dest="anchors",
@@ -228,9 +228,10 @@ def output_folder(out: str | None, name: str) -> Path:
 
 
 def output_file(option: str, name: str) -> Path:
-    """Check the path of an output file before a long run; ``option`` is the option that gives it.
+    """Check the path of an output file before a long run, and return it. ``option`` is the option that gave it, for
+    errors.
 
-    Raises ``UsageError`` if it is a folder, or its folder is missing or not writable.
+    Raises ``UsageError`` if the path is a folder, or its parent folder is missing or not writable.
     """
     path = Path(name)
     if path.is_dir():
@@ -289,9 +290,9 @@ def hypotheses_of(arguments: argparse.Namespace) -> SequentialSettings | None:
 
 
 def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
-    """Add the argument ``SPEC``, which ``specification_of`` reads; ``kind``, a key of ``FILE_KINDS``, is its kind.
+    """Add the argument ``SPEC``, which ``specification_of`` reads. ``kind`` is a key of ``FILE_KINDS``.
 
-    ``argparse`` treats it as optional, so that ``specification_of`` can list the known names.
+    ``argparse`` treats ``SPEC`` as optional, so that ``specification_of`` can list the known names if it is missing.
     """
     parser.add_argument(
         "spec", metavar="SPEC", nargs="?", help=f"{FILE_KINDS[kind].title}: a TOML file, or one of the names below"
@@ -299,16 +300,16 @@ def add_specification(parser: argparse.ArgumentParser, kind: str) -> None:
 
 
 def names_paragraph(kind: str) -> str:
-    """Paragraph with the known names for ``SPEC``, for the end of a command's help."""
+    """Paragraph for the end of a command's help that lists the names of shipped files of this kind."""
     names = textwrap.wrap(", ".join(available_configs(kind)), COLUMNS - len(INDENTATION), break_on_hyphens=False)
     return "\n".join(["\n\nNames that SPEC may be:", *(INDENTATION + line for line in names)])
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The file that ``SPEC`` names: a path, or a known name, for which the path is printed to standard error.
+    """The path of the file that ``SPEC`` gives. If ``SPEC`` is a known name, its path is printed to standard error.
 
-    ``otherwise`` is a text on alternatives to ``SPEC``. Raises ``UserError`` with similar names for an unknown name, or
-    with all names if ``SPEC`` is missing.
+    ``kind`` is a key of ``FILE_KINDS``. ``otherwise`` is a text on alternatives to ``SPEC``. Raises ``UserError`` with
+    similar names for an unknown name, or with all names if ``SPEC`` is missing.
     """
     if arguments.spec is None:
         raise UsageError(

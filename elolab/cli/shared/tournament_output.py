@@ -33,14 +33,18 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
-"""Number of bytes at the beginning of a PGN file that identify its run, by players and date of the first game."""
+"""Number of bytes from the start of a PGN file that are compared to recognize its run: players and date of the first
+game.
+"""
 
 LEAST_COLUMNS = 60
-"""Columns of the narrowest layout of tables; terminals that are narrower still wrap its lines."""
+"""Width of the narrowest table layout in characters. On narrower terminals its lines wrap."""
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament with the options of ``playing_options``; returns the exit code."""
+    """Play, resume or extend a tournament with the options of ``add_playing``, print its result, and return the exit
+    code.
+    """
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run, stored_result
     from elolab.arena.run import StoppedByFaults, check_directory
     from elolab.arena.tournament_reader import with_anchors
@@ -93,9 +97,10 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
 def print_plan(
     purpose: Purpose, directory: Path, arguments: argparse.Namespace, data: Mapping[str, Any], lines: Sequence[str]
 ) -> int:
-    """Print the plan of a run for ``--dry-run``: ``data`` as JSON, or ``lines``, and the use of the machine.
+    """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    Raises ``UserError`` for options with which the run could not be played.
+    With ``--json`` prints ``data``, otherwise ``lines``, and in both cases the use of processors. Raises ``UserError``
+    for options with which the run could not be played.
     """
     from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 
@@ -114,12 +119,16 @@ def print_plan(
 
 
 def after_outcome(failure: FileError) -> FileError:
-    """The error to raise after the outcome was printed, if a file could not be written; its remedy is to try again."""
+    """The error for a file that could not be written after the games; its remedy is to repeat the command, as games are
+    stored.
+    """
     return FileError(f"{failure}", "fix this, then give the same command again; the games are stored")
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The path of ``--pgnout`` or ``None``. Raises ``UsageError`` if it is invalid or has games of another folder."""
+    """The path of ``--pgnout``, or ``None``. Raises ``UsageError`` if it is not writable, or holds games of another
+    run.
+    """
     if getattr(arguments, "pgnout", None) is None:
         return None
     path = output_file("--pgnout", pgn_words(arguments.pgnout)[0])
@@ -129,7 +138,7 @@ def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | Non
 
 
 def pgn_detail(arguments: argparse.Namespace) -> str:
-    """How much games.pgn says, from ``--pgn-detail`` or else the words of ``--pgnout``: one of ``DETAILS``."""
+    """Level of detail of games.pgn, one of ``DETAILS``: from ``--pgn-detail``, or else from ``--pgnout``."""
     from elolab.arena.notation.pgn import DETAILS
 
     words = getattr(arguments, "pgnout", None)
@@ -138,7 +147,7 @@ def pgn_detail(arguments: argparse.Namespace) -> str:
 
 
 def _begin_alike(copy: Path, own: Path) -> bool:
-    """Whether ``copy`` begins like ``own``, the folder's PGN: the first game has the same players and date."""
+    """Whether ``copy`` is a copy of ``own``, the run's PGN: both begin with the same players and date."""
     try:
         with (gzip.open if copy.suffix == ".gz" else open)(copy, "rb") as one, own.open("rb") as other:
             return one.read(BEGINNING_BYTES) == other.read(BEGINNING_BYTES)
@@ -157,14 +166,14 @@ def _copy_games(directory: Path, copy: Path) -> None:
 
 
 def _positions_file(arguments: argparse.Namespace) -> Path | None:
-    """The path of ``--epdout`` or ``None``. Raises ``UsageError`` if it is invalid."""
+    """The path of ``--epdout``, or ``None``. Raises ``UsageError`` if it is not writable."""
     if getattr(arguments, "epdout", None) is None:
         return None
     return output_file("--epdout", epd_file(arguments.epdout))
 
 
 def _write_positions(directory: Path, path: Path) -> None:
-    """Write the final position of every stored game, one a line in schedule order."""
+    """Write the final position of every stored game to ``path``, one per line, in schedule order."""
     from elolab.arena.play.store import Store
 
     with Store(directory, read_only=True) as store, replacing(path) as stream:
@@ -200,7 +209,7 @@ def finishing() -> Iterator[None]:
 
 
 class _Patience:
-    """Stands in for a run's stop flag while the report is written: the first Ctrl-C only prints a message."""
+    """Replaces a run's stop flag while the report is being written: the first Ctrl-C then only prints a message."""
 
     def set(self) -> None:
         """Print that the report is still being written.
@@ -221,7 +230,7 @@ def warn_if_in_use(directory: Path) -> None:
 
 
 def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
-    """Write the tables, PGN and report of the tournament in a folder, as ``written_exports`` does."""
+    """Write the tables, PGN and report of the tournament stored in ``directory``; see ``written_exports``."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_tournament
 
@@ -232,9 +241,9 @@ def write_results(directory: Path, language: str, detail: str) -> tuple[Exports,
 def written_exports(
     spec: TournamentSpec, store: Store, language: str, directory: Path, detail: str
 ) -> tuple[Exports, FileError | None]:
-    """Write a tournament's PGN, tables and report; returns the results, and the error if writing failed.
+    """Write a tournament's PGN, tables and report; returns the results, and the error if a file could not be written.
 
-    ``detail`` is how much games.pgn says, one of ``arena.notation.pgn.DETAILS``.
+    ``detail`` is the level of detail of games.pgn, one of ``arena.notation.pgn.DETAILS``.
     """
     from elolab.arena.reports.write import export, figures
 
@@ -245,7 +254,7 @@ def written_exports(
 
 
 def file_error(error: UserError | OSError) -> FileError:
-    """The error of writing a file, as one line that names it."""
+    """Convert an error from writing a file to a ``FileError`` of one line, which names the file."""
     return FileError(str(error) if isinstance(error, UserError) else f"{error.filename}: {error.strerror}")
 
 
@@ -256,7 +265,7 @@ def print_result(
     exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
-    """Print a tournament's result, and to standard error a warning if games are missing."""
+    """Print a tournament's result. Warn on standard error if games are missing."""
     warn_of_missing(result)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
@@ -307,7 +316,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print warnings on how far the results can be trusted, followed by an empty line if there are any."""
+    """Print warnings that limit the trust in the results, followed by an empty line if there are any."""
     sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:
@@ -335,7 +344,7 @@ def _print_result_as_json(spec: TournamentSpec, directory: Path, result: Tournam
 
 
 def exports_data(spec: TournamentSpec, exports: Exports) -> dict[str, Any]:
-    """Results of a tournament and paths of its files as plain data."""
+    """A tournament's results and the paths of its files as plain data for JSON."""
     from elolab.arena.schedule import is_match
     from elolab.arena.statistics.match_statistics import figures_of_match
 

@@ -1,4 +1,4 @@
-"""Arguments and messages shared by the commands of tuning."""
+"""Arguments and messages that the commands for tuning, ablations, claims and fits share."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
-    """Add the arguments of a command that runs a file; ``kind``, a key of ``FILE_KINDS``, is the kind of file."""
+    """Add the arguments of a command that runs a TOML file. ``kind`` is a key of ``FILE_KINDS``, ``epilog`` ends the
+    help.
+    """
     playing_options.add_specification(parser, kind)
     parser.epilog = epilog + playing_options.names_paragraph(kind)
     options.add_output(parser)
@@ -31,7 +33,10 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
-    """Call ``run`` with the options that say how to play; returns its result, or ``None`` after a second Ctrl-C."""
+    """Call ``run`` with its own arguments and the options on how to play; returns its result.
+
+    Returns ``None`` if a second Ctrl-C ends the call.
+    """
     try:
         return run(*given, **named, **playing_options.run_options(arguments))
     except KeyboardInterrupt:
@@ -39,9 +44,9 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
 
 
 def finish(result: Any, arguments: argparse.Namespace, directory: Path) -> int:
-    """Report a run's result, or how to resume a run that was stopped; returns the exit code.
+    """Print a finished run's report, or how to resume a run that was stopped; returns the exit code.
 
-    ``result`` is one of ``print_report``, or ``None`` after a second Ctrl-C.
+    ``result`` is as for ``print_report``, or ``None`` after a second Ctrl-C.
     """
     if result is not None:
         print_report(result, arguments)
@@ -69,7 +74,7 @@ def warn(key: str, **values: Any) -> None:
 
 
 def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
-    """Print to standard error how many games players forfeited, if any."""
+    """Print to standard error how many games players forfeited, if any. A non-zero ``exit_code`` is mentioned."""
     games = sum(fault.lost for fault in faults)
     if games:
         warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
@@ -104,9 +109,10 @@ def print_outcome(
 
 
 def print_report(result: Any, arguments: argparse.Namespace, folder: Path | None = None) -> None:
-    """Write the report on a result to ``folder``, by default the run's own, and print the outcome as text or JSON.
+    """Write the report on a result, and print its outcome as text, or as JSON with ``--json``.
 
-    ``result`` is a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``.
+    ``result`` is a ``StudyResult``, ``AblationResult``, ``ClaimsResult`` or ``FitResult``. The report goes to
+    ``folder``, by default the run's own.
     """
     write, text, data = _report_functions(type(result).__name__)
     with report_written(lambda: write(result, arguments.language, folder)) as report:
@@ -118,7 +124,10 @@ def print_report(result: Any, arguments: argparse.Namespace, folder: Path | None
 
 
 def _report_functions(kind: str) -> tuple[Callable[..., Path], Callable[..., str], Callable[..., dict[str, Any]]]:
-    """The functions that write the report, the text and the JSON data of a type of result, given its name."""
+    """The three functions for a type of result: one writes the report, one returns the text, one the JSON data.
+
+    ``kind`` is the name of the result's class.
+    """
     if kind == "StudyResult":
         from elolab.tuning.reports.tuning_report import tuning_data, tuning_text, write_tuning_report
 
@@ -162,9 +171,11 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
 
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
-    """Print the plan of a run, for ``--dry-run``; ``figures`` has its numbers other than games, by name.
+    """Print the plan of a run for ``--dry-run``; returns the exit code. ``figures`` has numbers other than games, by
+    name.
 
-    Raises ``UserError`` for invalid options, and if all stages are tests that no outcome of their games can pass.
+    Raises ``UserError`` for invalid options. Also raises it if every stage is a test that cannot pass, whatever its
+    games' results.
     """
     plan.refuse_the_impossible()
     lines = plan.lines([figures_text(figures)] if figures else [])
@@ -172,6 +183,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text on the numbers of a plan; each name in ``figures`` is also the key of a message in ``dry_run``."""
+    """Text on the numbers of a plan. Each name in ``figures`` is also a message's key in the table ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

@@ -56,19 +56,23 @@ class Chess(Game):
         state.insufficient = int(rules.insufficient)
 
     def pgn_tags(self, start: str) -> dict[str, str]:
-        """The tag ``Variant`` of a game that begins with castling as in Chess960; other games need no tag."""
+        """The tag ``Variant`` for a game whose start position has Chess960 castling rights; other games need no tag."""
         return {"Variant": "Chess960"} if notation.is_chess960(self.parse_state(start)) else {}
 
     def draw_after_ply(self, adjudication: Adjudication, state: Any) -> int:
-        """Plies until the game is as long as ``draw_after_ply`` says by its own move number, as in fastchess."""
+        """Number of plies from the start of play until the rule ``draw_after_ply`` applies; it counts by the FEN's move
+        number.
+
+        fastchess counts in the same way.
+        """
         return max(0, adjudication.draw_after_ply - int(state.first_ply) - int(state.ply))
 
     def move_style(self, state: Any) -> str:
-        """``chess960`` if castling from a state is not that of standard chess, else ``standard``."""
+        """``chess960`` if a castling right of the state is not one of standard chess, otherwise ``standard``."""
         return algebraic.style_of(state)
 
     def has_one_meaning(self, word: str) -> bool:
-        """Whether a move's text cannot be castling."""
+        """Whether a move's text cannot be castling, so that it means the same move in every position."""
         return not algebraic.may_castle(word)
 
     def write_position(self, text: str, style: str) -> str:
@@ -88,7 +92,7 @@ class Chess(Game):
         )
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a player may claim a draw by 50 moves or the third occurrence, or the standard rules give one."""
+        """Whether the standard rules give a draw, or a player may claim one: 50 moves or threefold repetition."""
         ending = position.copy().judge(self.standard_rules)
         return ending is not None and ending.result == "1/2-1/2"
 

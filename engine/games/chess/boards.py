@@ -32,16 +32,19 @@ _NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
 _SEVEN, _EIGHT, _NINE = np.uint64(7), np.uint64(8), np.uint64(9)
 
 BITS = np.array([1 << square for square in range(SQUARES)] + [0], np.uint64)
-"""The bit of each square; 0 for ``NO_SQUARE``."""
+"""Bit of each square; 0 for ``NO_SQUARE``."""
 
 _DIRECTIONS = ((1, 0), (0, 1), (1, 1), (-1, 1))
-"""Steps (files, ranks) along rank, file and both diagonals, in ascending order of squares."""
+"""Steps (files, ranks) along rank, file and both diagonals, each towards higher square numbers."""
 _KNIGHT_STEPS = ((1, 2), (2, 1), (2, -1), (1, -2), (-1, -2), (-2, -1), (-2, 1), (-1, 2))
 _KING_STEPS = tuple((across, up) for across in (-1, 0, 1) for up in (-1, 0, 1) if across or up)
 
 
 def _walk(square: int, across: int, up: int, longest: int = 8) -> list[int]:
-    """The squares from ``square``, exclusive, in a direction to the border, at most ``longest`` of them."""
+    """The squares that follow ``square`` in a direction, up to the board's edge, at most ``longest``.
+
+    A step goes ``across`` files to the right and ``up`` ranks.
+    """
     squares: list[int] = []
     file, rank = square % 8 + across, square // 8 + up
     while 0 <= file < 8 and 0 <= rank < 8 and len(squares) < longest:
@@ -55,7 +58,7 @@ def _bits(squares: Iterable[int]) -> int:
 
 
 def _steps(steps: Iterable[tuple[int, int]]) -> np.ndarray:
-    """Squares that a piece reaches from each square by single steps, as bits."""
+    """For each square, the bitboard of the squares that a piece reaches by one of the steps (files, ranks)."""
     return np.array([sum(_bits(_walk(square, *step, 1)) for step in steps) for square in range(SQUARES)], np.uint64)
 
 
@@ -67,14 +70,17 @@ PAWN_ATTACKS = np.array([_steps([(-1, up), (1, up)]) for up in (1, -1)], np.uint
 """Squares that a pawn attacks, as bits, by its side and square."""
 
 _LOWER = np.array([[_bits(_walk(s, -a, -u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
-"""Squares before each square on its rank, file, rising and falling diagonal, as bits: shape (64, 4)."""
+"""Bitboards of the squares on a line through each square that have lower numbers: shape (64, 4).
+
+The four lines are rank, file, rising diagonal and falling diagonal.
+"""
 _UPPER = np.array([[_bits(_walk(s, a, u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
-"""Squares after each square on its rank, file, rising and falling diagonal, as bits: shape (64, 4)."""
+"""Bitboards of the squares on a line through each square that have higher numbers; see ``_LOWER``."""
 
 ROOK_LINES = np.array([_LOWER[s, 0] | _LOWER[s, 1] | _UPPER[s, 0] | _UPPER[s, 1] for s in range(SQUARES)], np.uint64)
-"""Squares that a rook attacks from each square on an empty board, as bits."""
+"""Bitboard of the squares that a rook attacks from each square of an empty board."""
 BISHOP_LINES = np.array([_LOWER[s, 2] | _LOWER[s, 3] | _UPPER[s, 2] | _UPPER[s, 3] for s in range(SQUARES)], np.uint64)
-"""Squares that a bishop attacks from each square on an empty board, as bits."""
+"""Bitboard of the squares that a bishop attacks from each square of an empty board."""
 
 
 def _between() -> np.ndarray:
@@ -88,7 +94,7 @@ def _between() -> np.ndarray:
 
 
 BETWEEN = _between()
-"""Squares strictly between two squares, as bits; 0 if they are on no common line."""
+"""Bitboard of the squares strictly between two squares; 0 if they share no rank, file or diagonal."""
 
 
 @jit_inlined
@@ -99,7 +105,11 @@ def has_several(bits):
 
 @jit_inlined
 def _line_attacks(square, direction, occupied):
-    """Squares of a line that a slider attacks: up to the first piece, inclusive, in both directions."""
+    """Bitboard of the squares on a line that a sliding piece attacks: in both directions, up to and including the first
+    piece.
+
+    ``direction`` is the number of the line, as in ``_LOWER``.
+    """
     lower = _LOWER[square, direction]
     upper = _UPPER[square, direction]
     # The highest piece below the square, or the lowest bit. Subtracting it from the pieces above borrows through all

@@ -1,4 +1,4 @@
-"""Captures and promotions in chess: which moves are quiet, their order, and static exchange evaluation."""
+"""Captures and promotions in chess: which moves are quiet, move ordering, and static exchange evaluation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ from elolab.engine.games.chess.position import (
 )
 
 EXCHANGE_VALUES = np.array([100, 320, 330, 500, 950, 10_000, 0, 0] * 2, np.int64)
-"""Value of each piece code in an exchange, in centipawns: a king's is so high that it captures only in safety."""
+"""Value of each piece code in static exchanges, in centipawns. The king's is so high that it captures only undefended
+pieces.
+"""
 
 _THREE, _EIGHT = np.uint64(3), np.uint64(8)
 _ALL = np.uint64(ALL)
@@ -45,14 +47,17 @@ def piece_count(state):
 
 @jit
 def history_piece(state, move):
-    """Number of the moving piece's type and side, 0 to 13; that of an empty square is 6."""
+    """Index of the moving piece in history tables: its type plus 7 for Black, 0 to 13.
+
+    An empty origin, as of a null move, has index 6.
+    """
     code = np.int64(state.board[move & 63])
     return (code & 7) + 7 * (code >> 3)
 
 
 @jit
 def captured_piece(state, move):
-    """Code of the piece that a move captures, in passing too; ``EMPTY`` for none."""
+    """Code of the captured piece, also for en passant captures; ``EMPTY`` if the move is not a capture."""
     if is_castling(move):
         return np.uint64(EMPTY)
     target = np.uint64(move >> 7) & _SQUARE_BITS
@@ -83,7 +88,7 @@ def _promotion_gain(move):
 
 @jit
 def capture_order(state, move):
-    """Ordering score of a capture or promotion, at least 1: most valuable gain, then least valuable attacker."""
+    """Ordering score, at least 1, of a capture or promotion: highest gain first, then least valuable attacker."""
     gain = EXCHANGE_VALUES[captured_piece(state, move)] + _promotion_gain(move)
     attacker = np.int64(state.board[np.uint64(move) & _SQUARE_BITS] & 7)
     return gain * 8 - attacker + 8
@@ -91,10 +96,10 @@ def capture_order(state, move):
 
 @jit
 def loses_material(state, move):
-    """Whether a capture or promotion loses material if both sides continue to capture on its target square.
+    """Whether a capture or promotion loses material, by static exchange evaluation on its target square.
 
-    Each side captures with its least valuable piece, the king last, and stops when a further capture would lose. Pins
-    are ignored.
+    Each side captures with its least valuable piece, the king last, and stops when a further capture would lose
+    material. Pins are ignored.
     """
     if is_castling(move):
         return False

@@ -1,6 +1,6 @@
-"""Knowledge of endgames with few pieces: draws in spite of more material, and how to mate a lone king.
+"""Knowledge of endgames with few pieces: drawish endgames in spite of extra material, and the mate of a lone king.
 
-Pieces are counted in pawns: knights and bishops 3, rooks 5, queens 9.
+Material is counted in pawns here: knights and bishops 3, rooks 5, queens 9.
 """
 
 from __future__ import annotations
@@ -13,24 +13,30 @@ from elolab.engine.games.chess.boards import BISHOP, FILES, KNIGHT, NONE, PAWN, 
 _DARK_SQUARES = np.uint64(0xAA55_AA55_AA55_AA55)
 _FILE_A, _FILE_H = FILES[0], FILES[7]
 _FULL, _OPPOSITE_BISHOPS, _FEW_PAWNLESS = 64, 32, 8
-"""Shares of the evaluation that remain, in 64ths: all; with bishops of opposite colours alone; without pawns and at
-most a minor piece ahead."""
+"""Factors by which the evaluation is scaled, in 64ths.
+
+``_FULL``: no scaling. ``_OPPOSITE_BISHOPS``: each side has only pawns and one bishop, on opposite colours.
+``_FEW_PAWNLESS``: the stronger side has no pawns, and leads by a minor piece at most.
+"""
 _MINOR, _ROOK = 3, 5
 _TO_EDGE, _TO_OTHER_KING, _TO_CORNER = 12, 6, 14
-"""Centipawns of a side that can mate a lone king, for each step of that king.
+"""Bonus in centipawns for driving a lone king to a mate, per king step.
 
-They count its steps from the centre, the steps that the kings are nearer to each other, and the steps that it is nearer
-to a corner of the bishop's colour."""
+``_TO_EDGE`` counts the king's distance from the centre, ``_TO_OTHER_KING`` how close the kings are, ``_TO_CORNER`` how
+close it is to a corner of the bishop's colour (for bishop and knight).
+"""
 _WON = 200
-"""Centipawns added against a lone king if the material suffices for mate."""
+"""Bonus in centipawns against a lone king if the material suffices for mate."""
 
 _CENTRE_DISTANCE = np.array([max(3 - s % 8, s % 8 - 4) + max(3 - s // 8, s // 8 - 4) for s in range(SQUARES)], np.int64)
-"""Steps along ranks and files from the four central squares."""
+"""Distance of each square from the four central squares: steps along ranks plus steps along files."""
 
 
 @jit
 def is_rare_ending(state):
-    """Whether ``with_endgame_knowledge`` may change an evaluation: a side without pawns, or bishops and pawns alone."""
+    """Whether ``with_endgame_knowledge`` may change an evaluation: a side has no pawns, or both have only bishops and
+    pawns.
+    """
     if state.pieces[np.uint64(PAWN)] == NONE or state.pieces[np.uint64(PAWN + 8)] == NONE:
         return True
     others = state.pieces[np.uint64(KNIGHT)] | state.pieces[np.uint64(ROOK)] | state.pieces[np.uint64(QUEEN)]
@@ -40,7 +46,7 @@ def is_rare_ending(state):
 
 @jit
 def _pieces_of(state, base):
-    """Pieces of a side in pawns; ``base`` is 0 for White and 8 for Black."""
+    """Material of a side without its pawns, in pawn units; ``base`` is 0 for White and 8 for Black."""
     minors = state.pieces[base + np.uint64(KNIGHT)] | state.pieces[base + np.uint64(BISHOP)]
     rooks, queens = state.pieces[base + np.uint64(ROOK)], state.pieces[base + np.uint64(QUEEN)]
     return _MINOR * popcount(minors) + _ROOK * popcount(rooks) + 9 * popcount(queens)
@@ -48,16 +54,17 @@ def _pieces_of(state, base):
 
 @jit
 def _steps(one, other):
-    """Number of moves of a king between two squares."""
+    """Distance between two squares in king moves."""
     return max(abs((one & 7) - (other & 7)), abs((one >> 3) - (other >> 3)))
 
 
 @jit
 def _cannot_promote(state, base, king):
-    """Whether a side's pawns, all on one rook's file, cannot pass the enemy's king in their corner.
+    """Whether a side's pawns and bishops cannot win: the enemy king holds the promotion corner of a rook pawn.
 
-    The side has no other pieces than bishops, none of the corner's colour. ``base`` is 0 or 8, as in ``_pieces_of``;
-    ``king`` is the enemy king's square.
+    True if all pawns are on one rook file, no bishop has the colour of the corner, and the enemy king (on ``king``) is
+    at most a step from it. The caller makes sure that the side has no other pieces. ``base`` is 0 for White and 8 for
+    Black.
     """
     pawns, bishops = state.pieces[base + np.uint64(PAWN)], state.pieces[base + np.uint64(BISHOP)]
     if pawns & ~_FILE_A != NONE and pawns & ~_FILE_H != NONE:
@@ -70,7 +77,7 @@ def _cannot_promote(state, base, king):
 
 @jit
 def _mop_up(state, base, own_king, king):
-    """Bonus, in centipawns, for a mating material against a lone king on ``king``."""
+    """Bonus in centipawns for a side with mating material against a lone king on square ``king``; see ``_TO_EDGE``."""
     bishops = state.pieces[base + np.uint64(BISHOP)]
     value = _WON + _TO_OTHER_KING * (7 - _steps(own_king, king))
     others = state.pieces[base + np.uint64(PAWN)] | state.pieces[base + np.uint64(ROOK)]
@@ -86,7 +93,7 @@ def _mop_up(state, base, own_king, king):
 
 @jit
 def with_endgame_knowledge(state, score):
-    """A score, in centipawns from White's view, corrected for a rare ending."""
+    """Adjust an evaluation, in centipawns from White's view, by knowledge of rare endgames."""
     base = np.uint64(0) if score > 0 else np.uint64(8)
     other = np.uint64(8) - base
     own_king = np.int64(state.king[base >> np.uint64(3)])

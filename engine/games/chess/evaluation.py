@@ -1,9 +1,9 @@
 """Evaluation of chess positions: incremental piece-square values; the full evaluation adds terms and endgame knowledge.
 
-The full evaluation's numbers come from a file of weights. The tables of the other evaluations are our own, set by hand
-from common knowledge. Pieces gain in the centre, rooks on the seventh rank, pawns as they advance, and the king in its
-corner. The rows of tables are ranks, from White's first to White's last. The columns are files a to d, which files e to
-h mirror. Values are in centipawns.
+The full evaluation's weights come from a file. The tables of the other evaluations are our own, set by hand from common
+knowledge: pieces gain in the centre, rooks on the seventh rank, pawns as they advance, and the king in its corner. The
+rows of tables are ranks, from White's first to White's last. The columns are files a to d, which files e to h mirror.
+Values are in centipawns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MATERIAL = {PAWN: 100, KNIGHT: 320, BISHOP: 330, ROOK: 500, QUEEN: 950, KING: 0}
 """Material values by piece type, in centipawns, set for this project."""
 
 MATERIAL_CHESS = {PAWN: 100, KNIGHT: 300, BISHOP: 300, ROOK: 500, QUEEN: 900, KING: 0}
-"""The material values of textbooks, in centipawns: knight and bishop 3 pawns, rook 5, queen 9."""
+"""Textbook material values by piece type, in centipawns: knight and bishop 3 pawns, rook 5, queen 9."""
 
 # fmt: off
 _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
@@ -92,26 +92,30 @@ _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MAT
 
 PHASE_BITS = 6
 PHASES = 1 << PHASE_BITS
-"""Highest phase of the full evaluation, for the pieces of the start position; phase 0 means pawns and kings alone."""
+"""Highest phase of the full evaluation, with all pieces of the start position. Phase 0 means only pawns and kings."""
 _FULL_COUNT = 24
 _PHASE_OF_COUNT = np.array([round(PHASES * count / _FULL_COUNT) for count in range(_FULL_COUNT + 1)], np.int64)
-"""Phase by the number of pieces: knights and bishops count 1, rooks 2, queens 4."""
+"""Contribution of a piece type to the phase: knights and bishops 1, rooks 2, queens 4, for each number of pieces."""
 
 MAX_OF_TERMS = 600
-"""Largest absolute value, in centipawns, of the sum of the terms. If the score without them lies outside (alpha, beta)
-by more than this bound, the evaluation returns early and does not compute them."""
+"""Maximum absolute value, in centipawns, of the sum of the terms.
+
+If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
+compute them.
+"""
 
 _MAX_SCORE = 15_000
-"""Largest absolute value, in centipawns, of an evaluation without terms, endgame knowledge and tempo.
+"""Maximum absolute value, in centipawns, of an evaluation before terms, endgame knowledge and tempo are added.
 
-After these are added, the evaluation is still below the scores of decided games, and fits the evaluation cache."""
+With them, the evaluation is still below the scores of decided games, and fits into the evaluation cache.
+"""
 
 
 @jit
 def full_score(state):
-    """The score of the pieces on their squares, computed by a scan of the board, from White's point of view.
+    """Sum of the piece-square values, from White's point of view, computed by a scan of the board.
 
-    Tests compare it with the score that the state updates incrementally.
+    Tests compare it with the incrementally updated score in the state.
     """
     score = np.int64(0)
     for square in range(SQUARES):
@@ -121,8 +125,10 @@ def full_score(state):
 
 @jit
 def prepare(state, parameters):
-    """Load the piece values of ``parameters.evaluation`` and the weights of the terms into the state, and recompute its
-    score."""
+    """Load the piece-square values of ``parameters.evaluation`` and the weights of the terms into the state.
+
+    Recomputes the state's score.
+    """
     evaluation = parameters.evaluation
     address = parameters.evaluation_weights
     if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
@@ -159,7 +165,7 @@ def phase(state):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in centipawns, for the side to move; a value outside (alpha, beta) may be only a bound."""
+    """Static evaluation in centipawns, for the side to move. A value outside (alpha, beta) may be only a bound."""
     sign = 1 - 2 * np.int64(state.side)
     if state.evaluation != _FULL + 1:
         return sign * at_start(state.score)
@@ -196,7 +202,7 @@ def material(state):
 def capture_gain(state, move):
     """Upper bound, in centipawns, of the immediate gain of a capture or promotion.
 
-    A captured piece counts with its value on its square, the higher of start and endgame.
+    A captured piece counts with its piece-square value: the higher of the values for opening and endgame.
     """
     target = np.uint64(move >> 7) & np.uint64(63)
     pair = state.values[captured_piece(state, move), target]

@@ -1,9 +1,9 @@
-"""Chess's interface to ``elolab fit-evaluation``: positions as rows of numbers, and their features.
+"""Chess's interface to ``elolab fit-evaluation``: encodes positions as rows of integers, and counts their features.
 
-A row is five uint64. The first four hold sixteen squares each from the lowest four bits on: 0 for an empty square, else
-the piece's type + 1, and 8 more for the side not to move. The side to move plays from below, as White does. The last
-word is 1 for suitable positions: no side is in check, the next move of the game captures nothing and promotes no pawn,
-and the evaluation is the weighted sum of the features, without knowledge of endgames.
+A row is five uint64. Each of the first four holds sixteen squares of four bits each, lowest bits first: 0 for an empty
+square, otherwise the piece's type + 1, plus 8 for the side not to move. The board is turned so that the side to move
+plays upwards. The last word is 1 for suitable positions: no side is in check, the next move of the game is neither a
+capture nor a promotion, and no endgame knowledge changes the evaluation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ WORDS = 5
 _SQUARES_PER_WORD = 16
 _OTHER_SIDE = 8
 _SQUARES = {file + rank: 8 * (int(rank) - 1) + "abcdefgh".index(file) for file in "abcdefgh" for rank in "12345678"}
-"""Numbers of the squares, by name."""
+"""Square numbers by name, such as 0 for ``a1``."""
 
 
 @jit
@@ -51,9 +51,9 @@ def _write_row(state, row):
 
 @jit
 def _code_of(state, origin, target, promotion):
-    """Code of a legal move, given its squares and the type of the new piece, 0 for none.
+    """Code of a legal move, given its squares and the type of the promoted piece, 0 for none.
 
-    Self-play begins with the usual start position, so that a king castles by moving two files.
+    Castling must be a king's move of two files, as in standard chess; self-play has no Chess960 positions.
     """
     if state.board[origin] & 7 == KING and abs(target - origin) == 2:
         right = 2 * np.int64(state.side) + np.int64(target < origin)
@@ -78,8 +78,9 @@ def _replay(state, moves, rows):
 
 @jit
 def _set_up(state, row):
-    """Set up the pieces of a row, with the side to move as White, in the fields of ``state`` that the evaluation
-    reads."""
+    """Set up a row's position in ``state``, with the side to move as White. Sets only the fields that the evaluation
+    reads.
+    """
     for code in range(PIECES):
         state.pieces[code] = 0
     for square in range(SQUARES):
@@ -99,7 +100,7 @@ def _set_up(state, row):
 
 @jit
 def _survey(state, rows, phases, counts):
-    """Write the phase and the features of each row into ``phases`` and ``counts``; ``state`` is scratch."""
+    """Write the phase and the features of each row into ``phases`` and ``counts``. Overwrites ``state``."""
     terms = np.zeros(TERM_COUNT, np.int16)
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])
@@ -137,7 +138,7 @@ class ChessFitting(EvaluationFitting):
     adjudication = Adjudication(resign_score=1000, resign_moves=4, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence with the unit of the weights and the meaning of their two rows."""
+        """A sentence for the file of weights: their unit, and the meaning of their two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -147,22 +148,22 @@ class ChessFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of the positions marked as suitable; see ``EvaluationFitting``."""
+        """Boolean mask of the positions that are marked as suitable; see ``EvaluationFitting``."""
         return rows[:, -1] != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Steps and features of positions; a step is the phase, from 0 to ``PHASES``. See ``EvaluationFitting``."""
+        """The phase (from 0 to ``PHASES``) and the features of each position; see ``EvaluationFitting``."""
         phases = np.zeros(len(rows), np.int64)
         counts = np.zeros((len(rows), len(self.features)), np.int8)
         _survey(new_record(STATE_DTYPE), np.ascontiguousarray(rows), phases, counts)
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Shares of the two rows of weights, for full material and for none; see ``EvaluationFitting``."""
+        """Share of each of the two rows of weights, opening and endgame, at each phase; see ``EvaluationFitting``."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:
-        """Text of the position, with the side to move as White and without castling rights."""
+        """FEN of the position with the side to move as White, without castling rights."""
         state = notation.parse_position(notation.START)
         _set_up(state, row)
         state.castling = 0

@@ -1,7 +1,8 @@
 """Generation of legal chess moves, check detection, perft.
 
-Only legal moves are generated. Out of check, moves of unpinned pieces need no test; a pinned piece moves along its pin.
-In check, pieces may only capture the checker or step between it and the king. Each step of the king is tested.
+Only legal moves are generated. If the king is not in check, unpinned pieces may move freely, and a pinned piece moves
+along its pin. If it is in check, pieces may only capture the checker or step between it and the king. Each king move is
+tested.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _TYPE_BITS = np.uint64(7)
 _SQUARE_BITS = np.uint64(63)
 _LAST_RANKS = RANKS[0] | RANKS[7]
 _THIRD_RANKS = RANKS[[2, 5]].copy()
-"""Rank that a pawn's single step from its first square reaches, by side."""
+"""Bitboard of the rank that a pawn's first single step reaches, by side."""
 
 
 @jit
@@ -106,7 +107,10 @@ def gives_check(state, move):
 
 @jit_for_constants
 def _take(lists, row, count, mode, origin, targets):
-    """Append moves from ``origin`` to each square of ``targets``, or only count them; return the new count."""
+    """Append moves from ``origin`` to each square of the bitboard ``targets``, or only count them, as ``mode`` says.
+
+    Returns the new number of moves in row ``row`` of ``lists.moves``.
+    """
     if mode == _COUNT:
         return count + np.uint64(popcount(targets))
     while targets != NONE:
@@ -118,7 +122,10 @@ def _take(lists, row, count, mode, origin, targets):
 
 @jit_for_constants
 def _take_pawns(lists, row, count, mode, targets, back):
-    """Append or count the moves of pawns to ``targets``; each origin is the target minus ``back``. No promotions."""
+    """Append or count pawn moves, without promotions, to each square of the bitboard ``targets``.
+
+    Each move's origin is its target minus ``back``. Returns the new number of moves.
+    """
     if mode == _COUNT:
         return count + np.uint64(popcount(targets))
     while targets != NONE:
@@ -131,7 +138,7 @@ def _take_pawns(lists, row, count, mode, targets, back):
 
 @jit_for_constants
 def _take_promotions(lists, row, count, mode, targets, back):
-    """Append or count promotions, to every piece or, among noisy moves, to a queen; see ``_take_pawns``."""
+    """Append or count promotions to every piece, or for noisy moves to a queen only; see ``_take_pawns``."""
     if mode == _COUNT:
         return count + (np.uint64(popcount(targets)) << np.uint64(2))
     while targets != NONE:
@@ -149,7 +156,10 @@ def _take_promotions(lists, row, count, mode, targets, back):
 
 @jit_for_constants
 def _generate_pawns(state, lists, row, count, mode, side, pawns, enemies, filled, allowed):
-    """Append or count the moves of ``pawns`` to squares of ``allowed``, captures in passing left out."""
+    """Append or count the moves of the bitboard ``pawns`` to squares in ``allowed``, without en passant captures.
+
+    Returns the new number of moves.
+    """
     # Distance from origin to target.
     step = 8 if side == WHITE else -8
     ahead = pawns_step(side, pawns) & ~filled
@@ -174,7 +184,7 @@ def _generate_pawns(state, lists, row, count, mode, side, pawns, enemies, filled
 
 @jit_for_constants
 def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, filled, allowed):
-    """Append or count the moves of the pinned pieces, along their pins. The king is not in check."""
+    """Append or count the moves of pinned pieces along their pins. The king must not be in check."""
     base = np.uint64(side) << _THREE
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
@@ -202,7 +212,10 @@ def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, 
 
 @jit
 def _is_castling_legal(state, side, right, king, filled):
-    """Whether the side to move, not in check, may castle by a right that it has."""
+    """Whether castling by a right that the side to move has is legal. The side must not be in check.
+
+    ``right`` is the number of the right, ``filled`` the occupied squares.
+    """
     rook = np.uint64(state.castling_rook[right]) & _SQUARE_BITS
     king_to, rook_to = np.uint64(KING_TARGETS[right]), np.uint64(ROOK_TARGETS[right])
     both = BITS[king] | BITS[rook]

@@ -82,7 +82,7 @@ def format_move(code: int) -> str:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """Convert moves to the spelling of ``format_move``; raises ``MoveError``.
+    """Convert moves to UCI notation as written by ``format_move``. Raises ``MoveError``.
 
     ``moves`` follow ``position``, which does not change. ``ranks`` has no effect in chess.
     """
@@ -104,7 +104,9 @@ _MAYBE_CASTLING = re.compile(r".([18]).\1|O-O(-O)?")
 
 
 def _names(code: int) -> tuple[str, ...]:
-    """Other names of castling: the king's move to its rook, its move to the square where it ends, and ``O-O``."""
+    """Alternative texts of a castling move: the king's move to its rook, its move to its target square, and ``O-O`` or
+    ``O-O-O``.
+    """
     origin, right = code & 127, 2 * ((code & 127) // 56) + int((code >> 7 & 127) < (code & 127))
     end = square_name(origin) + square_name(int(KING_TARGETS[right]))
     return (uci_move(code, True), end, "O-O-O" if right % 2 else "O-O")
@@ -123,7 +125,7 @@ def _read_word(word: str) -> str:
 
 
 def is_chess960(state: Any) -> bool:
-    """Whether a castling right belongs to a king or rook that does not stand where it does in standard chess."""
+    """Whether a castling right belongs to a king or rook on a square other than in standard chess."""
     return any(
         int(state.castling) >> right & 1
         and (int(state.castling_rook[right]), int(state.king[right // 2])) != (_CORNERS[right], _USUAL_KING[right // 2])
@@ -132,10 +134,10 @@ def is_chess960(state: Any) -> bool:
 
 
 def parse_position(text: str) -> Any:
-    """Create a state from a FEN; only the board and the side to move are required.
+    """Create a state from a FEN. Only the board and the side to move are required.
 
     Castling rights may be in the letters of X-FEN or Shredder-FEN. Raises ``PositionError`` for an impossible position,
-    with the name of the square, and for words after the last field.
+    with the name of the square, and for text after the last field.
     """
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
         raise PositionError(f"FEN {text!r}: expected a chess position (this looks like an Othello board)")
@@ -224,7 +226,9 @@ def _read_castling(text: str, state: Any, field: str) -> None:
 
 
 def _castling_rook(state: Any, side: int, letter: str) -> int | None:
-    """Square of the rook that the lower-case letter of a castling right means; ``None`` if there is none."""
+    """Square of the rook for a castling right, given the lower-case letter in the FEN; ``None`` if there is no such
+    rook.
+    """
     king, home = int(state.king[side]), 56 * side
     if letter == "k":
         squares = range(home + 7, king, -1)
@@ -236,7 +240,10 @@ def _castling_rook(state: Any, side: int, letter: str) -> int | None:
 
 
 def _read_en_passant(text: str, state: Any, field: str) -> None:
-    """Set the state's en passant square from a FEN's field, if a capture on it is legal."""
+    """Set the state's en passant square from the field ``text`` of a FEN, but only if a capture there is legal.
+
+    ``field`` describes the field in errors.
+    """
     if field == "-":
         return
     side = int(state.side)

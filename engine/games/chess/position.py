@@ -1,8 +1,8 @@
 """The compiled state of a chess position: layout, hashing, making and unmaking moves.
 
-A move is ``origin | target << 7 | kind << 14``. Its kind is 0, the type of the new piece of a promotion, or
-``CASTLING``, with the king's square as origin and the rook's as target. Rooks that castle may stand on any file, as in
-Chess960.
+A move is the integer ``origin | target << 7 | kind << 14``. Its kind is the piece type of a promotion, ``CASTLING``, or
+0 for any other move. A castling move's origin is the king's square, its target the rook's. Castling rooks may stand on
+any file, as in Chess960.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from elolab.engine.settings.features import CHESS_TERMS
 from elolab.engine.values import MAX_GAME_PLIES
 
 PIECES = 16
-"""Number of piece codes: a piece's code is its type plus 8 for Black."""
+"""Size of arrays that are indexed by piece code: a piece's type, plus 8 for Black."""
 ALL = 6
-"""Index of all pieces of White in ``pieces``; 8 more for Black. On the board it marks an empty square."""
+"""Index in ``pieces`` of all pieces of White; add 8 for Black. On the board it marks an empty square."""
 EMPTY = 6
 TERM_COUNT = len(CHESS_TERMS)
 PAWN_CACHE_ENTRIES = 1024
-"""Number of entries of the cache of pawn terms, a power of two."""
+"""Number of entries of the pawn cache, which holds the values of pawn terms. A power of two."""
 
 CASTLING = 5
-"""Kind of a move that castles."""
+"""Kind of a castling move."""
 RIGHTS = 4
-"""Number of castling rights: White's on the king's and the queen's side, then Black's; right number r is bit r."""
+"""Number of castling rights, in the order K, Q, k, q. Right number r is bit r of ``castling``."""
 
 STATE_DTYPE = np.dtype(
     [
@@ -144,13 +144,13 @@ def enemy(state):
 
 @jit
 def count_of(state, piece):
-    """Number of pieces of a code."""
+    """Number of pieces on the board with the piece code ``piece``."""
     return np.int64((state.counts >> (np.uint64(piece) << np.uint64(2))) & np.uint64(15))
 
 
 @jit_inlined
 def sliders(state, side):
-    """Squares of a side's rooks and queens, and of its bishops and queens, as bits."""
+    """Two bitboards of a side: rooks and queens, and bishops and queens."""
     base = np.uint64(side) << np.uint64(3)
     queens = state.pieces[base | _QUEEN]
     return state.pieces[base | _ROOK] | queens, state.pieces[base | _BISHOP] | queens
@@ -217,7 +217,9 @@ def find_checkers(state):
 
 @jit
 def put(state, piece, square):
-    """Place a piece on an empty square of a state that is being set up."""
+    """Place a piece on an empty square. Used only to set up a state, because keys and other derived fields are not
+    updated.
+    """
     code = np.uint64(piece)
     at = np.uint64(square)
     state.board[at] = code
@@ -246,7 +248,7 @@ def position_key(state):
 
 @jit
 def structure_key(state):
-    """Hash of the pawns of both sides."""
+    """Hash of the pawns of both sides, updated incrementally."""
     return state.pawn_key
 
 
@@ -262,7 +264,7 @@ def pawn_key(state):
 
 @jit
 def refresh(state):
-    """Compute from scratch what the state keeps of its position: castling tables, keys and checkers.
+    """Recompute all derived fields of a state: castling tables, keys and checkers.
 
     The pieces, ``side``, ``castling_rook``, ``castling`` and ``en_passant`` must be set.
     """
@@ -299,7 +301,8 @@ def is_promotion(move):
 
 @jit
 def en_passant_is_legal(state, side, origin, square, others):
-    """Whether the pawn of ``side`` on ``origin`` may capture in passing on ``square``: its king is then not attacked.
+    """Whether the pawn of ``side`` on ``origin`` may capture en passant on ``square`` without exposing its king to
+    attack.
 
     ``others`` are the occupied squares without the captured pawn.
     """
@@ -309,7 +312,7 @@ def en_passant_is_legal(state, side, origin, square, others):
 
 @jit
 def may_capture_in_passing(state, side, square, others):
-    """Whether a pawn of ``side`` may legally capture in passing on ``square``.
+    """Whether any pawn of ``side`` may legally capture en passant on ``square``.
 
     ``others`` are the occupied squares without the captured pawn.
     """
@@ -324,9 +327,10 @@ def may_capture_in_passing(state, side, square, others):
 
 @jit
 def _passed_square(state, side, target, others):
-    """Square on which the pawn of ``side`` that steps to ``target`` may be captured in passing, or ``NO_SQUARE``.
+    """The en passant square after a pawn of ``side`` has made a double step to ``target``.
 
-    ``others`` are the occupied squares without that pawn.
+    It is ``NO_SQUARE`` if no legal en passant capture is possible. ``others`` are the occupied squares without that
+    pawn.
     """
     # One rank behind the target.
     square = target ^ _EIGHT
@@ -335,7 +339,7 @@ def _passed_square(state, side, target, others):
 
 @jit
 def key_is_quick(state):
-    """Always true: ``key_after`` only xors a few keys."""
+    """Always true, because ``key_after`` only xors a few keys."""
     return True
 
 
@@ -530,7 +534,7 @@ def unmake(state):
 
 @jit
 def make_null(state):
-    """Make a null move: skip the turn. The side to move must not be in check."""
+    """Make a null move: pass the turn. The side to move must not be in check."""
     ply = np.uint64(state.ply)
     state.undo_key[ply] = state.key
     state.undo_move[ply] = 0

@@ -1,9 +1,8 @@
-"""Endings of chess: mate, stalemate, repetition, the limit of moves without progress, insufficient material.
+"""Endings of chess: mate, stalemate, repetition, the 50-move rule, insufficient material.
 
-One implementation serves the arbiter (``judge``) and the search (``path_verdict``). Positions are equal if they have
-the same pieces, side to move, castling rights and legal captures in passing. Material is insufficient if the two sides
-together have no piece but one knight or one bishop besides the kings, or if both have one bishop each, on squares of
-the same colour.
+The arbiter (``judge``) and the search (``path_verdict``) use the same implementation. Two positions are equal if they
+have the same pieces, side to move, castling rights and legal en passant captures. Material is insufficient for bare
+kings, for a single knight or bishop, and for one bishop on each side if both stand on squares of one colour.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from elolab.engine.values import MATE
 
 _OPEN = encode_verdict("*", "unfinished")
 _CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkmate"))
-"""Verdicts by the side that is mated."""
+"""Verdict of checkmate, by the side that is mated."""
 _STALEMATE = encode_verdict("1/2-1/2", "stalemate")
 _REPETITION = encode_verdict("1/2-1/2", "repetition")
 _MOVE_LIMIT = encode_verdict("1/2-1/2", "move_limit")
@@ -33,9 +32,8 @@ _EIGHT = np.uint64(8)
 
 @jit
 def is_material_insufficient(state):
-    """Whether no sequence of moves of either side mates: bare kings, one minor piece, or two bishops of one colour.
-
-    The two bishops are one of each side, on squares of the same colour.
+    """Whether the material suffices for no mate: bare kings, a single minor piece, or one bishop each on squares of one
+    colour.
     """
     pieces = popcount(occupied(state))
     if pieces > 4:
@@ -58,7 +56,7 @@ def _move_limit_reached(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict on the position, as result code + 4 * reason code; ``_OPEN`` if the game is not over."""
+    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); ``_OPEN`` for an unfinished game."""
     if count_moves(state, lists) == 0:
         return _CHECKMATE[np.int64(state.side)] if state.checkers != NONE else _STALEMATE
     if state.fold > 1 and earlier_occurrence(state, state.fold - 1) >= 0:
@@ -70,13 +68,13 @@ def judge(state, lists):
 
 @jit
 def restarts_draw_count(state):
-    """Whether the last move was a capture or a pawn's move."""
+    """Whether the last move was a capture or pawn move, which restarts the move count of draw adjudication."""
     return state.quiet == 0
 
 
 @jit
 def path_verdict(state, root):
-    """Whether repetition, move limit or material make the position a draw within a search: a ``PATH_`` code.
+    """Whether the position counts as a draw within a search, by repetition, move limit or material: a ``PATH_`` code.
 
     ``root`` is the ply of the search's root; see ``engine.games.contract.path_verdict``.
     """
@@ -101,19 +99,19 @@ def path_verdict(state, root):
 
 @jit
 def repetition_key(state):
-    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none."""
+    """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none."""
     return repetition_key_of(state)
 
 
 @jit
 def final_score(state):
-    """``-MATE`` for a side in check, which is mated; 0 for stalemate."""
+    """Score of a position without legal moves: ``-MATE`` for checkmate, 0 for stalemate."""
     return -MATE if state.checkers != NONE else 0
 
 
 @jit
 def null_move_allowed(state):
-    """Whether the side to move has a knight, bishop, rook or queen: with pawns alone, zugzwang is common."""
+    """Whether the side to move has a knight, bishop, rook or queen. With pawns alone, zugzwang is common."""
     base = np.uint64(state.side) << np.uint64(3)
     pieces = state.pieces[base | _KNIGHT] | state.pieces[base | _BISHOP]
     return (pieces | state.pieces[base | _ROOK] | state.pieces[base | _QUEEN]) != NONE

@@ -1,8 +1,9 @@
-"""Terms of the full evaluation other than piece-square values: each is a count, with a packed pair of weights.
+"""Terms of the full evaluation other than piece-square values: each is a count times a pair of weights.
 
-``engine.settings.features.CHESS_TERMS`` defines the terms. The functions return sums of counts times weights, as packed
-pairs, White's minus Black's. With an array ``counts`` they also add the counts to it, so that weights can be fitted to
-games; with ``None`` they do not, and the pawn terms come from a cache.
+A pair has the weights for opening and endgame, packed into one integer. ``engine.settings.features.CHESS_TERMS``
+defines the terms. The functions return sums of counts times weights, White's minus Black's, as packed pairs. If
+``counts`` is an array, they also add the counts to it, so that weights can be fitted to games. If it is ``None``, they
+do not, and the pawn terms come from a cache.
 """
 
 from __future__ import annotations
@@ -66,9 +67,9 @@ ROOK_ON_MINOR, ROOK_ON_QUEEN = _NUMBER["rook_on_minor"], _NUMBER["rook_on_queen"
 KING_ON_LOOSE, HANGING, PAWN_PUSH = _NUMBER["king_on_loose"], _NUMBER["hanging"], _NUMBER["pawn_push"]
 
 MAX_DANGER = 23
-"""Highest index of attacks on a king with a weight of its own."""
+"""Highest index in the table of weights for king attacks; greater attack values use the last weight."""
 FIRST_FREE_RANK = 3
-"""Rank, from 0, from which on the way of passed pawns is examined."""
+"""First rank, counted from 0, at which the squares in front of a passed pawn are evaluated."""
 
 # What adds to the index of attacks on a king: for each attacking piece; for each square around the king, attacked and
 # attacked without defence; for each kind of check that cannot be answered by a capture. Half the sum is the index.
@@ -91,16 +92,16 @@ _OUTPOST_RANKS = np.array([0x0000_FFFF_FF00_0000, 0x0000_00FF_FFFF_0000], np.uin
 _SPACE = np.array([0x0000_0000_3C3C_3C00, 0x003C_3C3C_0000_0000], np.uint64)
 """Ranks 2 to 4 of each side on files c to f, as bits."""
 _FROM_RANK = np.array([(1 << 64) - (1 << 8 * rank) for rank in range(8)], np.uint64)
-"""Squares of each rank and all above it, as bits."""
+"""Bitboard of each rank and all ranks above it."""
 _THIRD_RANK = np.array([0xFF << 16, 0xFF << 40], np.uint64)
 _DISTANCES = np.array(
     [[max(abs(a % 8 - b % 8), abs(a // 8 - b // 8)) for b in range(SQUARES)] for a in range(SQUARES)], np.int8
 )
-"""Number of moves of a king from square to square on an empty board."""
+"""Distance between two squares in king moves, on an empty board: shape (64, 64)."""
 
 
 def _zone(king: int) -> int:
-    """Squares around a king, as bits: those it attacks and its own, and as many on the border as inside."""
+    """Bitboard of the 3 x 3 squares around a king; on the border, shifted inwards to keep nine squares."""
     file, rank = min(max(king % 8, 1), 6), min(max(king // 8, 1), 6)
     return sum(1 << 8 * (rank + up) + file + across for up in (-1, 0, 1) for across in (-1, 0, 1))
 
@@ -113,12 +114,15 @@ _KING_MIX = np.array(
     ],
     np.uint64,
 )
-"""Words that tell the kings' squares apart in the keys of the pawn cache, by side and square."""
+"""Pseudo-random words for each side and king square, which make the kings' squares part of the pawn cache's key."""
 
 
 @jit
 def _weigh(state, counts, term, count):
-    """Packed value of ``count`` times a term; ``count`` is negative for Black."""
+    """Packed value of ``count`` times the weights of a term; also adds ``count`` to ``counts`` if that is an array.
+
+    ``count`` is negative for Black.
+    """
     if counts is not None:
         counts[term] += count
     return np.int64(state.term_weights[np.uint64(term)]) * count
@@ -126,7 +130,7 @@ def _weigh(state, counts, term, count):
 
 @jit
 def _turned(bits):
-    """The board seen from the other side: rank 1 becomes rank 8."""
+    """Mirror a bitboard vertically: rank 1 becomes rank 8."""
     bits = ((bits >> _EIGHT) & _EVERY_OTHER_BYTE) | ((bits & _EVERY_OTHER_BYTE) << _EIGHT)
     bits = ((bits >> _SIXTEEN) & _EVERY_OTHER_PAIR) | ((bits & _EVERY_OTHER_PAIR) << _SIXTEEN)
     return (bits >> _THIRTY_TWO) | (bits << _THIRTY_TWO)
@@ -134,13 +138,13 @@ def _turned(bits):
 
 @jit
 def _beside(bits):
-    """Squares on the left and on the right of the given ones."""
+    """Bitboard of the squares directly to the left and to the right of the given ones."""
     return ((bits & _NOT_FILE_H) << ONE) | ((bits & _NOT_FILE_A) >> ONE)
 
 
 @jit
 def _up(bits):
-    """The given squares and all above them on their files."""
+    """Bitboard of the given squares and all squares above them on their files."""
     bits |= bits << _EIGHT
     bits |= bits << _SIXTEEN
     return bits | (bits << _THIRTY_TWO)
@@ -148,7 +152,7 @@ def _up(bits):
 
 @jit
 def _down(bits):
-    """The given squares and all below them on their files."""
+    """Bitboard of the given squares and all squares below them on their files."""
     bits |= bits >> _EIGHT
     bits |= bits >> _SIXTEEN
     return bits | (bits >> _THIRTY_TWO)
@@ -156,9 +160,9 @@ def _down(bits):
 
 @jit
 def _count_side_of_pawns(state, counts, own, enemy, king, sign):
-    """Value of one side's pawns and of its king's shelter, and its passed pawns as bits.
+    """Packed value of one side's pawns and of its king's pawn shelter; also returns its passed pawns as a bitboard.
 
-    Boards and ``king``, a square, are as White sees them for White and as Black sees them for Black. ``sign`` is 1 for
+    Bitboards and the square ``king`` are from the side's own view: mirrored vertically for Black. ``sign`` is 1 for
     White and -1 for Black.
     """
     beside = _beside(own)
@@ -198,7 +202,9 @@ def _count_side_of_pawns(state, counts, own, enemy, king, sign):
 
 @jit
 def _count_pawns(state, counts):
-    """Value of the pawns and of the kings' shelter, and the passed pawns of both sides as bits."""
+    """Packed value of the pawns and of both kings' pawn shelter; also returns the passed pawns of both sides as a
+    bitboard.
+    """
     white, black = state.pieces[np.uint64(PAWN)], state.pieces[np.uint64(PAWN + 8)]
     ours, our_passed = _count_side_of_pawns(state, counts, white, black, np.int64(state.king[0]), np.int64(1))
     theirs, their_passed = _count_side_of_pawns(
@@ -225,10 +231,10 @@ def _pawns(state, counts):
 
 @jit
 def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy_pawn_attacks):
-    """Value of one side's knights, bishops, rooks and queens by mobility and place, and what they attack.
+    """Packed value of one side's knights, bishops, rooks and queens by mobility and placement.
 
-    Returns the value; the squares attacked by knights, bishops, rooks and queens, each as bits; and the sum of the
-    attacks on the enemy's king so far.
+    Also returns bitboards of the squares attacked by knights, bishops, rooks and queens, and the sum of their attack
+    values against the enemy's king.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
@@ -306,10 +312,11 @@ def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy
 
 @jit
 def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, danger):
-    """Value of one side's attacks on the enemy's king.
+    """Packed value of one side's attacks on the enemy's king; ``danger`` is the sum of attack values so far.
 
-    ``attacks`` are the squares attacked by the side's knights, bishops, rooks and queens, and by all; ``defended`` the
-    squares that the other side's pieces attack without its queens and king, and with all of them.
+    ``attacks`` are bitboards of the squares attacked by the side's knights, bishops, rooks and queens, and by all its
+    pieces. ``defended`` are two bitboards of the squares that the enemy defends: without its queens and king, and with
+    all its pieces.
     """
     base = np.uint64(side << 3)
     king = np.uint64(state.king[np.uint64(1 - side)])
@@ -338,10 +345,10 @@ def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, dang
 
 @jit
 def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_attacks):
-    """Value of one side's threats: enemy pieces that it attacks.
+    """Packed value of one side's threats, which are attacks on enemy pieces.
 
-    ``own_attacks`` are the squares attacked by the side's pawns, knights, bishops, rooks and king, and by all pieces;
-    ``enemy_attacks`` those attacked by the other side's pawns, and by all its pieces.
+    ``own_attacks`` are bitboards of the squares attacked by the side's pawns, knights, bishops, rooks and king, and by
+    all its pieces. ``enemy_attacks`` are those attacked by the enemy's pawns, and by all its pieces.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
@@ -375,7 +382,7 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 
 @jit
 def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
-    """Value of the way ahead of one side's passed pawns (bits), beside their ranks' own."""
+    """Packed value of the squares in front of one side's passed pawns, a bitboard. Excludes the value of ranks."""
     base = np.uint64(side << 3)
     turn = 56 * side
     own_king, enemy_king = np.uint64(state.king[np.uint64(side)]), np.uint64(state.king[np.uint64(1 - side)])
@@ -408,9 +415,9 @@ def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
 
 @jit
 def sum_of_terms(state, counts):
-    """Packed sum of all terms' counts times their weights, White's view.
+    """Packed sum of all terms, from White's view.
 
-    ``counts`` is ``None``, or an int16 array of shape (TERM_COUNT,) to which the counts are added.
+    ``counts`` is ``None``, or an int16 array of shape (TERM_COUNT,) to which each term's count is added.
     """
     all_pieces = state.pieces[np.uint64(6)] | state.pieces[np.uint64(14)]
     white_pawns = pawns_attack(np.int64(0), state.pieces[np.uint64(PAWN)])

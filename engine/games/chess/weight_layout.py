@@ -11,15 +11,15 @@ from elolab.engine.settings.features import CHESS_PIECES, CHESS_SQUARES, CHESS_T
 from elolab.engine.settings.weights import Weights, rows_of
 
 MARK = np.uint64(0x4368_6573_7320_2031)
-"""First word of the array of weights. It identifies the game; compiled code ignores another game's weights."""
+"""First word of the array of weights. It identifies the game, so that compiled code ignores weights of another game."""
 FIRST_VALUE = 1
 FIRST_TERM = FIRST_VALUE + PIECES * SQUARES
 
 
 def _feature_of_squares() -> np.ndarray:
-    """Index of the feature for a white piece on a square: int64 of shape (piece types, SQUARES).
+    """Index of the feature of a white piece on each square: int64 of shape (piece types, SQUARES).
 
-    -1 if the piece can never stand on the square.
+    It is -1 if the piece can never stand on the square.
     """
     table = np.full((KING + 1, SQUARES), -1, np.int64)
     feature = len(CHESS_TERMS)
@@ -35,10 +35,10 @@ FEATURE_OF_SQUARES = _feature_of_squares()
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The array of weights for compiled code, as two's complement uint64.
+    """Convert a file of weights to the array for compiled code: uint64, in two's complement.
 
-    It holds ``MARK``, the piece-square values of shape (PIECES, SQUARES), as in the state, and the terms' weights. All
-    are packed pairs, as ``engine.games.packed_values`` describes.
+    It holds ``MARK``, the piece-square values of shape (PIECES, SQUARES), and the terms' weights. All values are packed
+    pairs, as ``engine.games.packed_values`` describes. ``where`` names the file in errors.
     """
     rows = rows_of(weights)
     pairs = rows[0] + END * rows[-1]

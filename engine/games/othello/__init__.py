@@ -43,13 +43,13 @@ class Othello(Game):
     )
 
     def parse_state(self, text: str) -> Any:
-        """A state from a board's text, with the default evaluation's weights; raises ``PositionError``."""
+        """Create a state from a board's text, with the default evaluation's weights. Raises ``PositionError``."""
         state = super().parse_state(text)
         evaluation.prepare(state, _default_parameters())
         return state
 
     def moves_missing(self, state: Any, target: Any) -> int | None:
-        """Number of moves, passes not counted, from a state to a target: the number of discs that the state lacks.
+        """Number of moves, without passes, from a state to a target: the number of discs that must be added.
 
         ``None`` if the target cannot be reached.
         """
@@ -59,7 +59,7 @@ class Othello(Game):
         return (wanted ^ occupied).bit_count()
 
     def perft(self, position: Position, depth: int, passes: str = "ply") -> int:
-        """Perft, with a finished game counted as one leaf; see ``Game.perft``."""
+        """Perft that counts a finished game as one leaf; see ``Game.perft``."""
         return int(perft.perft_of_passes(position.state, depth, int(passes != "free")))
 
 

@@ -34,7 +34,9 @@ _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
 
 
 def _ray(square: int, across: int, down: int) -> int:
-    """Squares beyond ``square`` up to the border, as bits, in the direction of ``across`` files and ``down`` ranks."""
+    """Bitboard of the squares beyond ``square``, up to the border, in the direction of ``across`` files and ``down``
+    ranks.
+    """
     bits, file, rank = 0, square % 8 + across, square // 8 + down
     while 0 <= file < 8 and 0 <= rank < 8:
         bits |= 1 << rank * 8 + file
@@ -43,7 +45,7 @@ def _ray(square: int, across: int, down: int) -> int:
 
 
 _UPWARD = ((1, 0), (-1, 1), (0, 1), (1, 1))
-"""The four directions in which square numbers ascend, as steps (files, ranks); the opposite ones descend."""
+"""The four directions towards higher square numbers, as steps (files, ranks); the other four are their opposites."""
 RAYS = np.array(
     [
         [_ray(square, a, d) for a, d in _UPWARD] + [_ray(square, -a, -d) for a, d in _UPWARD]
@@ -51,16 +53,18 @@ RAYS = np.array(
     ],
     np.uint64,
 )
-"""Squares beyond each square up to the border, in each direction, as bits: shape (64 squares, 8 directions).
+"""Bitboards of the squares beyond each square, up to the border, in each direction: shape (64 squares, 8 directions).
 
-The four ascending directions come first."""
+The four directions towards higher square numbers come first.
+"""
 
 
 @jit_inlined
 def _reached(own, between, shift, double):
-    """Squares just beyond a run of one to six ``between`` discs that begins next to an ``own`` disc.
+    """Bitboard of the squares just beyond a run of one to six ``between`` discs that starts next to an ``own`` disc.
 
-    ``shift`` is the distance between neighbours on the line, ``double`` twice that; runs go in both directions.
+    ``shift`` is the difference of square numbers between neighbours on the line, ``double`` twice that. Both directions
+    of the line are searched.
     """
     up = between & (own << shift)
     down = between & (own >> shift)
@@ -77,7 +81,7 @@ def _reached(own, between, shift, double):
 
 @jit_inlined
 def legal_squares(own, other):
-    """Squares on which the side to move may place a disc, as bits."""
+    """Bitboard of the squares on which the side to move may place a disc."""
     inner = other & _INNER_FILES
     reached = _reached(own, inner, _ACROSS, _ACROSS_2) | _reached(own, other, _ALONG, _ALONG_2)
     reached |= _reached(own, inner, _RISING, _RISING_2) | _reached(own, inner, _FALLING, _FALLING_2)
@@ -100,7 +104,7 @@ def _flips_downward(own, other, ray):
 
 @jit
 def flips(own, other, square):
-    """Discs of the other side, as bits, that a move to an empty ``square`` (0 to 63) flips; 0 if there are none."""
+    """Bitboard of the discs that a move to the empty square ``square`` (0 to 63) flips; 0 if there are none."""
     row = np.uint64(square)
     turned = _flips_upward(own, other, RAYS[row, np.uint64(0)])
     turned |= _flips_upward(own, other, RAYS[row, np.uint64(1)])
@@ -115,17 +119,17 @@ def flips(own, other, square):
 
 @jit
 def neighbours(discs):
-    """The squares of ``discs`` and all squares adjacent to them, as bits."""
+    """Bitboard of the squares in ``discs`` and all squares adjacent to them."""
     wide = discs | ((discs << _ACROSS) & _NOT_FILE_A) | ((discs >> _ACROSS) & _NOT_FILE_H)
     return wide | (wide << _ALONG) | (wide >> _ALONG)
 
 
 @jit
 def _full_lines(discs, shift, border_low, border_high):
-    """Squares whose line in one direction is fully occupied, as bits.
+    """Bitboard of the squares whose line, in one of the four line directions, is fully occupied.
 
-    ``shift`` is the distance between neighbours on a line. ``border_low`` and ``border_high`` are the squares at the
-    two ends of the lines.
+    ``shift`` is the difference of square numbers between neighbours on a line. ``border_low`` and ``border_high`` are
+    bitboards of the squares at the two ends of the lines.
     """
     up = discs
     down = discs
@@ -143,10 +147,11 @@ _HIGH_FALLING = _RANK_8 | _FILE_A
 
 @jit
 def stable_discs(own, other):
-    """Discs of ``own`` that can never be flipped; some such discs are missed, because the test is only sufficient.
+    """Bitboard of discs of ``own`` that can never be flipped. The test is sufficient but not necessary, so it misses
+    some.
 
-    A disc is stable if one of three conditions holds along each of its four lines: the line is full, the disc stands at
-    an end of it, or a neighbour on it is a stable own disc.
+    A disc is stable if one of three conditions holds along each of its four lines: the line is full, the disc is at an
+    end of the line, or a neighbour on the line is a stable own disc.
     """
     both = own | other
     across = _full_lines(both, _ACROSS, _FILE_A, _FILE_H) | _FILE_A | _FILE_H
@@ -168,7 +173,11 @@ def stable_discs(own, other):
 
 @jit
 def edge_stable_discs(own, other):
-    """Discs of ``own``, corners included, on a full edge or connected along an edge to a corner held by ``own``."""
+    """Bitboard of discs of ``own`` on edges that cannot be flipped along the edge.
+
+    These are the discs on a full edge, and the discs connected along an edge to a corner held by ``own``; corners are
+    included.
+    """
     run = own & CORNERS
     for _ in range(6):
         across = ((run << _ACROSS) & _NOT_FILE_A) | ((run >> _ACROSS) & _NOT_FILE_H)

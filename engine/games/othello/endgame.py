@@ -1,9 +1,9 @@
-"""Exact solving of Othello endgames, from any position the search reaches with enough depth.
+"""Exact solving of Othello endgames, once the search depth reaches the end of the game.
 
 The solver is an alpha-beta search on bitboards, with values in whole discs. Nodes with at least
 ``endgame_sort_empties`` empty squares sort their moves and use the transposition table, under separate keys because
-these entries are exact. Nodes with fewer empty squares first try regions with an odd number of them. Specialized
-functions solve positions with one to four empty squares.
+these entries are exact. Nodes with fewer empty squares first try moves in regions with an odd number of empty squares.
+Specialized functions solve positions with one to four empty squares.
 """
 
 from __future__ import annotations
@@ -44,9 +44,10 @@ _SOLVED = np.uint64(0x6F74_6865_6C6C_6F21)
 _LAST = 4
 """Maximum number of empty squares for which there is a specialized function."""
 _ACCOUNTED_TOGETHER = 8
-"""Maximum number of empty squares of a subtree whose nodes are reported to the search in one sum.
+"""Maximum number of empty squares of a subtree whose nodes are counted first and then reported to the search together.
 
-Search limits are then checked about once a millisecond."""
+Search limits are thus checked about once a millisecond.
+"""
 _STABILITY_FROM = 20
 """Minimum alpha, in discs, at which stable discs are counted; below it, the count rarely causes a cutoff."""
 
@@ -65,7 +66,7 @@ BESIDE = np.array(
     ],
     np.uint64,
 )
-"""Neighbours of each square, as bits: a move is legal only next to a disc of the other side."""
+"""Bitboard of the squares adjacent to each square. A move is legal only next to a disc of the other side."""
 
 # Terms of a move's ordering score.
 _TABLE_MOVE = 1 << 24
@@ -79,7 +80,7 @@ _ODD_REGION = 32
 
 @jit
 def _turned(own, other, square):
-    """Discs that a move to an empty square flips, as bits; 0 if the move is illegal."""
+    """Bitboard of the discs that a move to an empty square flips; 0 if the move is illegal."""
     if other & BESIDE[np.uint64(square)] == NONE:
         return NONE
     return flips(own, other, square)
@@ -136,9 +137,9 @@ def _last_two(search, own, other, alpha, beta, one, two):
 
 @jit
 def _last_three(search, parameters, own, other, alpha, beta, one, two, three, passed):
-    """Exact result, in discs for the side to move, with three empty squares.
+    """Exact result, in discs for the side to move, with three empty squares, ``one``, ``two`` and ``three``.
 
-    ``passed`` is 1 if the last move was a pass, else 0. A result outside (alpha, beta) is only a bound.
+    ``passed`` is 1 if the last move was a pass, otherwise 0. A result outside (alpha, beta) is only a bound.
     """
     if parameters.endgame_parity != 0:
         # Two squares in one quadrant: play the third, the odd one, first.
@@ -194,7 +195,7 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 def _last_four(search, parameters, own, other, alpha, beta, passed):
     """Exact result, in discs for the side to move, with four empty squares.
 
-    ``passed`` is 1 if the last move was a pass, else 0. A result outside (alpha, beta) is only a bound.
+    ``passed`` is 1 if the last move was a pass, otherwise 0. A result outside (alpha, beta) is only a bound.
     """
     empty = ~(own | other)
     if parameters.endgame_parity != 0:
@@ -238,7 +239,7 @@ def _last_four(search, parameters, own, other, alpha, beta, passed):
 
 @jit
 def _odd_regions(empty):
-    """All squares of the quadrants with an odd number of empty squares, as bits."""
+    """Bitboard of the quadrants of the board in which ``empty``, the empty squares, has an odd number of bits."""
     odd = NONE
     if popcount(empty & _QUADRANT_0) & 1 != 0:
         odd |= _QUADRANT_0
@@ -253,9 +254,10 @@ def _odd_regions(empty):
 
 @jit
 def _most_discs(parameters, own, other, alpha):
-    """Upper bound of the result, in discs for the side to move, from the other side's stable discs.
+    """Upper bound of the result, in discs for the side to move, derived from the other side's stable discs.
 
-    If these are not counted, it is ``-WORST``, which is above every result.
+    Returns ``-WORST``, which is above every result, if stable discs are switched off or alpha is below
+    ``_STABILITY_FROM``.
     """
     if parameters.endgame_stability == 0 or alpha < _STABILITY_FROM:
         return np.int64(-WORST)
@@ -315,7 +317,9 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
+    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which sets ``search.stopped`` at a search
+    limit.
+    """
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)
@@ -323,11 +327,11 @@ def _account(search, parameters):
 
 @jit
 def _order_moves(search, lists, parameters, own, other, squares, beta, empties, row, table_move, hint):
-    """Write the moves to ``squares`` and their ordering scores into row ``row`` of ``lists``.
+    """Write the moves to ``squares``, a bitboard, and their ordering scores into row ``row`` of ``lists``.
 
-    ``table_move`` is the square of the move in the solver's table entry, and ``hint`` that in the search's entry; -1 if
-    there is none. If a table entry of a child proves that the node's value is at least ``beta``, returns that value, a
-    lower bound; otherwise returns ``WORST``.
+    ``table_move`` is the square of the best move in the solver's table entry, and ``hint`` the one in the search's
+    entry; -1 for none. If a child's table entry proves that the node's value is at least ``beta``, returns that lower
+    bound; otherwise returns ``WORST``.
     """
     index = np.uint64(row)
     count = np.uint64(0)
@@ -367,9 +371,9 @@ def _order_moves(search, lists, parameters, own, other, squares, beta, empties, 
 
 @jit
 def _best_first(lists, row, start, count):
-    """Select the next move of a row: return the square with the highest ordering score.
+    """Move the square with the highest ordering score to index ``start`` of a row, and return the square.
 
-    The function swaps it to index ``start``; the candidates are the indices ``start`` to ``count`` - 1.
+    The candidates are the indices ``start`` to ``count`` - 1.
     """
     best = start
     for place in range(start + 1, count):
@@ -384,9 +388,10 @@ def _best_first(lists, row, start, count):
 
 @jit
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
-    """Exact result, in discs for the side to move, with few empty squares; reports its nodes to ``spend_nodes``.
+    """Solve a position with few empty squares by ``_solve_unsorted``, and report its nodes to ``spend_nodes``.
 
-    A result outside (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
+    Returns the result in discs for the side to move; outside (alpha, beta) it is only a bound. It is meaningless if
+    ``search.stopped`` is set.
     """
     search.leaf_nodes = 0
     if empties == _LAST:
@@ -474,14 +479,17 @@ def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, r
 
 @jit
 def solvable(state, parameters, depth):
-    """Whether the solver should take over a node: its depth reaches the end of the game, and few squares are empty."""
+    """Whether the solver should take over a node with ``depth`` plies left to search.
+
+    It should if ``depth`` reaches the end of the game, and at most ``endgame_empties`` squares are empty.
+    """
     empties = popcount(~(state.discs[0] | state.discs[1]))
     return empties <= parameters.endgame_empties and depth >= empties
 
 
 @jit
 def solve(state, search, lists, parameters, alpha, beta, ply):
-    """Exact result in hundredths of a disc for the side to move; only a bound if outside (alpha, beta).
+    """Exact result, in hundredths of a disc for the side to move. Outside (alpha, beta) it is only a bound.
 
     The result is meaningless if ``search.stopped`` is set.
     """
@@ -527,9 +535,9 @@ def _line_move(state, search, lists, parameters, score):
 
 @jit
 def best_line(state, search, lists, parameters, score):
-    """Write a best line from a position as line 0 of the search's results.
+    """Write a best line from a position into line 0 of the search's results.
 
-    ``score`` is the position's exact score in hundredths of a disc.
+    ``score`` is the position's exact score in hundredths of a disc, for the side to move.
     """
     length = 0
     while not is_over(own_discs(state), other_discs(state)):

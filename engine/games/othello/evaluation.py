@@ -40,19 +40,19 @@ _RANK_2, _RANK_3, _RANK_4, _RANK_5, _RANK_6, _RANK_7, _RANK_8 = (np.uint64(8 * r
 _TABLE_2, _TABLE_3, _TABLE_4, _TABLE_5, _TABLE_6, _TABLE_7, _TABLE_8 = (np.uint64(BYTES * rank) for rank in range(1, 8))
 _TWO, _THREE, _FOUR, _TOP = np.uint64(2), np.uint64(3), np.uint64(4), np.uint64(48)
 _MAX_ESTIMATE = 6300
-"""Largest static evaluation of an unfinished game, in hundredths of a disc; less than a win by 64 discs."""
+"""Maximum static evaluation of an unfinished game, in hundredths of a disc; it is below a win by 64 discs."""
 
 _X_OF_CORNERS = np.uint64(0x0042_0000_0000_4200)
 _EDGE_SQUARES = np.uint64(0x7E81_8181_8181_817E)
-"""Squares of the border without the corners, as bits."""
+"""Bitboard of the border squares without the corners."""
 _A_SQUARES = np.uint64(0x2400_8100_0081_0024)
-"""Squares of the border two steps from a corner, called A squares, as bits."""
+"""Bitboard of the A squares: border squares two steps from a corner."""
 _CENTRE_SQUARES = np.uint64(0x0000_3C3C_3C3C_0000)
 
 
 @jit
 def _beside_empty_corners(corners):
-    """Squares next to the given corners, as bits: their X squares (diagonal) and C squares (on the border)."""
+    """Bitboard of the squares next to the given corners: their X squares (diagonal) and C squares (on the border)."""
     return neighbours(corners) & ~CORNERS
 
 
@@ -96,7 +96,12 @@ def count_features(own, other, own_moves, other_moves):
 
 @jit
 def read_patterns(own, other, occupations):
-    """Write the occupation of each pattern's instances into ``occupations``, uint16 of shape (LANES,)."""
+    """Compute the occupation index of each pattern instance and write it into ``occupations``, uint16 of shape
+    (LANES,).
+
+    ``engine.games.othello.patterns`` defines the index. ``own`` and ``other`` are the discs of the side to move and of
+    the other side.
+    """
     # A table maps a rank's byte to its contribution to all instances, so that each step adds whole vectors.
     own_0 = (own & _BYTE) * _LANES
     own_1 = ((own >> _RANK_2) & _BYTE | _TABLE_2) * _LANES
@@ -127,7 +132,7 @@ def read_patterns(own, other, occupations):
 
 @jit
 def _pattern_value(state, own, other, step):
-    """Sum of the weights of all patterns, in hundredths of a disc for the side to move.
+    """Sum of the pattern weights, in hundredths of a disc for the side to move.
 
     ``step`` is the number of discs placed since the start; it selects the weights.
     """
@@ -146,13 +151,13 @@ def _pattern_value(state, own, other, step):
 
 @jit
 def step_of(own, other):
-    """Index of the row of weights for the position: the number of discs placed since the start."""
+    """Number of discs placed since the start, which is the index of the row of weights."""
     return min(popcount(own | other) - _DISCS_AT_START, STEPS - 1)
 
 
 @jit
 def evaluate_boards(state, own, other):
-    """Static evaluation in hundredths of a disc for the side to move, which has the discs ``own``."""
+    """Static evaluation in hundredths of a disc for the side to move; ``own`` are its discs."""
     own_moves = legal_squares(own, other)
     other_moves = legal_squares(other, own)
     if own_moves == NONE and other_moves == NONE:
@@ -170,7 +175,7 @@ def evaluate_boards(state, own, other):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in hundredths of a disc, from the point of view of the side to move; never only a bound."""
+    """Static evaluation in hundredths of a disc for the side to move. The value is exact even outside (alpha, beta)."""
     value = cached_value(cache, state.key)
     if value == NOT_CACHED:
         value = evaluate_boards(state, own_discs(state), other_discs(state))
@@ -224,5 +229,5 @@ def loses_material(state, move):
 
 @jit
 def history_piece(state, move):
-    """The side to move, 0 or 1: all discs of a side are alike."""
+    """Index of the moving piece in history tables: the side to move, 0 or 1, because all discs of a side are alike."""
     return np.int64(state.side)

@@ -1,4 +1,4 @@
-"""Othello's interface to ``elolab fit-evaluation``: positions as rows of numbers, and their features.
+"""Othello's interface to ``elolab fit-evaluation``: encodes positions as rows of integers, and counts their features.
 
 A row is two uint64: the discs of the side to move, and the discs of the other side.
 """
@@ -24,7 +24,7 @@ from elolab.engine.settings.features import OTHELLO
 from elolab.engine.settings.weights import STEPS
 
 _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) for square in range(PASS_SQUARE + 1))}
-"""Integer codes of all moves, by protocol notation."""
+"""Integer code of every move, by its protocol notation."""
 
 
 @jit
@@ -44,7 +44,7 @@ def _replay(state, codes, rows):
 def _survey(rows, steps, can_move, counts):
     """Write the step and the features of each position into ``steps`` and ``counts``.
 
-    Writes into ``can_move`` 1 if the side to move has a legal move that is no pass, else 0.
+    Sets the position's element of ``can_move`` to 1 if the side to move can place a disc, otherwise to 0.
     """
     for index in range(rows.shape[0]):
         own = rows[index, 0]
@@ -59,7 +59,7 @@ def _survey(rows, steps, can_move, counts):
 
 @jit
 def _read_rows(rows, occupations):
-    """Write the occupations of all pattern instances of n positions into ``occupations``, shape (n, LANES)."""
+    """Write the occupation indices of n positions into ``occupations``, of shape (n, LANES); see ``read_patterns``."""
     for index in range(rows.shape[0]):
         read_patterns(rows[index, 0], rows[index, 1], occupations[index])
 
@@ -82,7 +82,7 @@ class OthelloFitting(EvaluationFitting):
     solved_steps = 48
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence with the unit of the weights and the steps that each row covers."""
+        """A sentence for the file of weights: their unit, and the steps of the game to which each row applies."""
         return f"Hundredths of a point; a row for each {STEPS // phases} of {STEPS} steps of a game."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -92,7 +92,7 @@ class OthelloFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of the positions in which the side to move has a move; see ``EvaluationFitting``."""
+        """Boolean mask of the positions in which the side to move can place a disc; see ``EvaluationFitting``."""
         return self._survey(rows)[1] != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,8 @@
-"""Text of Othello positions and moves.
+"""Reads and writes the text of Othello positions and moves.
 
 A position is 64 characters for the squares a1 to h1, a2 to h2 and so on to h8, then the side to move. A move is a
-square such as ``d3``, or ``pass``."""
+square such as ``d3``, or ``pass``.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +20,23 @@ PASS_WORDS = ("pass", "pa", "ps", "--")
 _OCCUPANTS = "XO"
 _EMPTY = "-."
 _DIGITS = [str.maketrans(_OCCUPANTS + _EMPTY, digits) for digits in ("1000", "0100")]
-"""Tables for ``str.translate`` from a board's letters to binary digits, one table for each side's discs."""
+"""Tables for ``str.translate``, one per side: they convert a board's letters to binary digits, 1 for a disc of the
+side.
+"""
 
 
 def square_name(square: int) -> str:
-    """Name of a square: file a to h, rank 1 to 8."""
+    """Name of a square: its file, a to h, and its rank, 1 to 8."""
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
 def format_move(code: int) -> str:
-    """A move in standard spelling: a square such as ``d3``, or ``pass``."""
+    """Text of a move's integer code: a square such as ``d3``, or ``pass``."""
     return "pass" if code >> 7 == PASS_SQUARE else square_name(code >> 7)
 
 
 def read_move(word: str) -> str:
-    """Convert a move to standard spelling (``d3``, ``pass``); raises ``MoveError`` for anything else."""
+    """Convert a move to standard spelling (``d3``, ``pass``). Raises ``MoveError`` if it is unreadable."""
     move = word.lower()
     if move in PASS_WORDS:
         return "pass"
@@ -43,7 +46,7 @@ def read_move(word: str) -> str:
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """Convert moves from any usual spelling to standard spelling; raises ``MoveError``.
+    """Convert moves to standard spelling (``d3``, ``pass``). Raises ``MoveError`` if one is unreadable.
 
     ``position`` and ``ranks`` have no effect in Othello.
     """
@@ -53,7 +56,8 @@ def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
 def parse_position(text: str) -> Any:
     """Create a state from the text of a position: 64 squares and the side to move. Raises ``PositionError``.
 
-    Letters may have either case, and ``.`` may stand for an empty square. The four central squares must be occupied.
+    Letters may be upper or lower case, and ``.`` may stand for an empty square. The four central squares must be
+    occupied.
     """
     fields = text.split()
     if "/" in text and fields[1:] and fields[1] in ("w", "b", "r"):

@@ -1,9 +1,9 @@
 """Patterns of Othello's evaluation: small sets of squares with a weight for each occupation.
 
-An occupation is a number in base three: digit 0 for an empty square, 1 for a disc of the side to move, 2 for a disc of
-the other side. A pattern applies in all rotations and reflections, which share one table. If a reflection maps a
-pattern onto itself, mirrored occupations share one weight. The evaluation is therefore the same for all images of a
-position. The choice of edges, corners, lines and diagonals follows Buro's Logistello.
+An occupation index is a number in base three, with one digit per square: 0 for an empty square, 1 for a disc of the
+side to move, 2 for a disc of the other side. A pattern applies in all rotations and reflections, which share one table.
+If a reflection maps a pattern onto itself, mirrored occupations share one weight. So the evaluation is the same for all
+rotations and reflections of a position. The choice of edges, corners, lines and diagonals follows Buro's Logistello.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ PATTERNS: dict[str, tuple[int, ...]] = {
 }
 """Squares of each pattern in one orientation, by pattern name.
 
-A pattern's index is a number in base 3 with one digit per square; the first square is its lowest digit."""
+The first square is the lowest digit of the pattern's occupation index.
+"""
 
 RANKS = 8
 BYTES = 256
@@ -41,7 +42,7 @@ LANES = 48
 
 
 def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
-    """The eight rotations and reflections of ``squares``, the identity first."""
+    """The eight rotations and reflections of a pattern's squares; the first is the pattern itself."""
     places = [(square % 8, square // 8) for square in squares]
     found = []
     for swapped in (False, True):
@@ -54,7 +55,10 @@ def _images(squares: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 
 def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
-    """All distinct placements of all patterns: the pattern's number, and its squares from the lowest digit on."""
+    """All distinct rotations and reflections of all patterns, each as the pattern's number and its squares.
+
+    The first square is the lowest digit of the occupation index.
+    """
     found = []
     for number, squares in enumerate(PATTERNS.values()):
         seen = set()
@@ -68,17 +72,20 @@ def _instances() -> tuple[tuple[int, tuple[int, ...]], ...]:
 INSTANCES = _instances()
 SIZES = tuple(3 ** len(squares) for squares in PATTERNS.values())
 STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
-"""Offset of each pattern's occupations in the table of all occupations, by pattern number."""
+"""Index at which each pattern's occupations begin in the table of all occupations, by pattern number."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
-"""Number of pattern weights of a phase in compiled code, padded to a multiple of four: a word holds four weights."""
+"""Number of pattern weights of one phase in compiled code, padded to a multiple of four because a word holds four
+weights.
+"""
 INSTANCE_STARTS = np.array([STARTS[number] for number, _ in INSTANCES] + [0] * (LANES - len(INSTANCES)), np.uint64)
 
 
 def _digit_values() -> np.ndarray:
-    """Contribution of a rank's discs of the side to move to the occupation of each pattern instance.
+    """Contribution of the discs on a rank to the occupation index of each pattern instance.
 
-    The discs of a rank are a byte. The result is a flat uint16 array, indexed by rank, byte and instance.
+    The discs of one side on a rank are a byte. The result is a flat uint16 array, indexed by rank, byte and instance.
+    It applies to the side to move; the other side's contribution is twice as large.
     """
     values = np.zeros((RANKS, BYTES, LANES), np.uint16)
     for lane, (_, squares) in enumerate(INSTANCES):
@@ -93,7 +100,7 @@ DIGIT_VALUES = _digit_values()
 
 @functools.cache
 def weight_numbers() -> np.ndarray:
-    """Index of the weight of each occupation, from 0: int32 of shape (OCCUPATIONS,)."""
+    """Number of the weight for each occupation, counted from 0: int32 of shape (OCCUPATIONS,)."""
     numbers = np.empty(OCCUPATIONS, np.int32)
     used = 0
     for start, size, squares in zip(STARTS, SIZES, PATTERNS.values(), strict=True):
@@ -118,7 +125,7 @@ def weight_count() -> int:
 
 
 def packed(weights: np.ndarray) -> np.ndarray:
-    """Pack weights (int16 of shape (phases, weight_count())) for compiled code: uint64 words of four weights each."""
+    """Pack weights (int16 of shape (phases, weight_count())) for compiled code: four weights in each uint64."""
     table = np.zeros((len(weights), STRIDE), "<i2")
     table[:, :OCCUPATIONS] = weights[:, weight_numbers()]
     return np.ascontiguousarray(table).view("<u8").astype(np.uint64).reshape(-1)

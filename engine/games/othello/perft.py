@@ -1,4 +1,4 @@
-"""Perft of Othello, with passes that count as a ply and with free passes."""
+"""Perft of Othello. A pass counts as a ply, or is free."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from elolab.engine.games.othello.position import other_discs, own_discs
 
 @jit
 def _leaves(own, other, depth, pass_plies):
-    """Number of leaves ``depth`` (at least 1) plies deep; a pass counts as ``pass_plies`` plies, 0 or 1."""
+    """Number of leaves ``depth`` plies deep, at least 1. A pass counts as ``pass_plies`` plies, 0 or 1."""
     squares = legal_squares(own, other)
     if squares == NONE:
         below = np.int64(depth - pass_plies)
@@ -31,7 +31,7 @@ def _leaves(own, other, depth, pass_plies):
 
 @jit
 def perft_of_passes(state, depth, pass_plies):
-    """Number of leaves of the tree of legal moves; a finished game is one leaf.
+    """Perft: number of leaves of the tree of legal moves. A finished game is one leaf.
 
     A pass counts as ``pass_plies`` plies, 0 or 1.
     """
@@ -42,5 +42,5 @@ def perft_of_passes(state, depth, pass_plies):
 
 @jit
 def perft(state, lists, depth):
-    """Number of leaves of the tree of legal moves; a pass is a ply, and a finished game is one leaf."""
+    """Perft: number of leaves of the tree of legal moves. A pass is a ply, and a finished game is one leaf."""
     return perft_of_passes(state, depth, np.int64(1))

@@ -1,7 +1,8 @@
 """The compiled state of an Othello position: layout, hashing, making and unmaking moves.
 
-A move is ``STOCK`` + (square << 7): a disc comes from the stock to a square, 0 (a1) to 63 (h8). A pass is a move to
-``PASS_SQUARE``. It is the only legal move if the side to move can place no disc but the opponent could.
+A move is the integer ``STOCK`` + (square << 7): its origin is always ``STOCK``, its target a square, 0 (a1) to 63 (h8).
+A pass has the target ``PASS_SQUARE``. It is the only legal move if the side to move can place no disc but the opponent
+can.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PASS_SQUARE = 64
 PASS = STOCK + (PASS_SQUARE << 7)
 
 MAX_GAME = 128
-"""Maximum number of plies of a game: 60 discs and no two passes in a row."""
+"""Upper bound of the number of plies of a game: 60 discs, and no two passes in a row."""
 FEATURES = len(OTHELLO)
 
 STATE_DTYPE = np.dtype(
@@ -139,7 +140,7 @@ def unmake(state):
 
 @jit
 def make_null(state):
-    """Make a null move: skip the turn, even if there are legal moves."""
+    """Make a null move: pass the turn, even if there are legal moves."""
     make(state, np.int64(PASS))
     state.undo_move[np.uint64(state.ply) - ONE] = 0
 

@@ -1,6 +1,7 @@
 """Rules of Othello: legal moves, endings, and the final score.
 
-The final score is the difference of discs; empty squares are added to the winner's discs."""
+The final score is the difference of discs; the winner also gets the empty squares.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from elolab.engine.games.othello.boards import NONE, ONE, legal_squares
 from elolab.engine.games.othello.position import PASS, STOCK, other_discs, own_discs
 
 A_DISC = 100
-"""Score units per disc."""
+"""Number of score points per disc."""
 
 _OPEN = encode_verdict("*", "unfinished")
 _FIRST_WINS = encode_verdict("1-0", "final_score")
@@ -69,13 +70,13 @@ def is_quiet(state, move):
 
 @jit
 def structure_key(state):
-    """Always 0: no part of a position stays the same for long."""
+    """Always 0: no part of a position stays the same for many moves."""
     return np.uint64(0)
 
 
 @jit
 def restarts_draw_count(state):
-    """Always false: every move may count towards a draw."""
+    """Always false: no move restarts the move count of draw adjudication."""
     return False
 
 
@@ -90,7 +91,7 @@ def is_pass(state, move):
 
 @jit
 def final_difference(own, other):
-    """Final score in discs for the side to move; empty squares are added to the winner's discs."""
+    """Final score in discs, from the view of the side to move. The winner also gets the empty squares."""
     difference = popcount(own) - popcount(other)
     empties = popcount(~(own | other))
     if difference > 0:
@@ -112,9 +113,9 @@ def final_score(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict code: open while either side can place a disc, then a win for the side with more discs.
+    """The arbiter's verdict code: the side with more discs wins, equal numbers are a draw.
 
-    With equal numbers of discs, the game is drawn.
+    The game is open while either side can place a disc.
     """
     if not is_over(own_discs(state), other_discs(state)):
         return _OPEN

@@ -9,22 +9,24 @@ from elolab.engine.settings.configuration import ConfigurationError
 from elolab.engine.settings.weights import Weights, pattern_rows, steps_of
 
 MARK = np.uint64(0x4F74_6865_6C6C_6F31)
-"""First word of the array of weights. It identifies the game; compiled code ignores another game's weights."""
+"""First word of the array of weights. It identifies the game, so that compiled code ignores weights of another game."""
 FIRST_WEIGHT = 3
 """Index of the first weight in the array.
 
-Before it are ``MARK``, the address of the pattern weights and their number of phases; both are 0 without patterns."""
+The words before it are ``MARK``, the address of the pattern weights, and the number of phases of the pattern weights.
+The last two are 0 without patterns.
+"""
 
 _PATTERNS: dict[str, np.ndarray] = {}
-"""Arrays of pattern weights, by digest. They stay alive, because compiled code knows only their addresses."""
+"""Arrays of pattern weights, by digest. Compiled code has only their addresses, so this dictionary keeps them alive."""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """Weights in the form that compiled code reads: an array of uint64, in two's complement.
+    """Convert a file of weights to the array for compiled code: uint64, in two's complement.
 
-    It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step
-    of a game. Raises ``ConfigurationError``, which names the file as ``where``, if the number of pattern weights does
-    not match the compiled code.
+    It holds ``MARK``, the address and the number of phases of the pattern weights, and then the weights of each step of
+    a game. Raises ``ConfigurationError``, which names the file as ``where``, if the number of pattern weights does not
+    match the compiled code.
     """
     address = 0
     if weights.pattern_phases:

@@ -12,7 +12,7 @@ from elolab.engine.rules import REPETITION_RULES, Rules
 from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 USUAL_MOVE_LIMIT = 100
-"""Number of plies without a capture, checks included, after which many programs declare a draw."""
+"""Number of plies without a capture, checks included, after which many other programs declare a draw."""
 
 
 class Xiangqi(Game):
@@ -61,13 +61,14 @@ class Xiangqi(Game):
         )
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Write moves with the ranks counted from 1 in the style ``1``, else from 0."""
+        """Convert moves to a style: ``1`` numbers the ranks from 1, any other style from 0."""
         return [notation.shift_ranks(move, 1) for move in moves] if style == "1" else list(moves)
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether ``USUAL_MOVE_LIMIT`` plies without a capture have passed, or simple rules give a draw.
+        """Whether other programs may consider the position a draw.
 
-        Under the simple rules, a game is drawn at the third occurrence of a position, and without attacking pieces.
+        That is so after ``USUAL_MOVE_LIMIT`` plies without a capture, or under simple rules: a draw at the third
+        occurrence of a position, or without attacking pieces.
         """
         if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
             return True

@@ -1,6 +1,6 @@
-"""Tests whether a piece could capture on a square, for static exchange evaluation and the chase rule.
+"""Tests whether a piece could capture on a square. Used for static exchange evaluation and the chase rule.
 
-The tests ignore the safety of the capturing side's general and the piece on the target square.
+The tests ignore whether the capturing side's general is safe, and which piece stands on the target square.
 """
 
 from __future__ import annotations
@@ -111,10 +111,10 @@ def reaches(state, slot, at, target):
 
 @jit
 def _slider_on(state, line, start, step, base, kind):
-    """Slot of one side's rook or cannon (``kind``) that attacks a square along a line; 0 if there is none.
+    """Slot of a rook or cannon (``kind``) of one side that attacks a square along a line; 0 if there is none.
 
-    Counted from the square, an attacking rook is the first piece on the line, a cannon the second. ``line`` is the
-    square's entry in the met tables of ``position``. Place p on the line is square ``start`` + p * ``step``. ``base``
+    An attacking rook is the first piece on the line, seen from the square; a cannon is the second. ``line`` is the
+    square's entry in the met tables of ``position``. Square number p of the line is ``start`` + p * ``step``. ``base``
     is the side's first slot, 16 or 32.
     """
     place = 0 if kind == ROOK else 4
@@ -156,7 +156,7 @@ def _pawn_attacker(state, side, base, target):
 def cheapest_attacker(state, side, target):
     """Slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
 
-    The order is pawn, advisor, elephant, horse, cannon, rook, general, as in every table of values.
+    The order is pawn, advisor, elephant, horse, cannon, rook, general; all tables of piece values agree with it.
     """
     side &= 1
     target &= SQUARE_BITS
@@ -200,9 +200,9 @@ def cheapest_attacker(state, side, target):
 
 @jit
 def lift(state, slot):
-    """Remove a piece from the board during an exchange; ``drop`` puts it back.
+    """Remove a piece from the board during a static exchange; ``drop`` puts it back.
 
-    The state's sums and its hash are not updated.
+    The state's incremental sums and its hash are not updated.
     """
     slot &= SLOT_BITS
     at = np.int64(state.square[slot])
@@ -215,7 +215,7 @@ def lift(state, slot):
 
 @jit
 def drop(state, slot, at):
-    """Put a lifted piece back on its square."""
+    """Put back a piece that ``lift`` has removed."""
     slot &= SLOT_BITS
     side = ((slot >> 4) - 1) & 1
     state.square[slot] = at

@@ -1,4 +1,4 @@
-"""Lower bound of the number of moves between two Xiangqi positions, from each piece's path on an empty board."""
+"""Lower bound of the number of moves between two Xiangqi positions, by shortest paths on an empty board."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from elolab.engine.games.xiangqi.position import (
 )
 
 OUT_OF_REACH = 1_000
-"""Number of moves that stands for a square that a piece can never reach."""
+"""Stands for an infinite number of moves: the piece can never reach the square."""
 _MASKS = {GENERAL: GENERAL_MASKS, ADVISOR: ADVISOR_MASKS, ELEPHANT: ELEPHANT_MASKS, HORSE: HORSE_ORIGIN_MASKS}
 _KINDS = SLOT_TYPE.tolist()
 
 
 def moves_missing(state: Any, target: Any) -> int | None:
-    """Lower bound of the number of plies from a state to a target.
+    """Lower bound of the number of plies from a state to a target position.
 
-    For each square on which the state lacks the target's piece, the bound counts the moves of the nearest piece of that
-    type. It also counts one capture for each surplus piece. ``None`` if the target has more pieces of some type than
-    the state.
+    For each square on which the state lacks the target's piece, it counts the moves of the nearest piece of that type.
+    It also counts one capture for each surplus piece. ``None`` if the target has more pieces of some type than the
+    state.
     """
     here, there = _squares_by_kind(state), _squares_by_kind(target)
     moves, captures = [0, 0], [0, 0]
@@ -63,8 +63,7 @@ def _squares_by_kind(state: Any) -> dict[tuple[int, int], set[int]]:
 
 @functools.cache
 def _distances(side: int, kind: int, origin: int) -> dict[int, int]:
-    """Number of moves of a piece of type ``kind`` from ``origin`` on an empty board, by each square that it can
-    reach."""
+    """Number of moves that a piece of type ``kind`` needs from ``origin`` on an empty board, by reachable square."""
     found, edge = {origin: 0}, [origin]
     while edge:
         reached = {end for square in edge for end in _targets(side, kind, square)} - found.keys()
@@ -74,7 +73,7 @@ def _distances(side: int, kind: int, origin: int) -> dict[int, int]:
 
 
 def _targets(side: int, kind: int, square: int) -> list[int]:
-    """Squares that a piece of type ``kind`` reaches in one move on an empty board."""
+    """Squares that a piece of type ``kind`` can reach from ``square`` in one move on an empty board."""
     if kind in _MASKS or kind == PAWN:
         masks = PAWN_MASKS[side] if kind == PAWN else _MASKS[kind]
         reached = (BITS_IN_HALF & masks[square][:, None]).any(axis=0)

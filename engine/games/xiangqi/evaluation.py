@@ -1,10 +1,10 @@
 """Evaluation of Xiangqi positions: incremental piece-square values; the full evaluation adds terms.
 
-The full evaluation's numbers come from a file of weights. The tables of the other evaluations are our own, set by hand
-from common knowledge. Rooks, horses and cannons gain by activity and lose on their first squares and on the rim. A pawn
-doubles its value across the river and approaches a horse or cannon near the palace. The general stays at home. The rows
-of tables are ranks, from Red's first (0) to Black's first (9). The columns are files a to e, which files f to i mirror.
-Values are in centipawns.
+The full evaluation's weights come from a file. The tables of the other evaluations are our own, set by hand from common
+knowledge. Rooks, horses and cannons gain by activity and lose on their first squares and on the rim. A pawn doubles its
+value across the river and approaches a horse or cannon near the palace. The general stays at home. The rows of tables
+are ranks, from Red's first (0) to Black's first (9). The columns are files a to e, which files f to i mirror. Values
+are in centipawns.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
 
 
 def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
-    """Values of all 90 squares, given rows of values for files a to e."""
+    """Values of all 90 squares, given ten rows of values for files a to e; files f to i mirror them."""
     return [value for row in rows for value in (*row, *row[3::-1])]
 
 
@@ -141,26 +141,30 @@ _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
 MAX_OF_PLACES = 300
-"""Largest absolute value, in centipawns, of the sum of the square terms. If the score without them lies outside (alpha,
-beta) by more than this bound, the evaluation returns early and does not compute them."""
+"""Maximum absolute value, in centipawns, of the sum of the square terms.
+
+If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
+compute them.
+"""
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
-"""Largest absolute value, in centipawns, of an evaluation without square terms and tempo.
+"""Maximum absolute value, in centipawns, of an evaluation before square terms and tempo are added.
 
-After both are added, the evaluation is still below the scores of decided games."""
+With them, the evaluation is still below the scores of decided games.
+"""
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
 
 MAX_EXCHANGED = 31
 _GENERAL_IN_EXCHANGE = 10_000
-"""Value of a general in an exchange, so high that it captures only if no piece can recapture."""
+"""Value of a general in static exchanges, so high that it captures only undefended pieces."""
 
 
 @jit
 def full_score(state):
-    """The score of the pieces on their squares, computed by a scan of the board, from Red's point of view.
+    """Sum of the piece-square values, from Red's point of view, computed by a scan of the board.
 
-    Tests compare it with the score that the state updates incrementally.
+    Tests compare it with the incrementally updated score in the state.
     """
     score = np.int64(0)
     for square in range(SQUARES):
@@ -172,7 +176,7 @@ def full_score(state):
 
 @jit
 def prepare(state, parameters):
-    """Load the piece values of ``parameters.evaluation`` into the state, and recompute its score and material."""
+    """Load the piece-square values of ``parameters.evaluation`` into the state; recompute its score and material."""
     evaluation = parameters.evaluation
     address = parameters.evaluation_weights
     if evaluation != _FULL or address == 0 or load_word(address, 0) != MARK:
@@ -224,7 +228,7 @@ def _weigh_pieces(state, now):
 
 @jit
 def evaluate(state, cache, alpha, beta):
-    """Static evaluation in centipawns, for the side to move; a value outside (alpha, beta) may be only a bound."""
+    """Static evaluation in centipawns, for the side to move. A value outside (alpha, beta) may be only a bound."""
     if state.evaluation != _FULL + 1:
         score = at_start(state.score)
         return score if state.side == 0 else -score
@@ -266,13 +270,13 @@ def piece_count(state):
 
 @jit
 def is_quiet(state, move):
-    """Whether a move captures nothing."""
+    """Whether a move is not a capture."""
     return state.board[(move >> 7) & 127] == 0
 
 
 @jit
 def history_piece(state, move):
-    """Number of the moving piece's type and side, 0 to 13."""
+    """Index of the moving piece's type and side in history tables, 0 to 13."""
     slot = np.int64(state.board[move & 127])
     return np.int64(SLOT_TYPE[slot]) + 7 * ((slot >> 4) - 1)
 
@@ -287,7 +291,7 @@ def capture_order(state, move):
 
 @jit
 def capture_gain(state, move):
-    """Value of the captured piece on its square, in centipawns: the higher of its start and endgame values."""
+    """Piece-square value of the captured piece, in centipawns: the higher of its values for opening and endgame."""
     target = (move >> 7) & 127
     pair = state.values[state.board[target], target]
     return max(abs(at_start(pair)), abs(at_end(pair)))
@@ -295,11 +299,11 @@ def capture_gain(state, move):
 
 @jit
 def loses_material(state, move):
-    """Whether a capture loses material if both sides continue to capture on its target square.
+    """Whether a capture loses material, by static exchange evaluation on its target square.
 
-    Each side captures with its least valuable piece, the general last, and stops when a further capture would lose.
-    Pieces that have captured are lifted off the board, so that cannon screens and horse legs are up to date. Pins are
-    ignored. The exchange ends early once the side to capture cannot lose.
+    Each side captures with its least valuable piece, the general last, and stops when a further capture would lose
+    material. Pieces that have captured are removed from the board, so that cannon screens and horse legs stay correct.
+    Pins are ignored. The exchange ends early once the side to capture cannot lose.
     """
     origin = move & 127
     target = (move >> 7) & 127

@@ -1,8 +1,9 @@
-"""Xiangqi's interface to ``elolab fit-evaluation``: positions as rows of numbers, and their features.
+"""Xiangqi's interface to ``elolab fit-evaluation``: encodes positions as rows of integers, and counts their features.
 
-A row is six uint64, fifteen squares in each from the lowest four bits on: 0 for an empty square, else the piece's type
-+ 1, and 8 more for the side not to move. The side to move plays from below, as Red does. The highest bit of the first
-word marks quiet positions: nobody is in check, and the next move of the game captures nothing.
+A row is six uint64. Each holds fifteen squares of four bits each, lowest bits first: 0 for an empty square, otherwise
+the piece's type + 1, plus 8 for the side not to move. The board is turned so that the side to move plays upwards, as
+Red does. The highest bit of the first word marks quiet positions: neither side is in check, and the next move of the
+game is not a capture.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _CODES = {
     for one in range(SQUARES)
     for other in range(SQUARES)
 }
-"""Integer codes of all moves, by protocol notation."""
+"""Integer code of every move, by its protocol notation."""
 
 
 @jit
@@ -82,7 +83,7 @@ def _replay(state, codes, rows):
 
 @jit
 def _set_up(state, row):
-    """Set up the pieces of a row on the empty board of ``state``, with the side to move as Red."""
+    """Set up a row's position on the empty board of ``state``, with the side to move as Red."""
     used = np.zeros(SLOTS, np.int64)
     for square in range(SQUARES):
         word = row[square // _SQUARES_PER_WORD]
@@ -102,7 +103,7 @@ def _set_up(state, row):
 def _survey(state, rows, phases, counts):
     """Write the phase and the features of each row into ``phases`` and ``counts``.
 
-    ``state`` is scratch: its board must be empty, and is empty again on return.
+    Uses ``state`` as a work area: its board must be empty, and is empty again on return.
     """
     for index in range(rows.shape[0]):
         _set_up(state, rows[index])
@@ -161,7 +162,7 @@ class XiangqiFitting(EvaluationFitting):
     adjudication = Adjudication(resign_score=1200, resign_moves=5, draw_moves=0, maximum_plies=300)
 
     def rows_in_words(self, phases: int) -> str:
-        """A sentence with the unit of the weights and the meaning of their two rows."""
+        """A sentence for the file of weights: their unit, and the meaning of their two rows."""
         return "Centipawns: with all the material of the start, and with none."
 
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -171,12 +172,13 @@ class XiangqiFitting(EvaluationFitting):
         return rows
 
     def usable(self, rows: np.ndarray) -> np.ndarray:
-        """Mask of the positions marked as quiet; see ``EvaluationFitting``."""
+        """Boolean mask of the positions that are marked as quiet; see ``EvaluationFitting``."""
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Steps and features of positions; a step is the material left, from 0 to ``PHASES``. See
-        ``EvaluationFitting``."""
+        """The phase (remaining material, from 0 to ``PHASES``) and the features of each position; see
+        ``EvaluationFitting``.
+        """
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         # Loads the piece values that count the material.
@@ -187,11 +189,11 @@ class XiangqiFitting(EvaluationFitting):
         return phases, counts
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Shares of the two rows of weights, for full material and for none; see ``EvaluationFitting``."""
+        """Share of each row of weights (full material, no material) at each phase; see ``EvaluationFitting``."""
         return np.stack([steps, PHASES - steps], axis=1) / PHASES
 
     def text_of(self, row: Any) -> str:
-        """Text of the position, with the side to move as Red."""
+        """FEN of the position that a row encodes, with the side to move as Red."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         _set_up(state, row)

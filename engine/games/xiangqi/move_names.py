@@ -93,7 +93,7 @@ _SLOTS = {
     side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
     for side in (RED, BLACK)
 }
-"""Slots of the piece list that hold each kind of piece: ``_SLOTS[side][type]``."""
+"""Slots of the piece list for each piece type: ``_SLOTS[side][type]``."""
 
 _COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
 _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
@@ -101,24 +101,25 @@ _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of a piece among its side's pieces of the same type."""
+    """Where a piece stands among its side's pieces of the same type."""
 
     file: int
     """Number of the piece's file, counted from its own side's right, from 1."""
     rank: int
-    """Place among the pieces of the type on the file, 0 for the foremost."""
+    """Index of the piece among those of its type on the file; 0 is the foremost."""
     count: int
-    """Number of pieces of the type on the file."""
+    """Number of pieces of this type on the file."""
     tandem_files: int
-    """Number of files with several pieces of the type (tandem files)."""
+    """Number of tandem files: files with several pieces of this type."""
     overall: int
-    """Place among all pieces of the type on tandem files, from 0; 0 also for a piece on another file.
+    """Index of the piece among all pieces of its type on tandem files; 0 for a piece on any other file.
 
-    The files count from the right, and each file from front to rear."""
+    Files are counted from the side's own right, and pieces on a file from front to rear.
+    """
 
     @property
     def middle(self) -> bool:
-        """Whether this is the middle piece of its type on the file."""
+        """Whether the piece is neither the foremost nor the last of its type on the file."""
         return self.count > 1 and 2 * self.rank == self.count - 1
 
     @property
@@ -131,10 +132,10 @@ _FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """The names of moves as PGN writes them; Chinese moves have full-width digits, so all characters align.
+    """Convert ICCS moves to one of ``NOTATIONS``, and play them on ``position``.
 
-    Plays the moves on ``position``. Raises ``MoveError`` if a move is not legal, except in coordinates, which are not
-    checked.
+    Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal; the
+    coordinate notation does not check this.
     """
     if notation == "iccs":
         return [format_coordinates(move) for move in moves]
@@ -151,10 +152,10 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 def read_game(
     position: Position, words: Sequence[str], ranks: str = "0", ranks_of_file: Callable[[], str] = str
 ) -> list[str]:
-    """The moves (``h2e2``) that texts in any notation name, one after another; plays them on ``position``.
+    """Convert a game's moves from any notation to ICCS (``h2e2``), and play them on ``position``.
 
     ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
-    returns the number found in the SAN games of the same file. Raises ``WrongMoveError``.
+    returns the number that other SAN games of the same file use. Raises ``WrongMoveError``.
     """
     if is_algebraic_game(words):
         moves = read_algebraic(position, words, ranks, ranks_of_file)
@@ -171,7 +172,7 @@ def read_game(
 
 
 def _played(position: Position, number: int, word: str, first_rank: int) -> str:
-    """Play a move in ICCS, WXF or Chinese notation; returns it in ICCS. ``number`` is its index, for errors."""
+    """Play a move given in ICCS, WXF or Chinese notation; return it in ICCS. ``number`` is its index, for errors."""
     try:
         move = parse_move_name(position, word, first_rank)
         position.push(move)
@@ -183,7 +184,7 @@ def _played(position: Position, number: int, word: str, first_rank: int) -> str:
 
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
-    """Whether most moves are in SAN; ignores coordinates with a capital letter, which are ambiguous."""
+    """Whether most moves are in SAN, not counting coordinates with a capital letter, which also match ICCS."""
     return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
 
 
@@ -203,15 +204,15 @@ def format_move_name(position: Position, move: str, notation: str) -> str:
 
 
 def format_coordinates(move: str) -> str:
-    """Write a move with capital letters and a dash (``H2-E2``), as in game records; it need not be legal."""
+    """Write a move with capital letters and a dash (``H2-E2``), as in game records. The move need not be legal."""
     return f"{move[:2]}-{move[2:]}".upper()
 
 
 def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
-    """The legal move (ICCS, such as ``h2e2``) that a text names; the notation is detected from its form.
+    """Convert a legal move from any notation, which is detected, to ICCS (``h2e2``).
 
-    ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if the text
-    cannot be read, or names no legal move or several.
+    ``first_rank`` is the number of Red's home rank in coordinates, 0 or 1. Raises ``MoveError`` if the text is
+    unreadable, or matches no legal move or several.
     """
     if is_coordinates(text):
         return _from_coordinates(position, text, first_rank)
@@ -230,12 +231,12 @@ def parse_move_name(position: Position, text: str, first_rank: int = 0) -> str:
 
 
 def is_coordinates(text: str) -> bool:
-    """Whether a move is written as coordinates (``h2e2``, ``H2-E2``)."""
+    """Whether a move is written in coordinates (``h2e2``, ``H2-E2``)."""
     return _COORDINATES.fullmatch(_stripped(text)) is not None
 
 
 def looks_like_a_move(text: str) -> bool:
-    """Whether a text has the form of a move in some notation."""
+    """Whether a text has the form of a move in any notation."""
     try:
         return is_coordinates(text) or bool(_parts(text))
     except MoveError:
@@ -243,9 +244,9 @@ def looks_like_a_move(text: str) -> bool:
 
 
 def notation_of(text: str) -> str:
-    """Detect in which of ``NOTATIONS`` a move is written; ``chinese`` if its characters are common to both scripts.
+    """Detect which of ``NOTATIONS`` a move is written in; ``chinese`` if its characters belong to both scripts.
 
-    SAN, which is read and not written, counts as ICCS.
+    SAN, which can be read but not written, counts as ICCS.
     """
     if is_coordinates(text) or is_algebraic(text):
         return "iccs"
@@ -257,7 +258,7 @@ def notation_of(text: str) -> str:
 
 
 def _stripped(text: str) -> str:
-    """A move's text without spaces and final ``!``, ``?``, ``+``, ``#``; full-width characters become plain ones."""
+    """A move's text without spaces and trailing ``!?+#``; full-width characters become ASCII."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).rstrip("!?+#")
 
 
@@ -272,9 +273,9 @@ def _from_coordinates(position: Position, text: str, first_rank: int) -> str:
 
 
 def _parts(text: str) -> tuple[str, str]:
-    """Split a move's text into the piece's name and its movement, translated to ASCII by ``_READ_AS``.
+    """Split a move's text into the piece's name and its movement, translated to ASCII.
 
-    Raises ``MoveError`` if the text has not the form of a move.
+    Raises ``MoveError`` if the text does not have the form of a move.
     """
     read = _stripped(text).upper().translate(_READING)
     at = 0 if read[:1].isalpha() and read[:1] != "M" else 1
@@ -301,7 +302,7 @@ def _file_number(square: int, side: int) -> int:
 
 
 def _advance(square: int, side: int) -> int:
-    """Rank of a square, counted from the side's own back rank (0)."""
+    """Number of ranks that a square is ahead of the side's own back rank."""
     return square // 9 if side == RED else 9 - square // 9
 
 
@@ -323,7 +324,7 @@ def _place(position: Position, kind: int, square: int) -> _Place:
 
 
 def _rest_of(code: int, side: int) -> str:
-    """Second half of a move's WXF name: ``=5`` to file 5, ``+1`` one point forward, ``-7`` obliquely back to file 7.
+    """Second half of a move's WXF name: ``=5`` to file 5, ``+1`` one point forward, ``-7`` diagonally back to file 7.
 
     ``code`` is the move's integer code.
     """
@@ -340,9 +341,9 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Whether a piece's name needs only its file.
+    """Whether the file alone identifies a piece in the name of its move.
 
-    Advisors and elephants need no more: of two on a file, only one can advance, and only the other can retreat.
+    It does for advisors and elephants, too: of two on a file, only one can advance, and only the other can retreat.
     """
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
 
@@ -366,13 +367,13 @@ def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
 
 
 def _written_origins(kind: int, place: _Place) -> set[str]:
-    """Names of the piece as ``format_move_name`` writes them; unique within a position."""
+    """Names of a piece as ``format_move_name`` writes them, in WXF and Chinese. They are unique within a position."""
     chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
     return {_wxf_origin(kind, place), chinese}
 
 
 def _accepted_origins(kind: int, place: _Place) -> set[str]:
-    """Other established names of a piece, which are accepted in input but not written."""
+    """Names of a piece in older or rarer styles, which are accepted as input but not written."""
     return set(_tandem_origins(kind, place)) if place.count > 1 else set()
 
 
@@ -407,9 +408,9 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """Names of a piece by its file alone, if two of its type share the file; empty otherwise.
+    """Names of a piece by its file alone, for one of two pieces of its type on the file; otherwise empty.
 
-    They are accepted in input if only one of the two can make the move.
+    They are accepted as input if only one of the two pieces can make the move.
     """
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()
 
@@ -430,9 +431,9 @@ def is_algebraic(text: str) -> bool:
 
 
 def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
-    """Find the legal move (ICCS) that a text in SAN denotes, with ranks counted from ``first_rank``.
+    """Convert a move from SAN to ICCS, with ranks counted from ``first_rank``.
 
-    Raises ``MoveError`` if the text is not in SAN, or fits no legal move or several.
+    Raises ``MoveError`` if the text is not in SAN, or matches no legal move or several.
     """
     shape = _ALGEBRAIC.fullmatch(text)
     if shape is None:
@@ -459,11 +460,11 @@ def parse_algebraic(position: Position, text: str, first_rank: int) -> str:
 def read_algebraic(
     position: Position, texts: Sequence[str], ranks: str, ranks_of_file: Callable[[], str] = lambda: ""
 ) -> list[str]:
-    """Convert the moves of a game to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
+    """Convert a game's moves from SAN to ICCS, with ranks counted from 0 or 1, whichever makes all moves legal.
 
-    If both do, ``ranks_of_file()`` gives the number from which the file's other games count. If that is empty,
+    If both do, ``ranks_of_file()`` decides: it returns the number that other games of the file use. If that is empty,
     ``ranks`` decides: ``0``, ``1`` or ``auto``. Raises ``WrongMoveError`` if neither number makes all moves legal, or
-    if ``auto`` cannot decide. The error names the first illegal move, by the number with more legal moves before it.
+    if ``auto`` cannot decide. The error names the first illegal move under the number that makes more moves legal.
     """
     readings = [_read_in(position, texts, first_rank) for first_rank in (0, 1)]
     legal = [moves for moves, error in readings if error is None]
@@ -482,7 +483,7 @@ def read_algebraic(
 
 
 def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
-    """The number from which a game counts ranks, ``0`` or ``1``, if its moves are legal with only that one.
+    """The number from which a game must count ranks, ``0`` or ``1``, because its moves are legal only with that number.
 
     Empty if they are legal with both or with neither.
     """
@@ -491,7 +492,10 @@ def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
-    """The legal moves (ICCS) before the first illegal one, and the error of that move; ``None`` if all are legal."""
+    """Read moves in SAN up to the first illegal one.
+
+    Returns the legal moves in ICCS, and the error of the illegal move; ``None`` if all are legal.
+    """
     trial = position.copy()
     moves: list[str] = []
     for text in texts:
@@ -505,6 +509,9 @@ def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple
 
 
 def _square(file: str, rank: str, first_rank: int) -> int:
-    """Index of a square: nine times the rank from Red's side plus the file, both from 0; -1 if it is off the board."""
+    """Index of a square: nine times the rank plus the file, both from 0; -1 if the square is off the board.
+
+    ``first_rank`` is the number of Red's home rank in ``rank``.
+    """
     row = int(rank) - first_rank
     return row * 9 + "abcdefghi".index(file) if 0 <= row <= 9 else -1

@@ -1,10 +1,10 @@
 """Legal move generation for Xiangqi.
 
 Only legal moves are generated. If the side to move is not in check, most moves are legal without a test. Two groups of
-moves are always tested exactly: the general's moves, and the moves of *suspects*, pieces that may uncover an attack by
-leaving their square (pinned pieces, cannon screens, horse legs). If the side is in check, or an enemy cannon faces the
-general with nothing in between, moves of other pieces to *critical* squares are tested too. On such a square a piece
-would block, capture or become a screen. All remaining moves are illegal in check and legal otherwise.
+moves are always tested: moves of the general, and moves of *suspects*, pieces that may expose the general by leaving
+their square (pinned pieces, cannon screens, horse legs). If the side is in check, or an enemy cannon faces the general
+with nothing in between, moves of other pieces to *critical* squares are also tested: there a piece would block, capture
+or become a screen. All remaining moves are illegal in check and legal otherwise.
 """
 
 from __future__ import annotations
@@ -65,10 +65,10 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of move generation: all legal moves, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Flag in the word of suspects: the position has critical squares."""
+"""Bit in the word of suspects that is set if the position has critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
-"""Legality tests of a piece's moves: none, of all moves, or only of moves to critical squares."""
+"""Whether a piece's moves are tested for legality: none of them, all, or only moves to critical squares."""
 
 # Typed integers instead of literals, so that ``_take`` is compiled only once for each mode.
 _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), np.int64(HALF_SQUARES)
@@ -76,25 +76,25 @@ _ONE, _RANK, _FIRST_HALF, _SECOND_HALF = np.int64(1), np.int64(9), np.int64(0), 
 
 @jit
 def rank_bits(state, side, rank):
-    """Squares of a rank that one side occupies, as nine bits."""
+    """Nine bits of the squares of a rank that one side occupies."""
     return (state.occupied[side, HALF_OF_RANK[rank]] >> RANK_SHIFT[rank]) & 511
 
 
 @jit
 def rank_index(state, rank, file):
-    """Index into the reach and met tables of ranks, for a square and the current occupancy of its rank."""
+    """Index into the reach and met tables of ``position``, for a square's rank with its current occupancy."""
     return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
 def file_index(state, rank, file):
-    """Index into the reach and met tables of files, for a square and the current occupancy of its file."""
+    """Index into the reach and met tables of ``position``, for a square's file with its current occupancy."""
     return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
 @jit
 def _aligned(state, enemy, square):
-    """Lines through a square that hold an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file.
+    """Lines through a square that contain an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file.
 
     ``enemy`` is the enemy's first slot, 16 or 32.
     """
@@ -106,11 +106,11 @@ def _aligned(state, enemy, square):
 
 @jit
 def _slider_attacks(state, enemy, line, start, step, target, moved):
-    """Whether an enemy rook, general or cannon attacks a square along a line after a move.
+    """Whether an enemy rook, general or cannon would attack a square along a line after a move.
 
-    ``enemy`` is the enemy's first slot. ``line`` is the square's entry in the met tables of ``position`` after the
-    move; place p on the line is square ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target`` after
-    the move, or 0 if that piece belongs to the attacked side.
+    ``enemy`` is the enemy's first slot, 16 or 32. ``line`` is the square's entry in the met tables of ``position``
+    after the move. Square number p of the line is ``start`` + p * ``step``. ``moved`` is the slot that stands on
+    ``target`` after the move, or 0 if that piece belongs to the attacked side.
     """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
@@ -147,9 +147,10 @@ def is_safe(state, side, origin, target):
 
 @jit_for_constants
 def _attacked_once_moved(state, side, general, moved, origin, target):
-    """Whether ``side``'s general on ``general`` is attacked after the piece on ``origin`` moves to ``target``.
+    """Whether the general of ``side`` on the square ``general`` is attacked after the piece on ``origin`` moves to
+    ``target``.
 
-    ``general`` is a square. ``moved`` is the slot of the moving piece if it belongs to the other side, else 0.
+    ``moved`` is the slot of the moving piece if it belongs to the other side, otherwise 0.
     """
     side &= 1
     origin &= SQUARE_BITS
@@ -192,13 +193,13 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
 
 @jit
 def _touches_zone(general, move):
-    """Whether another piece's move may start or end an attack on the general on the square ``general``."""
+    """Whether a move of another piece may start or end an attack on the general on square ``general``."""
     return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
 
 
 @jit
 def in_check(state):
-    """Whether the side to move is in check; cached in the state until the position changes."""
+    """Whether the side to move is in check. The state caches the result until the position changes."""
     if state.in_check < 0:
         side = np.int64(state.side) & 1
         ply = np.int64(state.ply)
@@ -236,7 +237,7 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Mark a square as critical in the state; return ``_CRITICAL_POSITION``, for the word of suspects."""
+    """Mark a square as critical in the state. Returns ``_CRITICAL_POSITION``, to be set in the word of suspects."""
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -244,7 +245,10 @@ def _add_critical(state, square):
 
 @jit
 def _add_critical_line(state, start, step, one, other):
-    """Mark the squares of a line from place ``one`` to place ``other`` as critical; return ``_CRITICAL_POSITION``."""
+    """Mark squares number ``one`` to ``other`` of a line as critical. Returns ``_CRITICAL_POSITION``.
+
+    Square number p of the line is ``start`` + p * ``step``.
+    """
     for place in range(min(one, other), max(one, other) + 1):
         _add_critical(state, start + place * step)
     return _CRITICAL_POSITION
@@ -254,8 +258,8 @@ def _add_critical_line(state, start, step, one, other):
 def _suspects_on_line(state, base, line, start, step, place):
     """Suspects on one line through the general, as bits by slot offset; see ``_suspects``.
 
-    The general stands at ``place`` on the line. ``base`` is the first slot of the general's side. ``line`` is the
-    general's entry in the met tables of ``position``; place p on the line is square ``start`` + p * ``step``.
+    The general is square number ``place`` of the line; square number p is ``start`` + p * ``step``. ``base`` is the
+    first slot of the general's side. ``line`` is the general's entry in the met tables of ``position``.
     """
     enemy = 48 - base
     suspects = 0
@@ -295,8 +299,8 @@ def _suspects_on_line(state, base, line, start, step, place):
 def _suspects(state, base, general):
     """Suspects of the side to move: pieces whose moves must all be tested, as bits by slot offset.
 
-    If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and the squares are written into
-    ``state.critical``. Surplus squares are harmless, because moves to them are tested exactly. ``base`` is the side's
+    If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and ``state.critical`` has the
+    squares. It may have more squares than necessary, because moves to them are only tested. ``base`` is the side's
     first slot, and ``general`` the square of its general.
     """
     base &= SLOT_BITS
@@ -335,8 +339,8 @@ def _suspects(state, base, general):
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
     """Append the legal moves from ``origin`` to the squares of ``mask`` to a row, or only count them.
 
-    Bit b of ``mask`` is square ``start`` + b * ``step``. ``mode`` and ``test`` are a mode of move generation and a
-    legality test. Returns ``count`` plus the number of moves.
+    Bit b of ``mask`` is square ``start`` + b * ``step``. ``mode`` is a mode of move generation such as ``CAPTURES``,
+    ``test`` a legality test such as ``NO_TEST``. Returns ``count`` plus the number of moves.
     """
     if mode == COUNT and test == NO_TEST:
         return count + popcount(mask)
@@ -353,7 +357,7 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
 
 @jit
 def _elephant_mask(state, origin):
-    """Squares that an elephant on ``origin`` can reach, as bits of its half of the board."""
+    """Squares that an elephant on ``origin`` can reach, as bits of that half of the board."""
     mask = 0
     index = 0
     while ELEPHANT_TARGETS[origin, index] != NOWHERE:
@@ -365,10 +369,10 @@ def _elephant_mask(state, origin):
 
 @jit_for_constants
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of rooks and cannons; return ``count`` plus the number of moves.
+    """Append or count the moves of rooks and cannons. Returns ``count`` plus the number of moves.
 
-    ``suspects`` are bits by slot offset. Other pieces get the legality test ``others``. ``base`` is the side's first
-    slot.
+    ``suspects`` are bits by slot offset; their moves are all tested. ``others`` is the legality test for other pieces.
+    ``base`` is the side's first slot.
     """
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -397,7 +401,9 @@ def _take_sliders(state, lists, row, count, mode, suspects, others, base):
 
 @jit
 def blocked_legs(state, origin):
-    """Occupied squares next to a horse on ``origin``, which block its legs: bit 0 left, 1 below, 2 right, 3 above."""
+    """Occupied squares orthogonally next to a horse on ``origin``, which block it: bit 0 left, 1 below, 2 right, 3
+    above.
+    """
     rank = np.int64(RANK_OF[origin])
     file = np.int64(FILE_OF[origin])
     along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
@@ -406,9 +412,10 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Offsets of the slots of horses, pawns, elephants and advisors from the side's first slot.
+"""Slots of horses, pawns, elephants and advisors, as offsets from the side's first slot.
 
-The order is that of move generation."""
+They are in the order of move generation.
+"""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
 """Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
@@ -416,7 +423,7 @@ _FIRST_GUARD = 7
 
 @jit
 def pawn_bits(state, side, half):
-    """A side's pawns in a half of the board, as bits of that half."""
+    """A side's pawns in one half of the board, as bits of that half."""
     first = ((side + 1) << 4) + FIRST_PAWN
     bits = BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
     bits |= BITS_IN_HALF[half, state.square[first + 2]] | BITS_IN_HALF[half, state.square[first + 3]]
@@ -425,7 +432,9 @@ def pawn_bits(state, side, half):
 
 @jit
 def _pawns_reach(state, side, low, high):
-    """Whether a side's pawns can move to any square of ``low`` or ``high``, bits of the two halves of the board."""
+    """Whether a side's pawns can move to any of the squares ``low`` or ``high``, as bits of the two halves of the
+    board.
+    """
     side &= 1
     near = pawn_bits(state, side, side)
     far = pawn_bits(state, side, 1 - side)
@@ -437,8 +446,10 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of horses, pawns, elephants and advisors; parameters and result as in
-    ``_take_sliders``."""
+    """Append or count the moves of horses, pawns, elephants and advisors.
+
+    Arguments and result are as for ``_take_sliders``.
+    """
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.

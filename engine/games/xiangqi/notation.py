@@ -1,4 +1,4 @@
-"""Reading and writing the text of Xiangqi positions (FEN) and moves (ICCS), with full validation."""
+"""Reads and writes the text of Xiangqi positions (FEN) and moves (ICCS), with full validation."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def format_move(code: int) -> str:
 
 
 def parse_position(text: str) -> Any:
-    """Create a state from a FEN; only the board and the side to move are required.
+    """Create a state from a FEN. Only the board and the side to move are required.
 
     Accepts ``w`` or ``r`` for Red, N or H for horses, B or E for elephants. Raises ``PositionError`` for an impossible
-    position, with the name of the square, and for words after the last field.
+    position, with the name of the square, and for text after the last field.
     """
     if re.fullmatch(r"[XO*.\-]{64}.*", text.strip(), re.I):
         raise PositionError(f"FEN {text!r}: expected a Xiangqi position (this looks like an Othello board)")
@@ -98,7 +98,10 @@ def parse_position(text: str) -> Any:
 
 
 def _read_board(text: str) -> dict[int, tuple[int, int]]:
-    """Read the board field of a FEN: (side, type) of each piece, by square. An error quotes ``text``, the FEN."""
+    """Parse the board field of the FEN ``text``: returns the side and type of each piece, by square.
+
+    Raises ``PositionError``.
+    """
     letters = read_board(text, 10, 9, 0, "".join(_TYPE_OF_LETTER))
     board = {
         square: (RED if letter.isupper() else BLACK, _TYPE_OF_LETTER[letter.lower()])
@@ -128,9 +131,8 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Raise ``PositionError`` if a piece of the side and type can never stand on the square.
-
-    The error quotes ``text``, the FEN.
+    """Raise ``PositionError``, which quotes the FEN ``text``, if a piece of the side and type can never stand on the
+    square.
     """
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True
@@ -174,7 +176,7 @@ def format_position(state: Any) -> str:
 def parse_coordinates(move: str, first_rank: int) -> int | None:
     """Integer code of a move in coordinates such as ``h2e2`` or ``H2-E2``; ``None`` if a square is off the board.
 
-    ``first_rank`` is the number of Red's home rank, 0 or 1.
+    ``first_rank`` is the number of Red's home rank in the text, 0 or 1.
     """
     match = re.fullmatch(r"([a-i])(\d{1,2})-?([a-i])(\d{1,2})", move.strip().lower())
     if not match:
@@ -188,15 +190,15 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """A move in coordinates with both ranks increased by ``by``."""
+    """A move in coordinates, with ``by`` added to the number of both ranks."""
     return f"{move[0]}{int(move[1]) + by}{move[2]}{int(move[3]) + by}"
 
 
 def read_moves(position: Any, moves: Sequence[str], ranks: str) -> list[str]:
-    """Convert moves to coordinates with ranks 0 to 9; all are read with the same number for the first rank.
+    """Convert moves to coordinates with ranks from 0 to 9. Raises ``MoveError`` for an illegal move.
 
-    ``ranks`` is ``0``, ``1`` or ``auto``. ``auto`` selects the first rank with which all moves are legal; if both fit,
-    it raises an error that shows both readings. Raises ``MoveError``.
+    ``ranks`` is the number of the first rank in ``moves``: ``0``, ``1``, or ``auto`` to infer it. ``auto`` selects the
+    number that makes all moves legal; if both do and differ, it raises an error that shows both readings.
     """
     if ranks in ("0", "1"):
         return _in_base(moves, int(ranks))

@@ -1,13 +1,14 @@
 """The compiled state of a Xiangqi position: layout, geometry tables, making and unmaking moves.
 
-Squares are rank * 9 + file, 0 to 89, rank 0 nearest to Red; ``NOWHERE`` (90) is the square of a captured piece.
-Pieces are *slots*, not only types: 16..31 are Red's sixteen pieces, 32..47 Black's, in the order general, two advisors,
-elephants, horses, rooks, cannons, five pawns. A slot keeps its piece's identity, which the chase rule needs.
-A move is from + (to << 7).
+Squares are numbered rank * 9 + file, 0 to 89, with rank 0 nearest to Red. ``NOWHERE`` (90) is the square of a captured
+piece. The board holds *slots*, which identify single pieces and not only types, as the chase rule requires: 16 to 31
+are Red's sixteen pieces, 32 to 47 Black's, in the order general, two advisors, elephants, horses, rooks, cannons, five
+pawns. A move is the integer from + (to << 7).
 
-Occupancy is kept by side as two *halves* of 45 squares (so that a rank's nine bits lie together) and by file. Tables
-indexed by place and line occupancy hold the squares a slider reaches and the first, second and third pieces it meets;
-they serve rooks, cannons, checks and pins.
+Occupancy is stored by side as two *halves* of 45 squares, so that the nine bits of a rank lie together, and also by
+file. The *reach* tables hold the squares that a slider reaches on a line; the *met* tables hold the first, second and
+third piece in each direction. Both are indexed by a square's place on the line and the line's occupancy. They serve
+rooks, cannons, checks and pins.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
 SQUARE_BITS, SLOT_BITS = 127, 63
-"""Bit masks that change no square and no slot, but show the compiler that an index is not negative. Without them, numba
-tests every index for a negative value, which takes a tenth of the time."""
+"""Bit masks that change no square and no slot, but prove to the compiler that an index is not negative.
+
+Without them, numba tests every index for a negative value, which takes a tenth of the running time.
+"""
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
-"""Offset of the first slot of each piece type from its side's first slot, 16 or 32."""
+"""First slot of each piece type, as an offset from its side's first slot, 16 or 32."""
 
 TYPE_COUNTS = (1, 2, 2, 2, 2, 2, 5)
 _SLOT_TYPES = [kind for kind, count in enumerate(TYPE_COUNTS) for _ in range(count)]
@@ -50,9 +53,9 @@ WHOLE_HALF = (1 << HALF_SQUARES) - 1
 FIRST_FILE = sum(1 << 9 * rank for rank in range(5))
 NOT_FIRST_FILE = WHOLE_HALF & ~FIRST_FILE
 NOT_LAST_FILE = WHOLE_HALF & ~(FIRST_FILE << 8)
-"""Squares of all files except the last, as bits of either half."""
+"""Squares of all files except the last, as bits of a half of the board."""
 LAST_RANK_OF_HALF = 9 * 4
-"""Shift from the first rank of a half to its last rank, in bits."""
+"""Number of bits from the first rank of a half to its last rank."""
 RANK_SHIFT = np.array([9 * (rank % 5) for rank in range(10)], np.uint8)
 """Index of the first of each rank's nine bits within its half."""
 HALF_OF_RANK = np.array([rank // 5 for rank in range(10)], np.uint8)
@@ -61,12 +64,13 @@ TERM_COUNT = len(XIANGQI_TERMS)
 FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
 PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
 PLACE_TERMS = FIRST_OF_PIECES + 1
-"""Length of a side's row of square terms: all terms, and one more that is always 0.
+"""Number of square terms stored for each side: all terms, followed by at least one that is always 0.
 
-It is a multiple of eight, for vector instructions."""
+It is a multiple of eight, for vector instructions.
+"""
 PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS
-"""Highest phase of the full evaluation, for the full material of the start position; phase 0 means no material."""
+"""Highest phase of the full evaluation, with the full material of the start position. Phase 0 means no material."""
 
 CHINESE, ASIAN, CHECK_ONLY, DRAW = 3, 2, 1, 0
 """Codes of the repetition rules, as in ``engine.rules.REPETITION_RULES``."""
@@ -136,7 +140,7 @@ ALIGNED = np.array(
     ],
     np.uint8,
 )
-"""Lines that two squares have in common, by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
+"""Lines that two squares share, by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
 
 
 _SEED = 0x58_69_61_6E_67_71_69
@@ -168,8 +172,8 @@ NONE = 15  # there is no such piece
 def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
     """Entries of the reach and met tables for a place on a line of ``length`` squares with a given occupancy.
 
-    The reach entry holds, as bits, the empty squares that a slider reaches, and the captures of a rook and of a cannon.
-    The met entry holds the places of the first three pieces in each direction, four bits each.
+    The reach entry holds three sets of squares as bits: empty squares that a slider reaches, captures of a rook, and
+    captures of a cannon. The met entry holds the places of the first three pieces in each direction, four bits each.
     """
     reach = places = 0
     for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
@@ -201,7 +205,7 @@ FILE_REACH, FILE_MET = _line_tables(10)
 
 
 def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:
-    """The steps from a square that stay on the board, each as (file difference, rank difference, target square)."""
+    """Steps from a square that stay on the board, each as (file difference, rank difference, target square)."""
     file, rank = square % 9, square // 9
     return [(df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10]
 
@@ -225,7 +229,7 @@ _HORSE_JUMPS = ((1, 2), (-1, 2), (1, -2), (-1, -2), (2, 1), (2, -1), (-2, 1), (-
 
 
 def _mask(squares: list[int]) -> tuple[int, int]:
-    """Bits of the squares in the first half and in the second half."""
+    """Convert squares to bits of the first and of the second half of the board."""
     halves = [0, 0]
     for square in squares:
         halves[square // HALF_SQUARES] |= 1 << square % HALF_SQUARES
@@ -240,14 +244,14 @@ GENERAL_MASKS = np.array(
     + [(0, 0)],
     np.int64,
 )
-"""Targets of a general, by its square, as bits of each half."""
+"""Squares that a general can move to, by its square, as bits of each half of the board."""
 
 ADVISOR_MASKS = np.array(
     [_mask([t for _, _, t in _steps(s, _DIAGONAL) if in_palace(s) and in_palace(t)]) for s in range(SQUARES)]
     + [(0, 0)],
     np.int64,
 )
-"""Targets of an advisor, by its square, as bits of each half."""
+"""Squares that an advisor can move to, by its square, as bits of each half of the board."""
 
 _elephant = [
     [
@@ -261,9 +265,9 @@ ELEPHANT_TARGETS = _padded([[t for t, _ in row] for row in _elephant], 5)
 ELEPHANT_EYES = _padded([[eye for _, eye in row] for row in _elephant], 5)
 
 ELEPHANT_MASKS = np.array([_mask([t for t, _ in row]) for row in _elephant] + [(0, 0)], np.int64)
-"""Targets of an elephant on an empty board, by its square, as bits of each half."""
+"""Squares that an elephant can move to on an empty board, by its square, as bits of each half."""
 GUARD_SQUARES = np.bitwise_or.reduce(ADVISOR_MASKS | ELEPHANT_MASKS).copy()
-"""Squares that advisors and elephants can ever reach, as bits of their side's half, by half."""
+"""Squares that advisors and elephants can ever reach, as bits, by their half of the board."""
 ELEPHANT_EYE_MASKS = np.array([_mask([eye for _, eye in row]) for row in _elephant] + [(0, 0)], np.int64)
 """Squares on which a piece blocks an elephant (elephant eyes), by the elephant's square, as bits of each half."""
 
@@ -274,9 +278,9 @@ _horse = [
 
 
 def _horse_masks(square: int) -> list[tuple[int, int]]:
-    """Targets of a horse on ``square``, as bits of each half, for each set of blocked legs.
+    """Squares that a horse on ``square`` can move to, as bits of each half, for each set of blocked legs.
 
-    The index in the list is the set: bit 0 for the leg to the left, 1 below, 2 right, 3 above.
+    The set is the index in the list: bit 0 for the leg to the left, 1 below, 2 right, 3 above.
     """
     bit_of_leg = {square - 1: 1, square - 9: 2, square + 1: 4, square + 9: 8}
     return [_mask([t for t, leg in _horse[square] if not blocked & bit_of_leg[leg]]) for blocked in range(16)]
@@ -286,7 +290,7 @@ HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [
 """Squares from which a horse reaches a target on an empty board, by target square, as bits of each half."""
 
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
-"""Targets of a horse, by its square and the bits of ``blocked_legs``, as bits of each half."""
+"""Squares that a horse can move to, by its square and the bits of ``blocked_legs``, as bits of each half."""
 
 # The leg a horse on one square needs free to reach another (255 if it cannot); NOWHERE reaches nothing.
 HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
@@ -295,10 +299,11 @@ for _square, _row in enumerate(_horse):
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""1 if a piece that moves from or to a square can affect attacks on a general, else 0.
+"""1 if a piece that moves from or to a square can affect attacks on a general, otherwise 0.
 
-The first index is the general's square, the second the other square. The 1s are the general's rank and file, and the
-squares of attacking horses and their legs."""
+The first index is the general's square, the second the other square. These are the squares of the general's rank and
+file, and those of attacking horses and their legs.
+"""
 for _general in range(SQUARES):
     for _square in range(SQUARES):
         CHECK_ZONE[_general, _square] = _general // 9 == _square // 9 or _general % 9 == _square % 9
@@ -316,12 +321,12 @@ def _pawn_targets(side: int, square: int) -> list[int]:
 PAWN_MASKS = np.array(
     [[_mask(_pawn_targets(side, s)) for s in range(SQUARES)] + [(0, 0)] for side in (RED, BLACK)], np.int64
 )
-"""Targets of a pawn, by its side and square, as bits of each half."""
+"""Squares that a pawn can move to, by its side and square, as bits of each half of the board."""
 
 
 @jit
 def put(state, slot, square):
-    """Put a captured or new piece on an empty square.
+    """Place a piece on an empty square.
 
     Updates all incremental sums and the hash, except for the side to move in the hash.
     """
@@ -343,7 +348,7 @@ def put(state, slot, square):
 
 @jit
 def set_up(states, slots, squares):
-    """Put the pieces ``slots`` on ``squares``, both 1-d int64, in the single state of the array ``states``."""
+    """Put pieces on an empty board: ``slots`` on ``squares``, both 1-d int64. ``states`` is an array of one state."""
     for index in range(slots.size):
         put(states[0], slots[index], squares[index])
 
@@ -473,7 +478,7 @@ def past_move(state, ply):
 
 @jit
 def make_null(state):
-    """Make a null move: skip the turn. Earlier positions no longer count for repetition."""
+    """Make a null move: pass the turn. Earlier positions no longer count for repetition."""
     ply = np.int64(state.ply)
     state.undo_key[ply] = state.key
     state.undo_move[ply] = 0

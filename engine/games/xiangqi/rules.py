@@ -1,32 +1,34 @@
-"""Endings of Xiangqi: mate, stalemate, repetition (Asian and Chinese rule), move limit, insufficient material.
+"""Endings of Xiangqi: mate, stalemate, repetition (Asian and Chinese rules), move limit, insufficient material.
 
-One implementation serves the arbiter (``judge``) and the search (``path_verdict``). The rule for repetition applies at
-the ``fold``-th occurrence of a position, to the moves since the first of these occurrences:
+The arbiter (``judge``) and the search (``path_verdict``) use the same implementation. The rule for repetition applies
+at the ``fold``-th occurrence of a position, to the moves since the first of these occurrences:
 
-1. a side that gave check on every one of its moves loses, if the other did not; if both did, a draw;
-2. else a side that on every one of its moves chased the same piece loses, if the other did not; if both did, a draw;
-3. else a draw.
+1. If one side gave check with every move and the other did not, the first side loses; if both did, it is a draw.
+2. Otherwise, if one side chased the same piece with every move and the other did not, the first side loses; if both
+   did, it is a draw.
+3. Otherwise it is a draw.
 
 A move *chases* a piece if after it a rook, horse or cannon could legally capture that piece, the attack is new, and the
-piece is unprotected, with no legal recapture. An attack is new in two cases. Either the piece that moved makes it, and
-a rook or cannon did not merely move along the line of attack; or a piece makes it that did not attack before. An attack
-that only waited for its general to leave a check is not new. A horse or cannon attacking a rook counts even if the rook
-is protected. Generals, and pawns that have not crossed the river, cannot be chased. An attack on a piece of the same
-type that could itself legally capture the attacker is an offer to exchange, not a chase.
+piece is unprotected, with no legal recapture. An attack is new in two cases: the piece that moved makes it, and is not
+a rook or cannon that merely moved along the line of attack; or a piece makes it that did not attack before. An attack
+that was only suspended while its general was in check is not new. A horse or cannon that attacks a rook chases it even
+if the rook is protected. Generals, and pawns that have not crossed the river, cannot be chased. An attack on a piece of
+the same type that could itself legally capture the attacker is an offer to exchange, not a chase.
 
 The Chinese rule (Rules of Xiangqi Competitions of the Chinese Xiangqi Association, 2020, articles 24 to 26) has the
 same first step. Its second step punishes *attacks* of all kinds: a side loses if each of its moves gave check,
-threatened mate or chased any piece, and the other side's did not; if both sides attacked, a draw. Four differences:
+threatened mate or chased any piece, and this is not true of the other side. If both sides attacked, it is a draw.
+There are four differences:
 
-- Advisors and elephants chase too. Attacks by pawns count only where they turn a loss of the other side into a draw.
-- A chase must win material if both sides then capture on its square as is best for them. A rook is worth four units, a
-  horse or cannon two, an advisor, elephant or crossed pawn one. A capture that lets the other side mate is no chase.
-- A chase is new if the same piece did not chase the same victim before the move, wherever it stood. So a move that
-  takes the victim's protection away is a chase, and a move from one chase of a victim to another is none.
-- A general that leaves a check chases nothing and threatens no mate.
+- Advisors and elephants chase too. Attacks by pawns count only if they turn a loss of the other side into a draw.
+- A chase must win material if both sides then make their best captures on its square. A rook is worth four units, a
+  horse or cannon two, an advisor, elephant or crossed pawn one. A capture that lets the other side mate is not a chase.
+- A chase is new if the same piece did not chase the same victim before the move, on any square. So a move that removes
+  the victim's protection is a chase, and a move from one chase of a victim to another is not.
+- A general that moves out of check chases nothing and threatens no mate.
 
-A threat of mate is a mate by the next move, were it the mover's turn again, that did not exist before. Threats of
-longer mates, and of winning material by a series of checks, are left to referees.
+A threat of mate means that the mover could mate if it were to move again, and could not do so before the move. Threats
+of longer mates, and of winning material by a series of checks, are left to referees.
 """
 
 from __future__ import annotations
@@ -78,12 +80,12 @@ _INSUFFICIENT = encode_verdict("1/2-1/2", "insufficient_material")
 _NOBODY, _BOTH = -1, 2
 
 _WORTH = np.array([0, 1, 1, 2, 4, 2, 1], np.int64)
-"""Worth of each piece type in units of the Chinese rule; a general cannot be captured."""
+"""Value of each piece type in units of the Chinese repetition rule. A general cannot be captured."""
 
 
 @jit
 def _can_recapture(state, attacker_side, origin, target):
-    """Whether the other side has a legal recapture after the piece on ``origin`` captures on ``target``."""
+    """Whether the other side could legally recapture after the piece on ``origin`` captures on ``target``."""
     mover = state.side
     state.side = attacker_side
     make(state, origin | (target << 7))
@@ -101,7 +103,11 @@ def _can_recapture(state, attacker_side, origin, target):
 
 @jit
 def _may_be_chased(slot, at):
-    """Whether a piece may be chased: any piece except a general, or a pawn on its own side of the river."""
+    """Whether the rules allow a piece to be chased: any piece except a general, or a pawn that has not crossed the
+    river.
+
+    ``slot`` is the piece, ``at`` its square.
+    """
     kind = SLOT_TYPE[slot]
     if kind == GENERAL:
         return False
@@ -112,13 +118,13 @@ def _may_be_chased(slot, at):
 
 @jit
 def _worth(slot, at):
-    """Worth of the piece in ``slot``, standing on ``at``, by the Chinese rule: 0 for a pawn on its own side."""
+    """Value of the piece in ``slot``, on square ``at``, in units of the Chinese rule: 0 for a pawn before the river."""
     return _WORTH[SLOT_TYPE[slot]] if _may_be_chased(slot, at) else np.int64(0)
 
 
 @jit
 def _exchange(state, target):
-    """Units of worth that the side to move wins on ``target`` if both sides capture there as long as it pays."""
+    """Units of the Chinese rule that the side to move wins on ``target`` by the best captures of both sides there."""
     worth = _worth(np.int64(state.board[target]), target)
     best = np.int64(0)
     if worth == 0:
@@ -136,7 +142,7 @@ def _exchange(state, target):
 
 @jit
 def _may_go(state, slot, at, target):
-    """Whether the piece in ``slot``, standing on ``at``, may move to ``target``, its general's safety aside."""
+    """Whether the piece in ``slot``, on square ``at``, can move to ``target``, disregarding its general's safety."""
     other = np.int64(state.board[target])
     if other != 0:
         return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
@@ -147,7 +153,7 @@ def _may_go(state, slot, at, target):
 
 @jit
 def _can_move(state):
-    """Whether the side to move has a legal move; needs no lists, unlike ``count_moves``."""
+    """Whether the side to move has a legal move. Unlike ``count_moves``, it needs no move lists."""
     side = np.int64(state.side)
     base = (side + 1) << 4
     for slot in range(base, base + 16):
@@ -181,7 +187,7 @@ def _can_mate(state):
 
 @jit
 def _threatens_mate(state, side):
-    """Whether ``side`` could give checkmate, were it to move; the other side must not be in check."""
+    """Whether ``side`` could give checkmate if it were to move. The other side must not be in check."""
     mover = state.side
     state.side = side
     found = _can_mate(state)
@@ -191,7 +197,7 @@ def _threatens_mate(state, side):
 
 @jit
 def _wins_material(state, side, origin, target):
-    """Whether ``side``'s capture from ``origin`` on ``target`` wins material and lets nobody mate it at once."""
+    """Whether ``side``'s capture from ``origin`` on ``target`` wins material and does not allow an immediate mate."""
     worth = _worth(np.int64(state.board[target]), target)
     mover = state.side
     state.side = side
@@ -204,10 +210,11 @@ def _wins_material(state, side, origin, target):
 
 @jit
 def _attack_masks(state, side, masks, end, safe_already):
-    """Write the enemy pieces that each piece of ``side`` attacks into ``masks``, up to slot offset ``end``.
+    """For each piece of ``side``, write the enemy pieces that it attacks into ``masks``, up to slot offset ``end``.
 
-    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture is an attack if
-    it leaves the general of ``side`` safe, and under the Chinese rule is a chase; ``safe_already`` skips these tests.
+    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture counts if it
+    leaves the general of ``side`` safe; under the Chinese rule it must also be a chase. ``safe_already`` skips these
+    tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -232,9 +239,9 @@ def _attack_masks(state, side, masks, end, safe_already):
 
 @jit
 def _is_chase(state, side, attacker, victim):
-    """Whether an attack is a chase by the rule in force; see the module's text.
+    """Whether an attack is a chase under the rule in force; the module's docstring defines chases.
 
-    An offer to exchange pieces of one type is no chase. ``attacker``, a piece of ``side``, and ``victim`` are slots.
+    ``attacker`` is the slot of a piece of ``side``, ``victim`` the slot of the attacked piece.
     """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
@@ -250,9 +257,9 @@ def _is_chase(state, side, attacker, victim):
 
 @jit
 def _chased_by_move(state, move, end):
-    """Play ``move`` and return the pieces that it chases, as bits by slot offset; does not take the move back.
+    """Play ``move`` and return the pieces that it chases, as bits by slot offset. Does not take the move back.
 
-    Attackers are the pieces up to slot offset ``end``.
+    Only pieces up to slot offset ``end`` count as attackers.
     """
     side = np.int64(state.side)
     base = (side + 1) << 4
@@ -293,7 +300,7 @@ def _chased_by_move(state, move, end):
 
 @jit
 def _attacks_by_move(state, move, end):
-    """Play ``move`` and return whether it attacks by the Chinese rule: -1 if so, else 0; see ``_chased_by_move``."""
+    """Play ``move``; return -1 if it is an attack under the Chinese rule, otherwise 0. See ``_chased_by_move``."""
     side = np.int64(state.side)
     evades = in_check(state) and SLOT_TYPE[state.board[move & 127]] == GENERAL
     threatened = _can_mate(state)
@@ -309,7 +316,8 @@ def _attacks_by_move(state, move, end):
 def _chaser(state, first, end):
     """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``.
 
-    Under the Chinese rule, the side that attacked with every move. Attackers are the pieces up to slot offset ``end``.
+    Under the Chinese rule, the side whose every move was an attack. Only pieces up to slot offset ``end`` count as
+    attackers.
     """
     last = np.int64(state.ply)
     score = state.score
@@ -354,7 +362,7 @@ def _checker(state, first):
 
 @jit
 def _judge_repetition(state, first):
-    """Verdict code for the current position as a repetition of the position at ply ``first``."""
+    """Verdict code for the current position, which repeats the position at ply ``first``."""
     if state.repetition == DRAW:
         return _REPETITION
     checker = _checker(state, first)
@@ -374,7 +382,7 @@ def _judge_repetition(state, first):
 
 @jit
 def _move_limit_reached(state):
-    """Whether the move limit is reached; each side's checks beyond ``FREE_CHECKS`` do not count."""
+    """Whether the move limit is reached. Each side's checks beyond ``FREE_CHECKS`` do not count towards it."""
     if state.move_limit == 0 or state.quiet < state.move_limit:
         return False
     checks = np.zeros(2, np.int64)
@@ -392,7 +400,7 @@ def _move_limit_reached(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict on the position, as result code + 4 * reason code; ``_OPEN`` if the game is not over."""
+    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); ``_OPEN`` for an unfinished game."""
     side = np.int64(state.side)
     if count_moves(state, lists) == 0:
         return _CHECKMATE[side] if in_check(state) else _STALEMATE[side]
@@ -409,13 +417,13 @@ def judge(state, lists):
 
 @jit
 def structure_key(state):
-    """Always 0: no part of a position stays the same for long."""
+    """Always 0: no part of a position stays the same for many moves."""
     return np.uint64(0)
 
 
 @jit
 def restarts_draw_count(state):
-    """Always false: every move may count towards a draw."""
+    """Always false: no move restarts the move count of draw adjudication."""
     return False
 
 
@@ -457,7 +465,7 @@ def path_verdict(state, root):
 
 @jit
 def repetition_key(state):
-    """Combined hash of the game's positions whose next occurrence would be judged; 0 if there are none."""
+    """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none."""
     return repetition_key_of(state)
 
 

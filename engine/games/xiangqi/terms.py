@@ -1,7 +1,7 @@
-"""Terms of the full evaluation other than piece-square values: each is a count, with one weight for each phase.
+"""Terms of the full evaluation other than piece-square values: each is a count, with a weight for each phase.
 
 ``engine.settings.features.XIANGQI_TERMS`` defines the terms. *Square terms* depend on where pieces stand; the state
-holds them for each side. *Piece-count terms* depend on the numbers of pieces alone; the state holds Red's minus
+stores them for each side. *Piece-count terms* depend only on the numbers of pieces; the state stores Red's minus
 Black's. The evaluation multiplies both by the weights of the position's phase. Counting is separate from weighing, so
 that weights can be fitted to games.
 """
@@ -82,16 +82,17 @@ from elolab.engine.games.xiangqi.position import (
 assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Multiplier that spreads five adjacent bits nine places apart; the product must be masked with ``FIRST_FILE``."""
+"""Multiplier that spreads five adjacent bits to places nine bits apart. The product must be masked with ``FIRST_FILE``.
+"""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
 ]
 FULL_MATERIAL = 9600
-"""Material of both sides at the start in centipawns, without the generals."""
+"""Material of both sides in the start position, in centipawns, without the generals."""
 
 PALACE_MASKS = np.array(_PALACE_SQUARES, np.int64)
-"""Squares of the enemy's palace, by attacking side, as bits of the enemy's half: half 1 if Red attacks."""
+"""Squares of the enemy's palace, by attacking side, as bits of the enemy's half of the board."""
 
 PAWN_ZONES = np.array(
     [
@@ -104,15 +105,16 @@ PAWN_ZONES = np.array(
     ],
     np.int64,
 )
-"""Squares from which a pawn attacks the enemy's palace, by the pawn's side, as bits of the enemy's half."""
+"""Squares from which a pawn attacks the enemy's palace, by the pawn's side, as bits of the enemy's half of the board.
+"""
 
 
 @jit
 def _count_lines(state, side):
     """Write a side's terms for the rank and file of the enemy's general.
 
-    The terms count cannons that face the general with no piece between, and pieces bound to shield it from a rook or a
-    cannon.
+    They count cannons that face the general with no piece in between, and pieces that must stay to shield it from a
+    rook or cannon.
     """
     side &= 1
     open_cannons = 0
@@ -204,8 +206,8 @@ def _guards_attack(state, side):
 def _count_side(state, side):
     """Write one side's attacks into the state, and all terms that do not depend on the other side's attacks.
 
-    In names, *near* is the side's own half of the board, and *far* the enemy's half. The function counts bits,
-    because the processor would mispredict most branches that depend on a piece's square.
+    In names, *near* is the side's own half of the board, and *far* the enemy's half. The function counts bits instead
+    of branching, because the processor would mispredict most branches that depend on a piece's square.
     """
     side &= 1
     base = (side + 1) << 4
@@ -334,7 +336,7 @@ def _count_side(state, side):
 
 @jit
 def _count_hanging(state, side):
-    """Write a side's terms for attacked, undefended enemy pieces; ``state.attacks`` must hold both sides' attacks."""
+    """Write a side's terms for undefended enemy pieces that it attacks. Reads both sides' ``state.attacks``."""
     side &= 1
     enemy = 1 - side
     minors = 0
@@ -356,9 +358,9 @@ def _count_hanging(state, side):
 
 @jit
 def _count_checks(state, side):
-    """Write a side's terms for safe checks, and for the free squares of the enemy's general.
+    """Write a side's terms for safe checks (positive), and for the free squares of the enemy's general (negative).
 
-    The second term is negative. ``state.attacks`` must hold both sides' attacks.
+    ``state.attacks`` must hold both sides' attacks.
     """
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
@@ -384,7 +386,7 @@ def _count_checks(state, side):
 
 @jit
 def count_pieces(state):
-    """Write the piece-count terms, Red's minus Black's, into ``state.terms`` from index ``FIRST_OF_PIECES`` on."""
+    """Write the piece-count terms, Red's minus Black's, into ``state.terms`` from index ``FIRST_OF_PIECES``."""
     advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
     elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
     horses, enemy_horses = np.int64(state.counts[0, HORSE]), np.int64(state.counts[1, HORSE])
@@ -432,7 +434,7 @@ def count_places(state):
 
 @jit
 def count_terms(state):
-    """Write all terms, Red's minus Black's, into ``state.terms``; used in fitting and tests."""
+    """Write all terms, Red's minus Black's, into ``state.terms``. Used only for fitting and tests."""
     count_pieces(state)
     count_places(state)
     for term in range(FIRST_OF_PIECES):
@@ -441,5 +443,5 @@ def count_terms(state):
 
 @jit
 def phase(state):
-    """Phase of the game: the share of the initial material that is left, in sixteenths."""
+    """Phase of the game: the remaining share of the initial material, in sixteenths."""
     return min((state.material[0] + state.material[1]) * PHASES // FULL_MATERIAL, PHASES)

@@ -10,15 +10,15 @@ from elolab.engine.settings.features import XIANGQI_PIECES, XIANGQI_SQUARES
 from elolab.engine.settings.weights import Weights, rows_of
 
 MARK = np.uint64(0x5869_616E_6771_6931)
-"""First word of the array of weights. It identifies the game; compiled code ignores another game's weights."""
+"""First word of the array of weights. It identifies the game, so that compiled code ignores weights of another game."""
 FIRST_VALUE = 1
 FIRST_TERM = FIRST_VALUE + SLOTS * SQUARES
 
 
 def _feature_of_squares() -> np.ndarray:
-    """Index of the feature for a Red piece on a square: int64 of shape (piece types, SQUARES).
+    """Index of the feature of a Red piece on each square: int64 of shape (piece types, SQUARES).
 
-    -1 if the piece can never stand on the square.
+    It is -1 if the piece can never stand on the square.
     """
     table = np.full((len(XIANGQI_PIECES), SQUARES), -1, np.int64)
     feature = TERM_COUNT
@@ -34,10 +34,10 @@ FEATURE_OF_SQUARES = _feature_of_squares()
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The array of weights for compiled code, as two's complement uint64.
+    """Convert a file of weights to the array for compiled code: uint64, in two's complement.
 
-    It holds ``MARK`` and two tables: piece-square values of shape (SLOTS, SQUARES), as in the state, and term weights.
-    The term weights have the shape (PHASES + 1, TERM_COUNT).
+    It holds ``MARK`` and two tables. The piece-square values have the shape (SLOTS, SQUARES). The term weights have the
+    shape (PHASES + 1, TERM_COUNT). ``where`` names the file in errors.
     """
     rows = rows_of(weights)
     start, end = rows[0], rows[-1]
