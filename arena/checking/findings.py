@@ -35,7 +35,7 @@ class CheckSettings:
     clock_ms: int = 1_000
     increment_ms: int = 10
     game_moves: int = 100
-    """Number of plies of self-play in the check on the clock."""
+    """Number of plies of self-play in the check that the program keeps its clock."""
     depth: int = 4
     nodes: int = 20_000
     repetitions: int = 8

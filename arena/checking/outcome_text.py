@@ -1,4 +1,4 @@
-"""Formats the results of an examination as text lines and as plain data."""
+"""Formats the results of an examination as text lines and as data for JSON."""
 
 from __future__ import annotations
 

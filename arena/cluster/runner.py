@@ -47,13 +47,16 @@ CHUNK_SECONDS = 4.0
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
 GROWTH = 4
-"""Maximum factor between the sizes of a worker's successive chunks, because the first games are a poor estimate."""
+"""Maximum factor by which a worker's next chunk may be larger than its last one.
+
+The duration of the first few games is a poor estimate.
+"""
 FAREWELL_SECONDS = 3.0
-"""How long a stopped run waits for the results of games that have already ended on workers."""
+"""Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
 """Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
 MOST_LOSSES = 5
-"""The run fails once this many workers were lost while each played the same game in a chunk of its own."""
+"""Number of workers that may be lost while playing one game alone in a chunk; then the run fails."""
 STRAGGLER_SECONDS = 12.0
 """Minimum age of an outstanding chunk before an idle worker plays a copy of it; applies when no other games are left.
 """

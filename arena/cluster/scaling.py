@@ -1,7 +1,7 @@
 """Scales wall-time limits to the speed of each machine of a cluster.
 
-A machine runs a short benchmark before its first game of a run. Limits there are multiplied by the reference speed
-divided by the machine's, so that a slow machine gets more time. fishtest scales its time controls in the same way.
+A machine runs a short benchmark before its first game of a run. Its limits are multiplied by the ratio of the reference
+speed to its own speed, so that a slow machine gets more time. fishtest scales its time controls in the same way.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LEAST_SCALE, MOST_SCALE = 0.25, 4.0
 NAMED_DIFFERENCE = 0.05
 """The terminal names a machine whose factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0
-"""Processor time of the benchmark."""
+"""Processor time of the benchmark, in seconds."""
 MOST_FAILURES = 5
 """Number of times that a machine may be lost during the benchmark before its worker is refused."""
 REFERENCE = "reference speed"

@@ -140,7 +140,7 @@ def _started(hosts: list[SshHost]) -> Any:
 
 
 async def _check(hosts: list[SshHost]) -> None:
-    """Raise ``_HostError`` unless SSH reaches every host and its Python has elolab and Dask."""
+    """Raise ``_HostError`` unless SSH reaches every host and the Python there has elolab and Dask."""
     await asyncio.gather(*map(_check_one, hosts))
 
 

@@ -210,7 +210,7 @@ def _missing_file(player: PlayerSpec, wanted: Iterable[GameFile]) -> str:
 
 
 def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
-    """Error message of loading the players' evaluation weights on this worker; empty if loading succeeds."""
+    """Error message if the players' evaluation weights cannot be loaded on this worker; empty if they can."""
     values = {value for player in players for name, value in player.parameters if BY_NAME[name].kind == "weights"}
     try:
         for value in sorted(values):
@@ -221,7 +221,7 @@ def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
 
 
 def heed(order: Order) -> None:
-    """Carry out an order; returns at once."""
+    """Carry out an order; returns immediately."""
     _SEATS.heed(order)
 
 
@@ -242,8 +242,8 @@ class _Seat:
     def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
         """Play a chunk until it ends or an order stops it.
 
-        ``missing`` gives by name the reason why a player lacks a file on this worker; the games of such players are
-        skipped.
+        ``report`` is called periodically with the games in progress. ``missing`` has, by player name, the reason why a
+        player lacks a file on this worker; the games of such players are skipped.
         """
         self._stop.clear()
         self._runner.unavailable.clear()
@@ -328,7 +328,7 @@ class _Seats:
                 self._free.append(seat)
 
     def heed(self, order: Order) -> None:
-        """Carry out an order; returns at once."""
+        """Carry out an order; returns immediately."""
         with self._lock:
             if order.kind in ("finish", "stop"):
                 self._finished[order.run] = order.number

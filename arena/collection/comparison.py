@@ -53,11 +53,17 @@ class ComparedRun:
     """All settings that can differ between runs, as nested dictionaries and lists."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """Names of the two players of a match, whose ratings are from the point of view of the first; empty otherwise."""
+    """Names of the two players of a match, in which ratings are from the first player's point of view.
+
+    Empty for other tournaments.
+    """
     anchors: tuple[tuple[str, float], ...] = ()
     """Name and fixed rating in Elo of each anchor, to which the other ratings are relative."""
     groups: tuple[tuple[str, ...], ...] = ()
-    """Names of the players of each group connected by games, within which ratings are comparable; empty for a match."""
+    """Groups of players connected by games, as names; ratings are comparable only within a group.
+
+    Empty for a match.
+    """
 
     @property
     def is_anchored(self) -> bool:
@@ -80,8 +86,8 @@ class ComparedRun:
 def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> ComparedRun:
     """Read a run from its folder; raises ``StoreError``.
 
-    ``settings_beside`` names, by kind of run, the entries of the store's metadata that hold settings, besides the entry
-    with the name of the kind.
+    The settings of a run are in the metadata entry named after its kind. ``settings_beside`` names, for each kind,
+    further entries with settings.
     """
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)
@@ -124,8 +130,9 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """The rating of every player by name, from the first ``count`` games, and the names in each group connected by
-    games.
+    """The rating of every player by name, and the groups of players connected by games, as names.
+
+    Only the first ``count`` games are used.
     """
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
@@ -166,7 +173,7 @@ def comparison_data(one: ComparedRun, other: ComparedRun) -> dict[str, Any]:
 
 
 def comparison_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[str]:
-    """The comparison as lines of text."""
+    """The comparison as lines of text; ``say`` is the message catalogue of ``arena.collection``."""
     lines = [f"A  {one.folder}", f"B  {other.folder}", ""]
     found = differing(one, other)
     lines.append(say("compare.settings") if found else say("compare.same_settings"))

@@ -163,7 +163,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """Text that names the leader and its score; in a gauntlet, all main players and their scores."""
+    """Text that names the leader and its score; in a gauntlet, all challengers and their scores."""
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
     shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
     key = "list.challenger" if challengers else "list.leader"
@@ -183,9 +183,9 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 
 
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
-    """The state of a run, from its lock, its last report ``live`` and the numbers of games.
+    """The state of a run, from its lock, the contents ``live`` of ``live.json``, and the numbers of games.
 
-    A run that was killed counts as stopped, whatever its last report says.
+    A run that was killed counts as stopped, even if ``live.json`` says that it runs.
     """
     if is_in_use(folder):
         return RUNNING

@@ -10,9 +10,9 @@ from elolab.arena.tournament_spec import TournamentSpec
 
 
 class Gauntlet(RoundRobin):
-    """The first ``gauntlet_players`` players play each of the others, as in a round robin.
+    """The first ``gauntlet_players`` players are challengers: each meets every other player, but no other challenger.
 
-    No two of these first players meet, and no two of the others.
+    The other players do not meet each other. Games are scheduled as in a round robin.
     """
 
     keys = ("gauntlet_players",)

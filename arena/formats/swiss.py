@@ -141,7 +141,7 @@ def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
 
 
 def points_for(encounter: Encounter, player: int) -> float:
-    """Points of ``player``, one of the two, for an encounter; an absent player gets 0."""
+    """Points for an encounter of ``player``, who must be one of its two players; an absent player gets 0."""
     if encounter.winner is None:
         return LOSS if encounter.absent else TIE
     return WIN if encounter.winner == player else LOSS

@@ -6,7 +6,7 @@ from elolab.arena.formats.round_robin import RoundRobin
 
 
 class MatchFormat(RoundRobin):
-    """A match of two players with a fixed number of pairs."""
+    """A match of two players with a fixed number of game pairs."""
 
     players = 2
     has_rounds = False

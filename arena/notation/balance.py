@@ -118,7 +118,9 @@ class PlayerJudge:
 
 
 class JudgesByThread:
-    """A judge for each thread, made by ``make`` on its first use; ``close`` closes all judges."""
+    """Judges for several threads: ``make`` creates a judge when a thread first needs one, ``close``
+    closes all judges.
+    """
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -238,7 +240,7 @@ class RandomPlay:
         return self._game.position(" ".join(fields))
 
     def proposer(self, judge: Judge) -> Proposer:
-        """Make a function that proposes these positions, scored by ``judge``."""
+        """Make a function that proposes these random positions, scored by ``judge``."""
 
         def candidate(number: int) -> Candidate | None:
             position = self.position(number)

@@ -103,7 +103,7 @@ class Suite:
 
 @dataclass(frozen=True)
 class SuitePart:
-    """A part of a suite: one of its two halves, or all of it."""
+    """A suite, or one of its two halves."""
 
     suite: Suite
     name: str

@@ -53,7 +53,7 @@ class VariationCount:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The counts as plain data, for JSON."""
+        """The counts as data for JSON."""
         return asdict(self) | {"counts": {kind: self.counts[kind] for kind in KINDS}}
 
 

@@ -75,7 +75,7 @@ MAX_TOGETHER_SECONDS = 0.25
 
 
 MAX_REPLAYS = 2
-"""Maximum number of replays of a game whose clocks the arena disturbed; then the least disturbed record is kept."""
+"""Maximum number of replays of a game whose clocks elolab disturbed; then the least disturbed record is kept."""
 REPLAYED_SHARE = 0.1
 """Maximum share of games that are replayed because of a disturbance, so that an overloaded machine
 does not replay all.
@@ -218,7 +218,7 @@ class GameRunner(Runner):
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
         self._disturbed: dict[str, list[GameRecord]] = {}
-        """Records of disturbed games that are being played again, by key."""
+        """Records of disturbed games that are being played again, by game key."""
         self._ended = self._replayed = 0
         """Number of games that have ended, and number of replays because of disturbances."""
         self._concurrency = concurrency
@@ -252,7 +252,7 @@ class GameRunner(Runner):
         gc.unfreeze()
 
     def release_players(self) -> None:
-        """End all processes of all players; later games start them again."""
+        """End the processes of all players; later games start them again."""
         self.close()
         self._pool = ThreadPoolExecutor(self.concurrency, "game")
         self._local = threading.local()
@@ -377,7 +377,7 @@ class GameRunner(Runner):
         return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
 
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
-        """The record of a game to keep; ``None`` if the arena disturbed its clocks and the game will be replayed."""
+        """The record of a game to keep; ``None`` if elolab disturbed its clocks and the game will be replayed."""
         self._ended += 1
         if "disturbed" not in record.detail and record.key not in self._disturbed:
             return record
@@ -580,7 +580,7 @@ def _so_far(played: PlayedMoves) -> GameSoFar:
 
 
 def _lateness_ms(record: GameRecord) -> float:
-    """Milliseconds by which the arena was late in reading the most disturbed move of a game; 0 if no move was
+    """Milliseconds by which elolab was late in reading the most disturbed move of a game; 0 if no move was
     disturbed.
     """
     return float(record.detail.get("disturbed", {}).get("worst_ms", 0))

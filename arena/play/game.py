@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 QUOTED = 80
 """Maximum number of characters of a player's output quoted in messages."""
 DISTURBED_SHARE = 0.1
-"""Share of the player's margin; a move is disturbed if the arena reads it late by more."""
+"""Share of the player's margin; a move is disturbed if elolab reads it late by more."""
 WINS = ("1-0", "0-1")
 """Result of a won game by the winner's side: 0 is the game's first mover."""
 
@@ -72,9 +72,9 @@ class GameClock:
     """Number of moves that exceeded the time but not the margin."""
     worst_overrun_ns: int = 0
     disturbed: int = 0
-    """Number of moves that the arena read late by more than ``DISTURBED_SHARE`` of the margin."""
+    """Number of moves that elolab read late by more than ``DISTURBED_SHARE`` of the margin."""
     worst_late_ns: int = 0
-    """Maximum lateness of the arena in reading a move, in nanoseconds."""
+    """Maximum lateness of elolab in reading a move, in nanoseconds."""
     elapsed_ns: int = 0
     """Nanoseconds that the last move took."""
 
@@ -83,7 +83,7 @@ class GameClock:
     margin_ns: int = field(init=False)
     """Nanoseconds by which a move may exceed the time."""
     noticed_ns: int = field(init=False)
-    """Nanoseconds by which the arena may read a move late; a later move counts as disturbed.
+    """Nanoseconds by which elolab may read a move late; a later move counts as disturbed.
 
     Negative if the clock is not a wall clock.
     """
@@ -116,7 +116,7 @@ class GameClock:
         )
 
     def note_lateness(self, late_ns: int) -> None:
-        """Count a move on the wall clock that the arena was late to read, by ``late_ns``, if it counts as disturbed."""
+        """Count a move on the wall clock that elolab was late to read, by ``late_ns``, if it counts as disturbed."""
         if 0 <= self.noticed_ns < late_ns:
             self.note_disturbed(1, late_ns)
 

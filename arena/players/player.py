@@ -237,7 +237,7 @@ class Reply(NamedTuple):
     It has the notation of ``move`` and is not yet checked for legality. Empty if not reported.
     """
     late_ns: int = 0
-    """Part of ``elapsed_ns``, in nanoseconds, for which the answer may have waited for the arena to read it."""
+    """Part of ``elapsed_ns``, in nanoseconds, for which the answer may have waited for elolab to read it."""
     reported_ms: float | None = None
     """Milliseconds of the search according to the player; ``None`` if not reported."""
 

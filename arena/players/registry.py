@@ -82,7 +82,7 @@ class Greeting:
 
 @dataclass(frozen=True)
 class Protocol:
-    """A protocol of players: its name, its features, and the functions that the arena calls."""
+    """A protocol of players: its name, its features, and the functions that elolab calls."""
 
     name: str
     """The value of ``protocol`` under ``[[players]]``."""
