@@ -22,7 +22,7 @@ a tie; an absent opponent; no opponent.
 
 
 class Knockout(Format):
-    """A seeded bracket; each encounter is ``pairs`` game pairs, each with colours swapped.
+    """A seeded bracket; each encounter is ``pairs`` game pairs, in which the second game has the colours swapped.
 
     A tied encounter continues with single sudden-death pairs, at most ``tiebreak_pairs``; then ``tiebreak`` decides. If
     the number of players is not a power of two, the best seeds have byes in the first round. The losers of the
@@ -97,7 +97,7 @@ class Tie:
 
     @property
     def opponents(self) -> tuple[int, int]:
-        """Indices of the two players; only for an encounter in which both places are taken."""
+        """Indices of the two players; only for an encounter whose two players exist and are known."""
         one, other = self.players
         assert one is not None
         assert other is not None

@@ -142,8 +142,9 @@ class JudgesByThread:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability (a draw is half a win) of a side whose score is ``score`` points;
-    ``odds_scale`` is the game's.
+    """Win probability (a draw is half a win) of a side whose score is ``score`` points.
+
+    ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """
     return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
 
@@ -178,7 +179,7 @@ def within_score(max_score: int) -> Accepts:
 def within_probability(low: float, high: float, odds_scale: float) -> Accepts:
     """Make a function that accepts candidates with a win probability of the first mover from ``low`` to ``high``.
 
-    ``odds_scale`` is the game's.
+    ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """
     return lambda candidate: low <= win_probability(candidate.first_score, odds_scale) <= high
 

@@ -75,7 +75,10 @@ _OPENING_TAGS = {"game", "event"}
 """Tags that begin a new game if they are repeated, even if the previous game has no moves."""
 
 PONDER_HIT = " ponder hit"
-"""Words after the figures of a comment that mark a ponder hit: the engine searched during the opponent's time."""
+"""Words in an engine's comment, after score, depth, time and nodes, that mark a ponder hit.
+
+The engine then searched during the opponent's time.
+"""
 
 MAX_UNBROKEN_COMMENT = 40
 """Comments up to this number of characters are never wrapped."""
@@ -146,7 +149,7 @@ class PortableGame:
 
 
 _UNKNOWN: Mapping[str, PlayedAs] = MappingProxyType({})
-"""Default of ``players``: no player's conditions are known."""
+"""Default of ``players``: the conditions (``PlayedAs``) of no player are known."""
 
 
 class GameWriter:
@@ -165,7 +168,8 @@ class GameWriter:
         """``event`` is the value of the tag ``Event``.
 
         Games with the number ``counted`` or above get a tag that excludes them from the results; ``None`` excludes
-        none. ``players`` holds the conditions of players by name, where known. ``detail`` is one of ``DETAILS``.
+        none. ``players`` holds the conditions (``PlayedAs``) of players by name, where known. ``detail`` is one of
+        ``DETAILS``.
         """
         self._stream, self._event, self._game = stream, event, game_named(game)
         self._counted, self._players, self._detail = counted, players, detail
@@ -411,10 +415,10 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 
 
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
-    """Read the figures in a move's comment; ``None`` if there are none.
+    """Read score, depth, time and nodes from a move's comment; ``None`` if it has none of them.
 
-    These are score, depth, time and nodes at its beginning, then variation and latency. Commands such as ``[%eval
-    0.31,12]`` and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of view, so
+    They are at its beginning; variation and latency may follow and are read too. Commands such as ``[%eval 0.31,12]``
+    and ``[%emt 0:00:05]`` have the same effect. The score of ``[%eval]`` is from the first mover's point of view, so
     ``side`` must be the side that made the move.
     """
     match = _FIGURES.match(comment)
@@ -430,7 +434,8 @@ def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
 
 
 def _figures_of_commands(move: str, comment: str, side: int) -> MoveRecord | None:
-    """The figures in commands of a comment, as lichess and ChessBase write them; ``None`` if there are none.
+    """Score, depth and time from the commands in a comment, as lichess and ChessBase write them; ``None`` without
+    commands.
 
     ``side`` made the move; the score is converted to its point of view.
     """

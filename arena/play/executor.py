@@ -75,11 +75,9 @@ MAX_TOGETHER_SECONDS = 0.25
 
 
 MAX_REPLAYS = 2
-"""Maximum number of replays of a game whose clocks elolab disturbed; then the least disturbed record is kept."""
+"""Maximum number of replays of a game in which elolab read a move late; then the least disturbed record is kept."""
 REPLAYED_SHARE = 0.1
-"""Maximum share of games that are replayed because of a disturbance, so that an overloaded machine
-does not replay all.
-"""
+"""Maximum share of games that are replayed because elolab read a move late; it protects overloaded machines."""
 
 
 @dataclass
@@ -218,9 +216,9 @@ class GameRunner(Runner):
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
         self._disturbed: dict[str, list[GameRecord]] = {}
-        """Records of disturbed games that are being played again, by game key."""
+        """Records of games in which elolab read a move late and that are being replayed, by game key."""
         self._ended = self._replayed = 0
-        """Number of games that have ended, and number of replays because of disturbances."""
+        """Number of games that have ended, and number of replays because elolab read a move late."""
         self._concurrency = concurrency
         self._tick = tick
         self._enough: Callable[[], bool] = bool
@@ -377,7 +375,7 @@ class GameRunner(Runner):
         return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
 
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
-        """The record of a game to keep; ``None`` if elolab disturbed its clocks and the game will be replayed."""
+        """The record of a game to keep; ``None`` if elolab read a move late, so that the game will be replayed."""
         self._ended += 1
         if "disturbed" not in record.detail and record.key not in self._disturbed:
             return record

@@ -116,7 +116,9 @@ class GameClock:
         )
 
     def note_lateness(self, late_ns: int) -> None:
-        """Count a move on the wall clock that elolab was late to read, by ``late_ns``, if it counts as disturbed."""
+        """Count a move on the wall clock that elolab read ``late_ns`` nanoseconds late, if that is more than
+        ``noticed_ns``.
+        """
         if 0 <= self.noticed_ns < late_ns:
             self.note_disturbed(1, late_ns)
 
@@ -127,7 +129,7 @@ class GameClock:
 
     @property
     def state(self) -> ClockState:
-        """The clock between two moves, as compiled code needs it."""
+        """The clock between two moves, in the form that compiled code uses."""
         made = self.spec.limits.moves_per_control - self.moves_to_go
         return ClockState(self.remaining_ns, made, self.overruns, self.worst_overrun_ns)
 

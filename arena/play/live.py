@@ -128,7 +128,7 @@ class RunProgress:
         self._faults: Counter[tuple[str, str]] = Counter()
         """Number of faults by player and reason."""
         self._disturbed = 0
-        """Number of finished games of this process whose clocks elolab disturbed."""
+        """Number of finished games of this process in which elolab read a move late."""
         self._is_gone: bool = False
         """Whether the output was closed, so that nothing can be written."""
         self._remarks: deque[str] = deque()

@@ -32,7 +32,7 @@ DIALOGUE_LINES = 80
 
 
 def game_name(series: str, number: int) -> str:
-    """Name of a game for viewers: its number, after the name of its series if it has one."""
+    """Name of a game for viewers: its number, preceded by the name of its series (``Pairing.series``) if it has one."""
     return "-".join([*series.split(), str(number)])
 
 

@@ -314,7 +314,7 @@ class Store:
                 yield _record_of(row)
 
     def numbers_of(self, series: str, player: str) -> set[int]:
-        """Numbers of the games of a series in which ``player`` moved first."""
+        """Numbers of the games of a series (``Pairing.series``) in which ``player`` moved first."""
         query = "SELECT number FROM games WHERE series = ? AND first = ?"
         return {number for (number,) in self._rows(query, (series, player))}
 

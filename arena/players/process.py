@@ -136,7 +136,7 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft().output)
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """Record a note; with ``is_new=False``, it is not written to the sink."""
+        """Record a note; with ``is_new=False``, it is not written to the log."""
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")
@@ -363,7 +363,7 @@ class EngineProcess:
     def _exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> None:
         """Write the pending request and read output, until there is a line or a reason to raise an exception.
 
-        ``mode`` is a mode of ``talk.exchange``.
+        ``mode`` is ``WRITE``, ``READ_LINE`` or ``READ_ANSWER`` of ``engine.compiled.exchange``.
         """
         talk = self.talk
         reason = talk.exchange(mode, deadline_ns, stop)
@@ -398,7 +398,7 @@ class EngineProcess:
             self._note_errors(errors)
 
     def keep_exchanged(self, sent: Sent, received: Received, used: int) -> None:
-        """Record what compiled code has sent and received over ``talk``.
+        """Record what compiled code has sent and received on the connection ``talk``.
 
         It has processed the first ``used`` pieces of output; ``read_line`` returns the lines in the others.
         """

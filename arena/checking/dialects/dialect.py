@@ -52,7 +52,7 @@ class Dialect(ABC, Generic[ClientKind]):
     client_class: type[ProtocolClient]
     """The protocol's client, which tournaments use too; it formats and parses lines."""
     own_keys: ClassVar[frozenset[str]] = frozenset()
-    """Keys of ``[[players]]`` that only this protocol has and that the checks take as options."""
+    """Keys of ``[[players]]`` that only this protocol has, and that the checks accept as options."""
     limits: frozenset[str] = frozenset()
     """Names of the search limits that the protocol can express, such as ``depth``, ``move_time`` or ``clock``."""
     time_unit_ms: int = 1
