@@ -1,6 +1,6 @@
 """Engine matches: players, schedules, the play and storage of games, and statistics.
 
-The package depends on no particular search: every engine with a supported protocol can play.
+The package does not depend on elolab's own search: any engine with a supported protocol can play.
 """
 
 from elolab.engine.settings import FileKind, register

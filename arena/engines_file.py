@@ -38,7 +38,7 @@ class EnginesFile:
 
     @functools.cached_property
     def tables(self) -> Mapping[str, Mapping[str, Any]]:
-        """The table of each engine, by name; raises ``ConfigurationError`` for an invalid file."""
+        """The table of each engine, keyed by the engine's name; raises ``ConfigurationError`` for an invalid file."""
         if self.path is None:
             return {}
         if self.path.suffix == ".json":
@@ -151,7 +151,7 @@ def user_folder() -> Path:
 
 
 def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
-    """Read the engines of a cutechess configuration; returns elolab's table of each engine, by name.
+    """Read the engines of a cutechess configuration; returns a table with elolab's keys for each engine name.
 
     Keys that elolab cannot use are dropped. Raises ``ConfigurationError`` if the file is not such a configuration.
     """

@@ -44,7 +44,7 @@ from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
-"""Search limit of players for which none is given, if their protocol can express it; see ``default_limit``."""
+"""Search limit of players for which none is given; ``default_limit`` chooses another if a protocol lacks it."""
 
 PLAYER_KINDS = (
     "a preset, a program (with its path, or installed), an engine of your file of engines, a git commit (REPO@REV), or "
@@ -109,8 +109,8 @@ class PlayerReader:
         """The complete table of a player: the engine that ``engine = ...`` refers to, overridden by the player's own
         keys.
 
-        For a player with a ``source``, builds the git commit and makes ``command`` and ``directory`` paths in its
-        build.
+        For a player with a ``source``, the git commit is built, and ``command`` and ``directory`` become paths in the
+        built tree.
         """
         if REFERENCE in entry:
             name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
@@ -182,8 +182,7 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
     """Raise ``ConfigurationError`` if a player with ``ponder`` cannot ponder.
 
-    That is so if its limit has no time, or if its clock does not count wall time and an opponent plays without that
-    clock.
+    Its limit must have a time. If its clock counts processor time or nodes, all opponents must have the same clock.
     """
     for player in players:
         if not player.ponder:
@@ -312,7 +311,8 @@ class NamedPlayer:
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check the player if it comes from a TOML file; returns a table that is valid in a file of any folder.
+        """Check the player if it comes from a TOML file; returns its table in a form that does not depend on that
+        file's folder.
 
         Raises ``UserError``, naming the file.
         """
@@ -399,8 +399,8 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """A hint for a word that names no preset: the engine of the engines file with the nearest name; empty if none is
-    near.
+    """A hint for a word that names no preset: the engine with the most similar name in the engines file; empty if
+    there is none.
     """
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"

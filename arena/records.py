@@ -17,7 +17,7 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
-"""Name of the protocol of built-in players, which need no protocol."""
+"""Name of the protocol of built-in players. They are not programs, so no lines are exchanged with them."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CommitBuild:
     build: str
     """The command line that built the program in ``tree``; empty if the tree needed no build."""
     tree: str
-    """Absolute path of the built source tree, on the machine that read the player."""
+    """Absolute path of the built source tree, on the machine that built it."""
 
     def holds(self, path: str) -> bool:
         """Whether a path is in the built tree."""
@@ -166,7 +166,7 @@ class Pairing:
     series: str = ""
     """The part of the run to which the game belongs, such as ``playoff``. ``number`` counts from 0 in each part.
 
-    Most runs have a single part without a name. The parts are ordered by name.
+    Most runs have a single part, whose name is empty. The parts are ordered by name.
     """
 
     @property
@@ -235,8 +235,9 @@ class GameJob:
 
     @property
     def thinks_on_both_sides(self) -> bool:
-        """Whether both players may think at the same time. On processor-time and node clocks they take turns even if
-        they ponder.
+        """Whether both players may think at the same time.
+
+        On clocks that count processor time or nodes, players take turns even if they ponder.
         """
         return any(player.ponder and player.limits.clock_kind == "wall" for player in (self.first, self.second))
 
@@ -258,7 +259,7 @@ class MoveRecord(NamedTuple):
     """The principal variation of the search: moves in protocol notation separated by blanks, usually starting with
     ``move``.
 
-    It is as the player sent it, so moves may be illegal. Empty if unknown. No digest depends on it.
+    The moves are as the player sent them and may be illegal. Empty if unknown. No digest depends on it.
     """
     reported_ms: float | None = None
     """Duration of the search in milliseconds, as reported by the player; ``None`` if unknown. No digest depends on
@@ -267,8 +268,7 @@ class MoveRecord(NamedTuple):
 
     @property
     def latency_ms(self) -> float | None:
-        """Time in milliseconds that the arena measured beyond the time that the player reported: pipes, scheduling, the
-        arena.
+        """Measured time minus the time that the player reported, in milliseconds: delays of pipes, scheduler and arena.
 
         ``None`` if the player reported no time.
         """
@@ -341,7 +341,7 @@ class GameRecord:
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
     """Search events of the first and of the second player; see ``engine.search_statistics``.
 
-    ``None`` for a player who did not count them, and ``None`` altogether if neither did.
+    An entry is ``None`` for a player that counted none; the whole field is ``None`` if neither player did.
     """
 
     @property

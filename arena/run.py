@@ -93,7 +93,9 @@ class RunOptions(TypedDict, total=False):
     cluster: str | Executor | None
     """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play games with wall-clock limits, which other load on its machines would distort."""
+    """Whether a cluster may play games with wall-clock limits (default: no). Other load on its machines distorts
+    such games.
+    """
     scale_limits: bool
     """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
@@ -101,7 +103,7 @@ class RunOptions(TypedDict, total=False):
     oversubscribe: bool
     """Whether to play even if the games need more processors or memory than the machine has (default: no)."""
     accept_engine_change: bool
-    """Whether to continue a run with another engine, or other builds of players' files, than its stored games."""
+    """Whether to continue a run whose stored games were played by another engine, or by other builds of a player."""
     stream: TextIO | None
     """Text stream for the progress display (default: standard error)."""
     stop: StopFlag | None
@@ -120,12 +122,14 @@ class RunOptions(TypedDict, total=False):
     0 never stops; ``None`` takes the number from the specification.
     """
     files: Mapping[str, str]
-    """Additional files for the folder, as text by file name. They are written once the folder belongs to the run."""
+    """Additional files for the run's folder: maps file names to texts. They are written once the folder belongs to
+    the run.
+    """
 
 
 @dataclass(frozen=True)
 class Purpose:
-    """The specification of a run, and which parts of it may change when the run is resumed."""
+    """The specification of a run, and how it may change when the run is resumed."""
 
     kind: str
     """Kind of run, for messages and ``live.json``."""
@@ -141,13 +145,12 @@ class Purpose:
     They may change when the run is resumed. Games played under a larger limit are kept.
     """
     check: Callable[[Store, Any], None] | None = None
-    """Checks a resumed run: a function of the store and the content recorded in it.
+    """A function that checks a resumed run, given the store and the recorded content; it raises ``RunError``.
 
-    It raises ``RunError`` if that content belongs to another run. It replaces ``growing`` and ``lengths``. Without it
-    (``None``), the recorded content is compared with ``content``.
+    ``growing`` and ``lengths`` are then ignored. With ``None``, the recorded content is compared with ``content``.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
-    """Returns the new places of stored games in the schedule, as pairs of a game's key and its pairing.
+    """A function that returns the new places of stored games in the schedule, as pairs of a game's key and pairing.
 
     It is called if ``content`` has changed.
     """
@@ -162,10 +165,10 @@ class Purpose:
 
 
 class Run:
-    """A folder with games, to which ``play`` adds the missing ones; a context manager.
+    """A folder with games, to which ``play`` adds missing games; a context manager.
 
-    Entering the context claims the folder. It raises ``UserError`` if the folder belongs to another run or engine, or
-    is in use. Leaving it ends the players' processes and records how the run ended.
+    Entering the context claims the folder. It raises ``UserError`` if the folder is in use, or belongs to another run
+    or engine. Leaving the context ends the players' processes and records how the run ended.
     """
 
     def __init__(
@@ -218,7 +221,7 @@ class Run:
         A ``UserError`` before the first stored game has the same effect.
         """
         self.scores: dict[str, float | None] = {}
-        """Score of each stored game from the view of its first player: 1, 0.5, 0 or ``None``, by the game's key."""
+        """Score of the first player in each stored game (1, 0.5, 0 or ``None``), keyed by the game's key."""
         self.has_other_results: bool = False
         """Set by a caller if the folder contains results other than games, so that it is never removed."""
         self._made = [one for one in (directory, *directory.parents) if not one.exists()]
@@ -338,11 +341,11 @@ class Run:
 
     @property
     def unavailable(self) -> dict[str, str]:
-        """Players that could not be started: the reasons, by name."""
+        """Players that could not be started: maps the name of each to the reason."""
         return self._runner.unavailable
 
     def tick(self) -> None:
-        """Refresh the progress display, unless the last refresh was too recent."""
+        """Refresh the progress display if it is due."""
         self.progress.tick(self._runner.running)
 
     def play(
@@ -353,9 +356,9 @@ class Run:
     ) -> bool:
         """Play and store all games that are not stored yet; returns false if some remain unplayed.
 
-        ``jobs`` is read slightly ahead of the games. While the next game is not known yet, it yields ``None``, and it
-        is read again after a game has ended. ``finished`` is called with the outcome of each game after it is stored.
-        When ``enough()`` is true, no more games are started. Raises ``StoppedByFaults``.
+        ``jobs`` is read slightly ahead of the games. It yields ``None`` while the next game is not known, and is read
+        again after a game has ended. ``finished`` is called with the outcome of each game after it is stored. Once
+        ``enough()`` is true, no more games are started. Raises ``StoppedByFaults``.
         """
         missing: dict[str, GameJob] = {}
 
@@ -427,7 +430,7 @@ class Run:
         check_store(store, purpose, accepts_changes=self._accept_engine_change)
         key = purpose.key or purpose.kind
         self.recorded = recorded = store.metadata(key)
-        """The specification that the folder had recorded before this run; ``None`` for a new folder."""
+        """The specification that was recorded in the folder before this run; ``None`` for a new folder."""
         self._provenance = Provenance(store, accepts_changes=self._accept_engine_change)
         content = {key: dict(purpose.content), KIND: purpose.kind, **purpose.more, ENGINE_IDENTITY: engine_identity()}
         changed = recorded is not None and plain(recorded) != plain(purpose.content)
@@ -453,10 +456,10 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 def check_clocks(
     purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool, scale_limits: bool = False
 ) -> None:
-    """Raise ``RunError`` for games on clocks that other load on a cluster's machines would distort.
+    """Raise ``RunError`` if a cluster would play games on clocks that other load on its machines distorts.
 
-    ``wall_clock_on_cluster`` allows them. Also raises ``RunError`` if ``scale_limits`` would have no effect: without a
-    cluster, or if no player has a wall-clock limit.
+    ``wall_clock_on_cluster`` allows such games. Also raises ``RunError`` if ``scale_limits`` would have no effect:
+    without a cluster, or if no player has a wall-clock limit.
     """
     if scale_limits and cluster is None:
         option = argument("scale_limits")
@@ -480,8 +483,8 @@ def overload_warning(
 ) -> str:
     """A warning if the concurrent games need more than this machine has; otherwise empty.
 
-    With too few processors for wall-clock games, or too little memory for the hash tables, raises ``RunError`` unless
-    ``oversubscribe``. Does not check the workers of a cluster; ``ClusterRunner`` does.
+    Raises ``RunError``, unless ``oversubscribe`` is set, if there are too few processors for wall-clock games or too
+    little memory for the hash tables. The workers of a cluster are not checked here; ``ClusterRunner`` does that.
     """
     if cluster is not None:
         return ""
@@ -504,9 +507,9 @@ def _processors_of(affinity: str, concurrency: int) -> int:
 def machine_plan(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str
 ) -> dict[str, Any] | None:
-    """The processors and memory that the games need and that this machine has, as plain data; memory in MiB.
+    """The processors and memory that the games need, and that this machine has, as plain data; memory is in MiB.
 
-    0 means unknown. Returns ``None`` for a run on a cluster or without players.
+    The value 0 means unknown. Returns ``None`` for a run on a cluster or without players.
     """
     if cluster is not None or not purpose.sides:
         return None
@@ -539,9 +542,9 @@ def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool)
 
 
 def check_store(store: Store, purpose: Purpose, *, accepts_changes: bool) -> None:
-    """Raise ``RunError`` if the store belongs to another run, or if other players or engines played its games.
+    """Raise ``RunError`` if the store belongs to another run, or if its games were played by other players or engines.
 
-    ``accepts_changes`` allows other engines and builds of players.
+    ``accepts_changes`` allows another engine and other builds of the players.
     """
     recorded = store.metadata(purpose.key or purpose.kind)
     if recorded is not None:
@@ -581,7 +584,9 @@ def _check_engine(store: Store) -> None:
 
 
 def check_provenance(store: Store) -> None:
-    """Raise ``RunError`` if a player's files or elolab's driver code have changed since they played stored games."""
+    """Raise ``RunError`` if a player's files or elolab's driver code have changed since stored games were played
+    with them.
+    """
     if changed := changed_since(store):
         raise RunError(f"{store.directory}: {changed}", MIX_OR_OTHER)
 
@@ -602,7 +607,7 @@ def kind_in(store: Store) -> str:
 
 
 def engines_of(store: Store) -> str:
-    """The engine identities for a report: this engine, then other engines that played games of the folder."""
+    """The identities of this engine and of other engines that played games of the folder, as text for reports."""
     from elolab.engine.compiled.identity import engine_identity
 
     identity = engine_identity()

@@ -166,7 +166,8 @@ class ScheduleState:
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
     """The sequential test over the games so far; ``None`` if the tournament has none.
 
-    Its maximum length is ``pairs``, or the number of complete pairs if an earlier, larger maximum allowed more.
+    Its maximum length is ``pairs``. If an earlier, larger maximum allowed more pairs, it is the number of complete
+    pairs.
     """
     if spec.sprt is None:
         return None
@@ -177,11 +178,11 @@ def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> Sequenti
 
 
 def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()) -> int:
-    """Number of games, from the start of the schedule, that count, given the results so far.
+    """Number of games, from the start of the schedule, that count. ``results`` are the outcomes so far.
 
-    If a sequential test is decided, these are the games up to its decision. In formats whose later games depend on
-    results, this is the largest number still possible. Otherwise it covers all planned games and those played under an
-    earlier, longer plan.
+    If a sequential test is decided, the games up to its decision count. In formats whose later games depend on results,
+    this is the largest number still possible. Otherwise all planned games count, and games played under an earlier,
+    longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games
@@ -193,10 +194,10 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
 
 
 def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int) -> int:
-    """Number of games that the finished run should have, among the first ``count`` of the schedule.
+    """Number of games that the finished run should have, among the first ``count`` games of the schedule.
 
-    ``count`` is the result of ``games_that_count``. If the plan was shortened, games beyond it are included if they are
-    already played.
+    ``count`` is the result of ``games_that_count``. If the plan was shortened, games beyond it only count if they have
+    been played.
     """
     planned = min(count, planned_games(spec))
     return planned + sum(planned <= outcome.pairing.number < count for outcome in outcomes)
@@ -205,8 +206,8 @@ def games_expected(spec: TournamentSpec, outcomes: Iterable[Outcome], count: int
 def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
     """Index of the opening of each pair in the suite.
 
-    With ``opening_reuse``, the openings repeat in the same order if there are more pairs. This requires that at most
-    one player repeats its moves, because two players at fixed nodes or depth would only repeat their game. Raises
+    If there are more pairs than openings, ``opening_reuse`` repeats the openings in the same order. It requires that at
+    most one player repeats its moves: two players at fixed nodes or depth would play the same games again. Raises
     ``ScheduleError`` if there are too few openings.
     """
     needed = format_of(spec).openings_needed(spec)

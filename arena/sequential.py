@@ -52,11 +52,11 @@ TYPICAL_DEVIATION = 0.3
 TYPICAL_OUTCOMES = np.array([0.13, 0.2, 0.34, 0.2, 0.13])
 """Probabilities of a pair's five outcomes between equal players, from two losses to two wins.
 
-Their standard deviation is ``TYPICAL_DEVIATION``.
+The standard deviation of the pair's mean score is ``TYPICAL_DEVIATION``.
 """
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Number of pairs in the sample from which ``contribution_of_pair`` computes derivatives by differences."""
+"""Number of pairs at which ``contribution_of_pair`` approximates derivatives by differences."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
 """Maximum length of a test, in pairs, that planning considers. Longer tests count as endless."""
@@ -153,10 +153,7 @@ class SequentialRun:
 
     @property
     def state(self) -> SequentialTest:
-        """The log-likelihood ratio of ``counts`` and a verdict, which is only valid at interim analyses.
-
-        See ``verdict`` for the decision of the test.
-        """
+        """The state of the test after ``counts``. Its verdict only counts at interim analyses; see ``verdict``."""
         return self.settings.test(self.counts)
 
     @property
@@ -256,7 +253,7 @@ class Reach:
         return asdict(self) | {"is_possible": self.is_possible, "is_likely": self.is_likely, "probability": POWER}
 
     def text(self, say: Catalogue) -> str:
-        """One sentence about the power, from ``say``, the message catalogue of ``arena``."""
+        """One sentence about the power. ``say`` is the message catalogue of ``arena``."""
         state = "impossible" if not self.is_possible else "" if self.is_likely else "weak"
         if state == "weak" and math.isinf(self.elo):
             state = "never"
@@ -300,7 +297,7 @@ def target_of(settings: SequentialSettings) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def least_pairs(settings: SequentialSettings) -> int:
-    """Smallest number of pairs after which H1 can be accepted: if player 1 wins all games."""
+    """Smallest number of pairs after which H1 can be accepted. It suffices if player 1 wins all games."""
     return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
 
 
@@ -325,7 +322,7 @@ def contribution_of_pair(settings: SequentialSettings, outcomes: Array) -> tuple
     """Mean and variance of one pair's contribution to the log-likelihood ratio.
 
     ``outcomes`` has the probabilities of the five outcomes, shape (5,). The ratio is a homogeneous function of the
-    counts, so each outcome contributes the partial derivative by its count.
+    counts, so each outcome contributes the partial derivative with respect to its count.
     """
     counts = LARGE_SAMPLE * outcomes
     rows = np.vstack([counts, counts + np.eye(len(outcomes))])

@@ -70,7 +70,7 @@ class TournamentSpec(RunSpec):
     """The tournament format: a key of ``arena.schedule.FORMATS``, such as ``round_robin``."""
     players: tuple[PlayerSpec, ...]
     pairs: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, example=50, unit="pairs")
-    """Number of game pairs (with colours swapped) of any two players, over all rounds.
+    """Number of game pairs between any two players, over all rounds. The games of a pair have swapped colours.
 
     Swiss: pairs of one player over all rounds. Knockout: pairs of one encounter. Sequential test: the maximum; 0 means
     as many as there are openings.
@@ -90,7 +90,7 @@ class TournamentSpec(RunSpec):
     opening_reuse: bool = schema.switch()
     """Whether the openings are repeated, in the same order, if there are more pairs than openings.
 
-    This requires a clock, because the games would be equal otherwise.
+    This requires a clock, because players at fixed nodes or depth would repeat their games.
     """
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: number of players, from the start of the list, who play against all others."""

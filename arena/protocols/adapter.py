@@ -58,7 +58,7 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """A UCCI player that never resigns and can search any position of a game next, because people take moves back."""
+    """A UCCI player that never resigns. It can search any position next, because people take moves back."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)

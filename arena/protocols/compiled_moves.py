@@ -44,10 +44,10 @@ class CompiledMoves:
         line: list[str],
         moves: list[MoveRecord],
     ) -> None:
-        """Keep the game's two lists, which ``play`` extends.
+        """Prepare a game whose players have started it.
 
-        ``line`` has all moves since the opening's start position. ``moves`` has the records of the moves after the
-        opening.
+        ``line`` has all moves since the opening's start position, ``moves`` the records of the moves after the opening.
+        Both lists belong to the caller, and ``play`` extends them.
         """
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
         self._game = ProgramGame(sides, arbiter.side_to_move)
@@ -103,8 +103,8 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """For each side after ``play``: its clock, and a pair of the number of disturbed moves and their largest delay
-        in nanoseconds.
+        """The clock of each side after ``play``, with the number of disturbed moves and their largest delay in
+        nanoseconds.
         """
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
@@ -114,7 +114,7 @@ class CompiledMoves:
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
     def end(self) -> None:
-        """Mark the game as ended, because another game may now reuse its memory in compiled code."""
+        """Mark the game as ended. Compiled code may then use the game's memory for another game."""
         self._has_ended = True
 
     def keep(self) -> None:
@@ -132,7 +132,7 @@ class CompiledMoves:
             player.program_line(self._line, self._arbiter)
 
     def read_moves(self) -> list[MoveRecord]:
-        """Copy the records of all moves so far. Can be called on any thread."""
+        """Return the records of all moves so far. Can be called on any thread."""
         moves = self._moves[:]
         return moves + self._records(self._last if self._has_ended else self._game.moves(len(moves)))
 

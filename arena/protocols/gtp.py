@@ -105,7 +105,7 @@ class GtpAnswer:
 
 _ANSWER = re.compile(r"([=?])(\d*)\s*(.*)")
 _NUMBERED = re.compile(r"(\d+)(?:\s+(.*))?")
-"""Matches an answer that has a blank between its sign and its number; applied to the text after that blank."""
+"""Matches the text after an answer's sign and blank, if it begins with the number of a command."""
 
 
 class GtpClient(ProtocolClient):
@@ -135,8 +135,9 @@ class GtpClient(ProtocolClient):
         return not self._asked
 
     def synchronise(self, *before: str) -> list[str]:
-        """The lines to send for the commands ``before`` and a harmless last one, whose answer shows that all are
-        answered.
+        """Number the commands ``before`` and a harmless last command; returns the lines to send.
+
+        The answer to the last command shows that the engine has processed all commands.
         """
         return self.ask(*before, "protocol_version")
 
@@ -200,7 +201,7 @@ def read_move(text: str) -> str | None:
 
 
 def play_command(move: str, side: int) -> str:
-    """The command line that sends a move; ``side`` is 0 for Black and 1 for White."""
+    """The command that sends a move; ``side`` is 0 for Black and 1 for White."""
     return f"play {'bw'[side]} {move if move == PASS else move.upper()}"
 
 

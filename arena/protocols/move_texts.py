@@ -115,7 +115,7 @@ class MoveTexts(ABC):
 
 
 class RankedMoves(MoveTexts):
-    """Xiangqi moves of a program that gives the number ``first_rank`` (0 or 1) to the first rank."""
+    """Converts Xiangqi moves for a program that gives the number ``first_rank`` (0 or 1) to the first rank."""
 
     def __init__(self, first_rank: int) -> None:
         self.first_rank = first_rank
@@ -131,9 +131,7 @@ class RankedMoves(MoveTexts):
 
 
 class GameMoves(MoveTexts):
-    """Moves in one of a game's notations. ``style``, as for ``Game.write_moves``, is the notation to write; all are
-    read.
-    """
+    """Converts moves to the notation ``style`` of a game (see ``Game.write_moves``), and from any of its notations."""
 
     def __init__(self, game: Game, style: str) -> None:
         self._game, self.style = game, style

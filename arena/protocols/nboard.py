@@ -160,7 +160,7 @@ class NBoardPlayer(ExternalPlayer[NBoardClient]):
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game, NBoardClient)
         self._start, self._first = "", 0
-        """Start position of the game that is sent, and the number of earlier moves that are left out."""
+        """Start position of the game that is sent, and number of the game's moves before that position."""
 
     def _handshake(self, deadline_ns: int) -> None:
         depth = f"set depth {self.spec.limits.depth}"

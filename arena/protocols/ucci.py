@@ -49,7 +49,7 @@ TIME_UNITS = ("auto", "milliseconds", "seconds")
 ``auto`` chooses it from the engine's options and name.
 """
 STARTS = ("capture", "opening")
-"""Values of the key ``moves_since``: moves are sent since the last capture, or since the opening."""
+"""Values of the key ``moves_since``: the engine receives the moves since the last capture, or since the opening."""
 MILLISECONDS = "usemillisec"
 """The option with which an engine announces that it can count milliseconds."""
 COUNT_MILLISECONDS = ("fairy-stockfish",)
@@ -68,7 +68,7 @@ def time_unit_of(spec: PlayerSpec) -> str:
 
 
 def start_of_moves(spec: PlayerSpec) -> str:
-    """Where the moves sent with each position start, by a player specification: one of ``STARTS``."""
+    """The point from which an engine receives the moves of a game: one of ``STARTS``."""
     return str(spec.protocol_key("moves_since", STARTS[0]))
 
 
@@ -133,7 +133,8 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 
 
 def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]) -> list[str]:
-    """The commands that set a player's options. ``announced`` has the engine's options by name in lower case.
+    """The commands that set a player's options. The keys of ``announced`` are the names of the engine's options in
+    lower case.
 
     Raises ``PlayerFault`` (``startup_failure``) for an option that the engine would reject. If the engine announces no
     options, all are sent, because some engines accept options without announcing any.
@@ -207,7 +208,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The current position as a FEN, after a capture."""
+        """The current position as a FEN. It must follow a capture, because the FEN's counter of quiet moves is 0."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -292,10 +293,10 @@ class UcciClient(UciFamilyClient):
 
 
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
-    """Name of the button that announces a new game to the engine: the first of ``NEW_GAME_BUTTONS`` that the engine
-    has.
+    """Name of the button that announces a new game: the first of ``NEW_GAME_BUTTONS`` that the engine has.
 
-    If it has none, the first one is used. ``options`` has the engine's options by name in lower case.
+    If it has none of them, the first one is used. The keys of ``options`` are the names of the engine's options in
+    lower case.
     """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name
@@ -316,7 +317,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options that the engine announced, by name in lower case.
+        """Options that the engine announced, keyed by name in lower case.
 
         ``None`` if it announced none, because it may still accept options.
         """
@@ -343,7 +344,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
     def _settle_unit(self, counts_milliseconds: bool) -> int:
         """Determine the engine's time unit; returns its length in milliseconds (1 or 1000).
 
-        ``counts_milliseconds`` is true if milliseconds were agreed by ``usemillisec``. Raises ``PlayerFault`` if the
+        ``counts_milliseconds`` is true if the option ``usemillisec`` is switched on. Raises ``PlayerFault`` if the
         player's limit is not a whole number of units.
         """
         unit, limits = time_unit_of(self.spec), self.spec.limits

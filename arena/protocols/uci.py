@@ -44,7 +44,7 @@ rank.
 OFF_WHERE_ABSENT = ("use nnue",)
 """Options, in lower case, that may be set to false even if the engine lacks them.
 
-Without the option the engine has no such feature, so the setting changes nothing.
+An engine without the option lacks the feature too, so false changes nothing.
 """
 
 CHESS960_OPTION = "UCI_Chess960"
@@ -60,7 +60,8 @@ PONDER_OPTION = "Ponder"
 def option_commands(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption], variant: str = ""
 ) -> list[str]:
-    """The commands that set a player's options. ``announced`` has the engine's options by name in lower case.
+    """The commands that set a player's options. The keys of ``announced`` are the names of the engine's options in
+    lower case.
 
     If the engine has ``UCI_Variant`` and the player does not set it, it is set to ``variant`` first, unless that is
     empty. Raises ``PlayerFault`` (``startup_failure``) for an invalid value or an option that the engine did not
@@ -83,9 +84,10 @@ def option_commands(
 def ponder_options(
     options: Sequence[tuple[str, str]], announced: Mapping[str, AnnouncedOption]
 ) -> list[tuple[str, str]]:
-    """A player's options with ``Ponder`` set to true. ``announced`` has the engine's options by name in lower case.
+    """A player's options with ``Ponder`` set to true.
 
-    Raises ``PlayerFault`` (``startup_failure``) if the engine cannot ponder.
+    The keys of ``announced`` are the names of the engine's options in lower case. Raises ``PlayerFault``
+    (``startup_failure``) if the engine cannot ponder.
     """
     if PONDER_OPTION.lower() not in announced:
         raise PlayerFault(
@@ -181,7 +183,8 @@ def _limit_words(limits: Limits) -> str:
 
 
 def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
-    """The constant parts of a game's ``go`` commands: before both times, after both times, and after ``movestogo``.
+    """The parts of a game's ``go`` commands that do not change: before both times, after both times, after
+    ``movestogo``.
 
     ``side_to_move`` is as for ``go_command``. Without a clock, the first part is the whole command.
     """
@@ -228,8 +231,8 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` command of a search without clock and pondering."""
         self._program_sides: dict[tuple[Any, ...], ProgramSide] = {}
-        """The data for compiled code to play with this engine, cached by engine process, side, opponent's limits and
-        threshold.
+        """The data with which compiled code plays for this engine. The keys are engine process, side, opponent's
+        limits and threshold.
         """
 
     def _handshake(self, deadline_ns: int) -> None:
@@ -287,10 +290,11 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return GameLine(position, self._texts)
 
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
-        """The data for compiled code to play ``side`` with this engine.
+        """The data with which compiled code plays ``side`` for this engine.
 
-        ``opponent`` has the opponent's limits. A move counts as disturbed if it is read more than ``noticed_ns`` late.
-        Returns ``None`` if the engine ponders or if its dialogue is stored, because compiled code does neither.
+        ``opponent`` has the opponent's limits. A move counts as disturbed if the arena reads it more than
+        ``noticed_ns`` nanoseconds late. Returns ``None`` if the engine ponders or if its dialogue is stored; compiled
+        code supports neither.
         """
         process, spec = self._running(), self.spec
         if spec.ponder or process.dialogue.sink is not None:

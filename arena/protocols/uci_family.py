@@ -73,9 +73,9 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """The texts that follow each keyword, up to the next keyword. A keyword such as ``var`` may occur several times.
+    """Split the end of an option line at its keywords; returns the texts after each keyword.
 
-    After ``var``, the word ``default`` is a value, not a keyword.
+    A keyword such as ``var`` may occur several times. After ``var``, the word ``default`` is a value, not a keyword.
     """
     found: dict[str, list[list[str]]] = {}
     part: list[str] | None = None
@@ -175,7 +175,7 @@ class GameLine:
         """Number of the game's moves that lead to ``_start``."""
         self._written = ""
         self._moves = self._first = 0
-        """Number of the game's moves up to the end of the command, and the number up to the position it starts from."""
+        """Number of the game's moves up to the end of the command, and number up to the command's start position."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
@@ -234,9 +234,9 @@ class UciFamilyClient(ProtocolClient):
     def __init__(self) -> None:
         super().__init__()
         self.options: dict[str, AnnouncedOption] = {}
-        """Options that the engine announced, by name in lower case."""
+        """Options that the engine announced, keyed by name in lower case."""
         self.told_rule = ""
-        """The repetition rule that was in force when the rule was last sent; empty before the first search."""
+        """The repetition rule of the last game for which it was looked up; empty before the first search."""
         self._scored = ""
         self._counted = ""
 
@@ -314,7 +314,7 @@ class UciFamilyClient(ProtocolClient):
 
     @property
     def variation(self) -> str:
-        """The principal variation that belongs to the final score of the last search, as the engine wrote it."""
+        """The principal variation that came with the final score of the last search, as the engine wrote it."""
         return variation_text(self._scored)
 
     @property
@@ -343,9 +343,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._line = GameLine("", RankedMoves(0))
         self._reading: Fault | None = None
         self._ruled: GameLine | None = None
-        """The game for which the repetition rule was last looked up."""
+        """The ``position`` commands of the game for which the repetition rule was last looked up."""
         self._learnt: tuple[GameLine, str] = (self._line, "")
-        """The game, and its last ``position`` command whose moves compiled code knows."""
+        """The ``position`` commands of the game, and the last command whose moves compiled code knows."""
         self._words: MoveWords
         """The table of move texts that compiled code can read for this player."""
 

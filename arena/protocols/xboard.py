@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 STYLES = {"normal": "standard", "fischerandom": "castling"}
 """The notation of moves (``Game.write_moves``) for each variant of chess."""
 FEATURES_MS = 2_000
-"""Maximum time in milliseconds to wait for ``feature`` lines, by the protocol, if the engine sends no ``done``."""
+"""Time in milliseconds to wait for ``feature`` lines if the engine sends no ``done``, as the protocol specifies."""
 MATE_SCORE = 100_000
 """A mate in n moves has the score ``MATE_SCORE + n``; being mated in n moves has ``-MATE_SCORE - n``."""
 
@@ -107,9 +107,9 @@ REFUSALS = ("Illegal move", "Invalid move")
 COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
 """Beginnings of lines with which engines reject input."""
 LOSSES = ("0-1", "1-0")
-"""The result that means a loss for the engine, if it plays side 0 (the first mover) or side 1."""
+"""The result that means a loss for the engine: for side 0 (the side that moves first in the game) and for side 1."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""Replaces kinds of xboard options that differ from another kind only in how a user interface shows them."""
+"""Kinds of xboard options that only look different in a user interface, each with the kind that it is treated as."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
@@ -158,7 +158,7 @@ def parse_thinking_time(line: str) -> float | None:
 def variation_text(line: str) -> str:
     """The moves of the principal variation in a line of thinking output; empty if there are none.
 
-    Removes other numbers before the variation, move numbers, and piece letters of moves that name both squares.
+    Removes extra numbers before the variation, move numbers, and the piece letters of moves that name both squares.
     """
     found = _THINKING.match(line)
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
@@ -219,10 +219,10 @@ def option_command(option: AnnouncedOption, value: str) -> str:
 
 
 def all_options(announced: Mapping[str, AnnouncedOption], features: Mapping[str, str]) -> dict[str, AnnouncedOption]:
-    """All options of an engine, by name in lower case: those announced, and ``memory`` and ``cores`` if it supports
-    them.
+    """All options of an engine, keyed by name in lower case.
 
-    The features ``memory`` and ``smp`` announce that support.
+    These are the announced options, ``memory`` if the engine has the feature ``memory``, and ``cores`` if it has
+    ``smp``.
     """
     own = {
         name: AnnouncedOption(name, "spin", low=1, high=2**31)
@@ -237,9 +237,9 @@ def option_commands(
 ) -> list[str]:
     """The commands that set a player's options.
 
-    ``announced`` has the engine's options by name in lower case, ``features`` its features by name; the features
-    ``memory`` and ``smp`` add the options ``memory`` and ``cores``. Raises ``PlayerFault`` (``startup_failure``) for an
-    option that the engine would reject.
+    The keys of ``announced`` are the names of the engine's options in lower case, the keys of ``features`` the names of
+    its features. The features ``memory`` and ``smp`` add the options ``memory`` and ``cores``. Raises ``PlayerFault``
+    (``startup_failure``) for an option that the engine would reject.
     """
     known = all_options(announced, features)
     commands = []
@@ -292,7 +292,8 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 def setboard_command(position: str, engine_name: str) -> str:
     """The command that sets up a Xiangqi position, given as a FEN.
 
-    HoiXiangqi receives the letters H and E for horse and elephant, and no FEN fields that Xiangqi does not use.
+    HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that Xiangqi does not
+    need.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -341,16 +342,16 @@ class XboardClient(ProtocolClient):
         super().__init__()
         self.features: dict[str, str] = {}
         self.options: dict[str, AnnouncedOption] = {}
-        """Options that the engine announced, by name in lower case."""
+        """Options that the engine announced, keyed by name in lower case."""
         self.needs_time = False
         """Whether the engine has asked for more time to list its features (``done=0``)."""
         self.complaints: list[str] = []
         """Lines with which the engine has rejected input since the last request."""
         self.offers_draw = False
         self.claim = ""
-        """A result or resignation that the engine sent without being asked, as the whole line; empty if there is none.
+        """The line with a result or resignation that the engine sent without being asked; empty if there is none.
 
-        Some engines stop playing after it.
+        Some engines stop playing after such a line.
         """
         self._pings = 0
         self._thinking = ""
@@ -468,7 +469,9 @@ class XboardClient(ProtocolClient):
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
-        """The options of the engine by name in lower case; includes ``memory`` and ``cores`` if it supports them."""
+        """The options of the engine, keyed by name in lower case; with ``memory`` and ``cores`` if the engine
+        supports them.
+        """
         return all_options(self.options, self.features)
 
     def move_style(self, variant: str) -> str:
@@ -614,7 +617,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
         """Begin a game in ``force`` mode. ``opening`` has the commands that set up the opening.
 
-        ``moves_to_go`` is the number of moves to the first time control, 0 for that of the limits.
+        ``moves_to_go`` is the number of moves to the first time control; 0 means the number in the player's limits.
         """
         limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
         commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
@@ -630,7 +633,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
     def _setting_up(self, position: str) -> list[str]:
         """The commands that set up an opening's position.
 
-        Empty if no command is needed: the game starts there, or ``_path`` now has moves that lead to the position.
+        Empty if the game starts with this position, or if ``_path`` has been set to moves that lead to it.
         """
         from elolab.engine.games.proof_game import proof_game
 
@@ -662,7 +665,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.move_lines(self._texts.write(self._start, self._known, first))
 
     def _refusal(self) -> str:
-        """The line with which the engine refused something that a game needs; empty if it accepted everything."""
+        """The line with which the engine refused something that a game needs; empty if it refused nothing."""
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
@@ -744,9 +747,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
     def _be_heard(self, converse: Callable[[], None], told: str) -> None:
-        """Call ``converse``, which sends the command ``told``; raises ``NoMove`` if the engine refuses the command.
+        """Call ``converse``, which sends the command ``told``. Raises ``NoMove`` if the engine refuses the command.
 
-        Raises ``PlayerFault`` if the engine does not answer in time or ends.
+        Raises ``PlayerFault`` if the engine ends or does not answer in time.
         """
         try:
             converse()

@@ -1,4 +1,4 @@
-"""Warnings that limit the trust in a run's results: games lost on time, mixed builds, refused workers."""
+"""Warnings about reasons not to trust a run's results: games lost on time, mixed builds, refused workers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Caveats:
     """The warnings about a run as data; ``sentences`` formats them in a language."""
 
     faults: tuple[FaultCount, ...] = ()
-    """How often each player forfeited a game, by kind of fault."""
+    """The number of games that each player forfeited, for each kind of fault."""
     games: int = 0
-    """Number of games that ``faults`` refers to."""
+    """Number of games in which ``faults`` were counted."""
     provenance: Sequence[tuple[str, Mapping[str, Any]]] = ()
     """Warnings about the players' files and the workers: the result of ``arena.provenance.record.remarks_on``."""
 

@@ -24,18 +24,15 @@ from elolab.arena.provenance.sources import SHOWN_DIGITS, driver_identity
 from elolab.arena.records import GameJob, PlayerSpec
 
 PROGRAMS = "program files"
-"""Metadata key of the external programs that played: one list per build of path, working directory and digest."""
+"""Metadata key of the programs that played. Each entry is a list: path, working directory and digest of one build."""
 OTHER_FILES = "files of players"
-"""Metadata key of the other files named by players' arguments and options; same form as ``PROGRAMS``."""
+"""Metadata key of the other files that players' arguments and options name, in the form of ``PROGRAMS``."""
 DRIVERS = "driver identities"
-"""Metadata key of the driver identities with which external programs played, a list in order of time.
-
-See ``driver_identity``.
-"""
+"""Metadata key of each ``driver_identity`` with which external programs played, in order of time."""
 ACCEPTED = "accepted changes"
-"""Metadata key of the digests of changed files and drivers that the user accepted with ``--accept-engine-change``."""
+"""Metadata key of the digests of changed files and driver code that ``--accept-engine-change`` has accepted."""
 REFUSED_WORKERS = "refused workers"
-"""Metadata key of the refused workers, a table of their reasons by worker."""
+"""Metadata key of the refused workers. Its value maps the name of each worker to the reason."""
 
 
 class GameFile(NamedTuple):
@@ -99,7 +96,10 @@ def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
 
 
 def files_of(player: PlayerSpec) -> dict[GameFile, str]:
-    """The digests of an external player's existing files: the program and the files that arguments and options name."""
+    """The digests of an external player's program and of the files that its arguments and options name.
+
+    Missing files are left out.
+    """
     return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
 
 
@@ -134,8 +134,8 @@ class Provenance:
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
         """Read the record of a store.
 
-        With ``accepts_changes``, changed files and driver code are accepted, and the store records that. A file that is
-        missing on this machine may then have another digest on other machines.
+        ``accepts_changes`` accepts changed files and driver code and records their digests in the store. Files that are
+        missing on this machine may then differ from the record.
         """
         self._store = store
         self._recorded = recorded_files(store.metadata)
@@ -143,7 +143,7 @@ class Provenance:
         self._refused: dict[str, str] = store.metadata(REFUSED_WORKERS) or {}
         self._noted: set[PlayerSpec] = set()
         self.files: dict[GameFile, str] = {}
-        """The digest that each file of the external players must have on every machine."""
+        """The digest that each file of the external players must have on all machines."""
         for file, digests in self._recorded.items():
             digest = file.digest() or (None if accepts_changes else digests[-1])
             if digest is not None:
@@ -152,8 +152,8 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Compute the digests of the files of a job's players, before their first game. Later changes do not replace
-        them.
+        """Compute the digests of the files of a job's players before their first game. Later changes of the files
+        are ignored.
         """
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
@@ -162,9 +162,9 @@ class Provenance:
                     self.files.setdefault(file, digest)
 
     def record(self, players: Iterable[PlayerSpec], refused: Mapping[str, str]) -> None:
-        """Record new files of players that have played, a new driver code, and newly refused workers.
+        """Record new files of players that have played, new driver code, and newly refused workers.
 
-        ``refused`` has the reason for each refused worker.
+        ``refused`` maps the name of each refused worker to the reason.
         """
         new: dict[str, object] = {}
         external = [*dict.fromkeys(player for player in players if not player.is_builtin)]
@@ -188,9 +188,9 @@ class Provenance:
 
 
 def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
-    """The recorded files of players, each with the digests of all its builds in order of time.
+    """The recorded files of players, each with the digests of all its builds, oldest first.
 
-    ``metadata`` returns the store's metadata for a key, ``None`` for a missing key.
+    ``metadata`` is a function that returns the store's metadata for a key, ``None`` for a missing key.
     """
     found: dict[GameFile, list[str]] = {}
     for name in (PROGRAMS, OTHER_FILES):
@@ -200,7 +200,7 @@ def recorded_files(metadata: Callable[[str], Any]) -> dict[GameFile, list[str]]:
 
 
 def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
-    """The recorded files as plain data for the store, by metadata key."""
+    """The recorded files as plain data, keyed by metadata key."""
     kept: dict[str, list[list[str | None]]] = {PROGRAMS: [], OTHER_FILES: []}
     for file, digests in recorded.items():
         kept[PROGRAMS if file.is_program else OTHER_FILES] += [[file.word, file.directory, one] for one in digests]
@@ -208,7 +208,7 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def files_in(store: Store) -> list[dict[str, str | None]]:
-    """All builds of the external players' files in order of time; each has ``kind``, ``path``, ``directory`` and
+    """All builds of the external players' files, oldest first. Each has ``kind``, ``path``, ``directory`` and
     ``sha256``.
     """
     return [
@@ -219,14 +219,14 @@ def files_in(store: Store) -> list[dict[str, str | None]]:
 
 
 def drivers_in(store: Store) -> list[str]:
-    """Each ``driver_identity`` with which external programs played, in order of time."""
+    """Each ``driver_identity`` with which external programs played, oldest first."""
     return list(store.metadata(DRIVERS) or ())
 
 
 def builds_in(store: Store) -> dict[str, str]:
-    """The builds of each file of the external players, as text for people.
+    """The builds of the external players' files, for people: shortened digests separated by commas.
 
-    The keys are kind and path, the values shortened digests separated by commas.
+    The keys are texts with the kind and the path of a file.
     """
     return {f"{file.kind} {_place(file)}": _shown(digests) for file, digests in recorded_files(store.metadata).items()}
 
@@ -269,7 +269,7 @@ def changed_since(store: Store) -> str:
 
 
 def _changed(store: Store) -> dict[str, str]:
-    """A phrase about each change that was not accepted, by the digest of the changed file or driver code."""
+    """The changes that were not accepted: a phrase for each, keyed by the digest of the changed file or driver code."""
     found = {}
     for file, digests in recorded_files(store.metadata).items():
         now = file.digest()
@@ -286,7 +286,9 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """The warnings about a folder's provenance: pairs of a message key in the catalogue of ``arena`` and its fields."""
+    """The warnings about a folder's provenance, each as a message key of the catalogue ``arena`` and the message's
+    fields.
+    """
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
         for file, digests in recorded_files(store.metadata).items()

@@ -16,7 +16,7 @@ from elolab.engine.compiled.identity import source_without_comments
 from elolab.engine.compiled.sources import ENGINE_DIRECTORY
 
 SHOWN_DIGITS = 12
-"""Number of hexadecimal digits of a digest that messages show."""
+"""Number of hexadecimal digits of a digest that messages contain."""
 _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
 """Folders of ``arena`` and ``engine`` whose sources cannot influence a game."""
@@ -27,7 +27,7 @@ _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
 
 @functools.cache
 def source_digests() -> Mapping[str, str]:
-    """A shortened digest of each source that can influence a game, by path; computed once per process."""
+    """A shortened digest of each source that can influence a game, keyed by path. Computed once per process."""
     packages = (_ARENA, ENGINE_DIRECTORY)
     files = [(path, path.relative_to(package.parent)) for package in packages for path in package.rglob("*.py")]
     return {
@@ -38,7 +38,7 @@ def source_digests() -> Mapping[str, str]:
 
 
 def sources_digest() -> str:
-    """A common digest of ``source_digests``: twelve hexadecimal digits."""
+    """A single digest of ``source_digests``: twelve hexadecimal digits."""
     return _digest_of(f"{name} {digest}\n" for name, digest in source_digests().items())
 
 

@@ -56,9 +56,9 @@ class Conclusion:
     """The findings of a run so far. The code of each kind of run updates them."""
 
     verdict: str | None = None
-    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if there is none yet, or only verdicts of parts."""
+    """Verdict of the whole run, such as ``H1 accepted``; ``None`` before it, or if only parts have verdicts."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
-    """Verdicts of the parts of a run, by name."""
+    """Verdicts of the parts of a run, keyed by the name of the part."""
     is_decided: bool = False
     """Whether a sequential test ended the run."""
 
@@ -75,8 +75,9 @@ class Ending:
 
 
 def new_status(kind: str, key: str) -> dict[str, Any]:
-    """The status of a run that begins now. ``kind`` is the kind of run, ``key`` the store's metadata key of the
-    specification.
+    """The status of a run that begins now. ``kind`` is the kind of run.
+
+    ``key`` is the metadata key under which the store has the run's specification.
     """
     return {
         "schema_version": SCHEMA_VERSION,
@@ -99,7 +100,7 @@ def ended_status(
 ) -> dict[str, Any]:
     """The status of a run that ends now. ``planned`` is its number of games.
 
-    Also writes the dialogues before the run's faults as files into the store's folder.
+    Also writes a file for each fault, with the last lines exchanged before it, into the store's folder.
     """
     faulty = faulty_games(store)
     for record in faulty[:MOST_FAULTS]:
@@ -154,9 +155,10 @@ def joined_status(
 
 
 def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameRecord]) -> dict[str, Any]:
-    """The part of a status that is computed from the store. ``key`` is the store's metadata key of the specification.
+    """The part of a status that is computed from the store.
 
-    ``planned`` is the run's number of games; ``faulty`` has the games that a fault ended.
+    ``key`` is the metadata key under which the store has the specification. ``planned`` is the run's number of games;
+    ``faulty`` has the games that a fault ended.
     """
     specification = store.metadata(key)
     return {
@@ -174,7 +176,7 @@ def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameReco
 
 
 def _format_of(specification: Any) -> str | None:
-    """The format of a tournament; ``None`` for the specification of another kind of run."""
+    """The format of a tournament; ``None`` for other kinds of runs."""
     found = specification.get("format") if isinstance(specification, dict) else None
     return found if isinstance(found, str) else None
 
@@ -229,13 +231,13 @@ def _kept(directory: Path) -> dict[str, Any]:
 
 
 def _reason_in(live: Mapping[str, Any]) -> str:
-    """How the run of an older version ended, by its ``live.json``."""
+    """How a run of an older version ended, according to its ``live.json``."""
     state = live.get("state")
     return str(state) if state in (RUNNING, FINISHED, INTERRUPTED, FAILED) else UNKNOWN
 
 
 def _key_in(store: Store | None, live: Mapping[str, Any]) -> str:
-    """The metadata key of the specification in the store of an older version: ``specification`` or the kind of run."""
+    """The metadata key of the specification in the store of an older version: ``specification``, or the kind of run."""
     is_tournament = store is None or store.metadata("specification") is not None
     return "specification" if is_tournament else str(live.get("kind", ""))
 

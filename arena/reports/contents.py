@@ -29,7 +29,7 @@ from elolab.engine.settings.configuration import specification_word
 
 ARENA = "elolab.arena"
 MAX_TABLED_PLAYERS = 40
-"""Maximum number of players up to which a report has tables with one row and one column per player."""
+"""Maximum number of players for tables with one row and one column per player."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Contents:
     games: PackedGames
     """The games with their moves, packed for the page's replay."""
     planned_games: int
-    """Number of games of the schedule. Games with a higher number, played beyond it, do not count."""
+    """Number of games in the schedule. Games with this number or a higher one do not count."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
@@ -58,16 +58,16 @@ class Contents:
     placing: Placing | None = None
     """Final ranking of a Swiss tournament or a knockout; ``None`` in other formats."""
     expected_games: int | None = None
-    """Number of games that the run should have, if it was shortened; ``None`` means ``planned_games``."""
+    """Number of games that a shortened run should have; ``None`` if this is ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
-    """How each player played, by name, as the replay and copied games show it."""
+    """How each player played (program, options and so on), keyed by name, for the replay and copied games."""
     variations: tuple[VariationCount, ...] = ()
-    """For each player: how many scores and variations it announced with its moves, and how many of them have faults."""
+    """For each player, the number of scores and variations that it announced with its moves, and the faults in them."""
 
     @property
     def say(self) -> Catalogue:
-        """The catalogue of the report's texts in its language."""
+        """The message catalogue of reports in the report's language."""
         return Catalogue(REPORTS, self.language)
 
     @property
@@ -81,7 +81,7 @@ class Contents:
         return [record for record in self.records if record.pairing.number < self.planned_games]
 
     def plot(self, name: str) -> Plot:
-        """The plot with that name, which must exist."""
+        """The plot with this name, which must exist."""
         return next(plot for plot in self.plots if plot.name == name)
 
 
@@ -130,7 +130,7 @@ def _leader_sentence(contents: Contents) -> str:
 
 
 def _match_sentence(tables: Tables, say: Catalogue) -> str:
-    """A sentence on the result of a match, with the Elo difference of the leader and its 95 % interval."""
+    """A sentence on the result of a match: the leader, the Elo difference and its 95 % interval."""
     found = tables.head_to_heads[0]
     if found.elo < 0:
         found = tables.head_to_heads[1]

@@ -80,7 +80,7 @@ class Drawn:
     macro: str
     """Macro in ``templates/blocks.html.j2`` that draws the diagram: ``grid`` or ``bracket``."""
     fields: dict[str, Any]
-    """Arguments of the macro, by name."""
+    """Arguments of the macro, keyed by name."""
     instead: tuple[TextTable | Plot, ...]
 
 
@@ -132,11 +132,11 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """Create a table whose first column has the titles of the rows. Columns with the indices ``numbers`` are
+    """Create a table whose first column has the titles of the rows. The columns at the indices ``numbers`` are
     right-aligned.
 
-    ``kinds`` has a list of column indices for other CSS classes: ``sentence`` for long texts, ``figures_cell`` for
-    several numbers in a cell, ``whole`` for cells without line breaks.
+    Each keyword argument is a CSS class with the indices of its columns: ``sentence`` for long texts, ``figures_cell``
+    for several numbers in a cell, ``whole`` for cells without line breaks.
     """
     known = dict.fromkeys(numbers, NUMBER)
     known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}
@@ -190,7 +190,7 @@ def html_page(document: Document) -> str:
 
 
 def notebook_html(document: Document) -> str:
-    """Render a report for the output cell of a notebook. The page is in a frame, which keeps its styles apart."""
+    """Render a report for the output cell of a notebook. A frame keeps the page's styles away from the notebook."""
     page = html.escape(html_page(document))
     return f'<iframe srcdoc="{page}" style="width: 100%; height: 40em; border: 0"></iframe>'
 
@@ -272,7 +272,7 @@ _TO_LATEX = str.maketrans(_LATEX_SIGNS)
 
 
 def latex_tables(document: Document) -> str:
-    """Render all tables of a report in LaTeX, with captions, labels and the rules of the package booktabs."""
+    """Render all tables of a report in LaTeX, each with a caption, a label and the rules of the package booktabs."""
     tables: list[str] = []
     for section in document.sections:
         title = section.title

@@ -17,7 +17,7 @@ from elolab.arena.statistics.standings import HeadToHead
 from elolab.engine.language import Catalogue
 
 MAX_NAMED_COLUMNS = 8
-"""Maximum number of players for which names head the columns of the crosstable; with more players, row numbers do."""
+"""Maximum number of players whose names head the columns of the crosstable. With more players, row numbers do."""
 
 
 def placing_section(placing: Placing, language: str) -> Section:
@@ -57,7 +57,7 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """A grid of the likelihood of superiority in percent: that the row's player is stronger than the column's player.
+    """A grid of the likelihood, in percent, that the row's player is stronger than the column's.
 
     Rows and columns are in the order of the standings.
     """
@@ -91,9 +91,9 @@ def _crosstable_cell(result: HeadToHead | None) -> dict[str, Any]:
 
 
 def _rounds(placing: Placing, say: Catalogue) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The rounds of a knockout: pairs of a title and the round's encounters from top to bottom.
+    """The rounds of a knockout, each as a title and its encounters from top to bottom.
 
-    The match for third place is an extra round at the end.
+    The match for third place is an additional last round.
     """
     assert placing.bracket is not None
     bracket, count = placing.bracket, len(placing.bracket.rounds)

@@ -44,7 +44,7 @@ class JoinedRun:
     """Path of the folder, as the user gave it."""
     spec: TournamentSpec
     records: tuple[GameRecord, ...]
-    """The games that count, in schedule order: without games beyond the end of a sequential test."""
+    """The games that count, in schedule order. Games beyond the end of a sequential test are left out."""
 
 
 JoinNote = tuple[str, dict[str, Any]]
@@ -72,9 +72,10 @@ class Joint:
 
 
 def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> Joint:
-    """Read the runs in ``folders`` and join their games.
+    """Read the runs in ``folders`` and join them.
 
-    ``anchors`` are pairs of a player's name and its fixed Elo. Raises ``UserError`` if the runs play different games.
+    ``anchors`` are pairs of a player's name and its fixed Elo. Raises ``UserError`` if the runs are of different games,
+    such as chess and Othello.
     """
     runs = tuple(_read(folder) for folder in _distinct(folders))
     first = runs[0]
@@ -103,10 +104,10 @@ def join(folders: Sequence[str], anchors: Sequence[tuple[str, float]] = ()) -> J
 
 
 def _anchored(name: str, names: Sequence[Mapping[str, str]]) -> str:
-    """The joint name of an anchored player. ``name`` is this joint name, or the player's name in a run.
+    """The joint name of an anchored player. ``name`` may be the joint name or the player's name in a run.
 
-    ``names`` has, for each run, the joint name by the name in the run. Raises ``JointError`` if several players have
-    the name.
+    ``names`` has a mapping for each run, from names in the run to joint names. Raises ``JointError`` if several players
+    have the name.
     """
     labels = list(dict.fromkeys(own[name] for own in names if name in own))
     if len(labels) > 1:
@@ -137,14 +138,14 @@ def _read(folder: str) -> JoinedRun:
 
 
 Appearance = tuple[JoinedRun, PlayerSpec]
-"""A player as it took part in a run, under the name it had there."""
+"""A run and a player in it, under the name that the player has there."""
 
 
 def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list[PlayerSpec], list[JoinNote]]:
-    """Join the players of all runs; returns joint names, joint players and notes on changed names.
+    """Join the players of all runs. Players with equal settings become one player, whose name contains all their names.
 
-    The joint names are given for each run, by the name in the run. Players with equal settings become one player, whose
-    name contains all their names. Two players of one run remain separate, because a player cannot play itself.
+    Returns a mapping for each run, from names in the run to joint names; the joint players; and notes on changed names.
+    Two players of one run remain separate, because a player cannot play itself.
     """
     appearances = [(run, player) for run in runs for player in run.spec.players]
     counts = [Counter(map(_settings, run.spec.players)) for run in runs]
@@ -202,7 +203,8 @@ def _put_together(
 ) -> tuple[list[GameRecord], int]:
     """Join the games of all runs: renumber them, use the joint names, and leave out duplicates.
 
-    ``names`` has, for each run, the joint name by the name in the run. Returns the games and the number of duplicates.
+    ``names`` has a mapping for each run, from names in the run to joint names. Returns the games and the number of
+    duplicates.
     """
     place = {name: index for index, name in enumerate(players)}
     records: list[GameRecord] = []
@@ -230,10 +232,10 @@ def _put_together(
 def _common_anchors(
     runs: Sequence[JoinedRun], names: Sequence[Mapping[str, str]], given: Mapping[str, float]
 ) -> tuple[tuple[str, float], ...]:
-    """The anchors of all runs as pairs of joint name and Elo, without players in ``given``.
+    """The anchors of all runs, as pairs of joint name and Elo, except anchors in ``given``.
 
-    ``names`` has, for each run, the joint name by the name in the run. Raises ``JointError`` if two runs anchor a
-    player at different ratings.
+    ``names`` has a mapping for each run, from names in the run to joint names. Raises ``JointError`` if two runs give a
+    player different ratings.
     """
     found: dict[str, tuple[float, str]] = {}
     for run, own in zip(runs, names, strict=True):

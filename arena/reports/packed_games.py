@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is complete: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum total length of the chunks inside a page, in characters; about 2000 games.
+"""Maximum total length of the chunks inside a page, in characters (about 2000 games).
 
-With more, all chunks become files.
+If they are longer, all chunks become files.
 """
 GAMES_FOLDER = "report-games"
 """Name of the folder, next to the page, for chunks in files."""
@@ -79,7 +79,7 @@ class PackedGames:
     index: str
     """The index for the page's list of games: JSON, compressed by zlib, in base64."""
     reasons: tuple[str, ...]
-    """The distinct reasons that ended the games."""
+    """The different reasons that ended the games."""
     games: int
     embedded: tuple[str, ...] = ()
     """Compressed chunks for inclusion in the page; empty if the chunks are in files."""
@@ -101,7 +101,7 @@ class GamesOnPage:
     """Index of the first game beyond the end of a sequential test, which does not count; ``None`` if all count."""
     language: str = DEFAULT_LANGUAGE
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
-    """How each player played, by name, for the replay and copied games; players with unknown conditions are missing."""
+    """How each player played, keyed by name, for the replay and copied games; unknown players are missing."""
 
     @property
     def words(self) -> GameWords:
@@ -126,19 +126,19 @@ class GamesOnPage:
 
     @property
     def policy(self) -> Markup:
-        """The scripts that the page may load (content security policy).
+        """Content security policy for the page's scripts.
 
-        ``file:`` is listed because a page opened from a file has no origin.
+        It allows ``file:``, because a page opened from a file has no origin.
         """
         return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
 
     @property
     def data(self) -> Markup:
-        """All data for ``report.js`` except the games, as JSON."""
+        """All data except the games that ``report.js`` needs, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """All data for ``report.js`` except the games, as plain data.
+        """All data except the games that ``report.js`` needs, as plain data.
 
         ``reasons`` are the reasons that can end a game.
         """
@@ -167,15 +167,15 @@ class GamesOnPage:
 
 
 def script_data(data: Any) -> Markup:
-    """Plain data as JSON that can stand inside a script element."""
+    """Plain data as JSON, escaped so that it is safe inside a script element."""
     return Markup(json.dumps(data, ensure_ascii=False).replace("<", "\\u003c"))
 
 
 class GamePacker:
     """Packs games for a report's page; a context manager. Games must be added in schedule order.
 
-    A thread compresses and writes finished chunks meanwhile. Files of an earlier report are kept, because its page
-    still exists; ``remove_other_chunks`` removes them after the page is replaced.
+    A thread compresses and writes finished chunks in the background. Files of an earlier report are kept, because its
+    page still exists; ``remove_other_chunks`` removes them after the page is replaced.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
@@ -263,10 +263,7 @@ class GamePacker:
         self._embedded = []
 
     def _write(self, name: str, content: bytes | str) -> None:
-        """Write a chunk to its file, unless the file exists; ``content`` is the chunk as bytes or as compressed text.
-
-        Text is the result of ``compressed``.
-        """
+        """Write a chunk to its file, unless the file exists. ``content`` is the chunk, as bytes or compressed text."""
         path = self._folder / f"{name}.js"
         if not path.is_file():
             text = content if isinstance(content, str) else compressed(content)
@@ -283,9 +280,7 @@ INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reas
 
 
 def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
-    """Remove all chunk files except ``files``, such as chunks of an earlier report. Also removes a folder that is
-    then empty.
-    """
+    """Remove all chunk files in ``folder`` except ``files``. Also removes the folder if it is then empty."""
     if not folder.is_dir():
         return
     for path in folder.glob("*.js"):
@@ -391,9 +386,9 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Sentences on special features of a game: late moves within the margin, pondering, an exact score, its limits.
+    """Sentences on unusual facts of a game: late moves within the margin, pondering, an exact score, its limits.
 
-    Empty if none apply.
+    Empty if there are none.
     """
     return " ".join(_sentences(record, game, Catalogue(REPORTS, language)))
 

@@ -84,13 +84,15 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
 
 
 LATEX = "tex"
-"""Format of tables for ``also_written_as``; all other formats there are for plots."""
+"""Format for tables in ``also_written_as``. The other formats are for plots."""
 _WANTED: ContextVar[Collection[str]] = ContextVar("formats of reports", default=())
 
 
 @contextmanager
 def also_written_as(endings: Collection[str]) -> Iterator[None]:
-    """A context in which reports are also written in the formats ``endings``: ``png``, ``pdf`` and ``LATEX``."""
+    """A context in which reports are also written in the formats ``endings``: ``png`` and ``pdf`` for plots,
+    ``LATEX`` for tables.
+    """
     token = _WANTED.set(endings)
     try:
         yield

@@ -28,14 +28,14 @@ from elolab.engine.language import Catalogue
 TEXT_COLUMNS = {
     "player", "opponent", "reached", "round", "winner", "reason", "results", "ended_by", "limit", "setting"
 }  # fmt: skip
-"""The left-aligned columns; all others contain numbers and are right-aligned.
+"""Names of the left-aligned columns. All other columns contain numbers and are right-aligned.
 
-The names are keys of the table ``column`` in the message catalogue.
+A name is a key of the table ``column`` in the message catalogue.
 """
 
 
 def _table(say: Catalogue, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> TextTable:
-    """Create a table. The column ``player``, or else the first column, has the titles of the rows.
+    """Create a table. The cells of the column ``player``, or else of the first column, are the titles of the rows.
 
     A column is given as ``title`` or ``title unit``: keys of the tables ``column`` and ``unit`` in the catalogue
     ``say``. Words that are not in the catalogue are shown unchanged.
@@ -131,7 +131,7 @@ def pairings_table(contents: Contents) -> TextTable:
 
 
 def search_statistics_table(contents: Contents) -> TextTable:
-    """The search statistics, one row for each player. With few players, rows and columns are exchanged."""
+    """The search statistics, one row for each player. With few players, the table is transposed."""
     found = contents.search_statistics
     columns = ("player", *(f"{title} {unit}" for title, unit, _, _ in SHOWN_COLUMNS))
     rows = []
@@ -150,7 +150,7 @@ def _transposed(table: TextTable, corner: str) -> TextTable:
 
 
 def search_ends_table(contents: Contents) -> TextTable:
-    """The number of searches by player and by the reason that ended them, with mean nodes and time."""
+    """The number of searches, with mean nodes and time, for each player and each reason that ended a search."""
     columns = ("player", "ended_by", "searches", "share %", "nodes mean", "time ms_mean")
     rows = [
         (
@@ -165,7 +165,7 @@ def search_ends_table(contents: Contents) -> TextTable:
 
 
 def iterations_table(contents: Contents) -> TextTable:
-    """Mean nodes, mean time and branching factor of each iteration, by player."""
+    """Mean nodes, mean time and branching factor of each iteration, for each player."""
     columns = (
         "player", "depth plies", "searches", "nodes mean", "time ms_mean", "nodes_to_depth mean", "branching factor",
     )  # fmt: skip
@@ -189,9 +189,9 @@ def players_table(contents: Contents) -> TextTable:
 
 
 def variations_table(contents: Contents) -> TextTable:
-    """How many of each player's moves have a faulty variation, mate, score or depth.
+    """For each player, the number of moves with a faulty variation, mate, score or depth.
 
-    One column for each kind of fault that occurs.
+    There is one column for each kind of fault that occurs.
     """
     kinds = [kind for kind in KINDS if any(count.counts[kind] for count in contents.variations)]
     rows = [

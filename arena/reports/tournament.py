@@ -22,7 +22,7 @@ from elolab.arena.statistics.standings import rating_reference
 from elolab.engine.language import Catalogue, game_words
 
 ELSEWHERE = ("ratings", "crosstable", "sequential")
-"""Names of the plots that have their place in other sections, so that the section of plots omits them."""
+"""Names of plots that other sections show. The section of plots leaves them out."""
 
 
 def tournament_document(contents: Contents) -> Document:

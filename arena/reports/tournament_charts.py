@@ -51,22 +51,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIDES = {"Red": SERIES[1], "Black": BLACK, "White": WHITE}
-"""Colours of bars for games won by a side, by the side's English name; the page's theme does not change them."""
+"""The colour of bars for games that a side won, keyed by the side's English name. It is the same in all themes."""
 LINE_STYLES = ("-", "--", ":", "-.")
 CONVERGENCE_POINTS = 40
 NAME_COLUMNS = 28
 """Maximum width of players' names next to a chart, in characters; wide characters count twice."""
 LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
-"""Maximum number of lines up to which a chart has a legend."""
+"""Maximum number of lines in a chart with a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum number of players up to which the crosstable chart names every row; above, it numbers every tenth row."""
+"""Maximum number of players for names at all rows of the crosstable chart; with more, every tenth row has a number."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum number of players up to which the crosstable chart has scores in its cells; above, it has a colour bar."""
+"""Maximum number of players for scores in the cells of the crosstable chart; with more, it has a colour bar."""
 DARK_SCORE = 85.0
-"""Score in percent from which a cell of the crosstable chart is so dark that its text must be light."""
+"""Score in percent above which a cell of the crosstable chart is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
-"""Minimum width of a bar's segment, in percent of the bar, at which its count is shown."""
+"""Minimum width of a bar's segment that shows its count, in percent of the bar."""
 HALO_POINTS = 1.2
 """Width, in points, of the background-coloured outline that separates an interval from the bar below it."""
 
@@ -99,7 +99,10 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """A chart of stacked bars: shares of the five pair outcomes, and the score with its 95 % interval, by player."""
+    """A chart of stacked bars for each player: shares of the five pair outcomes, and the score with its interval.
+
+    The interval is a 95 % interval.
+    """
     rows = tables.standings
     figure, axes = single_axes(1.9 + 0.4 * len(rows))
     say = _say(language)
@@ -141,18 +144,18 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""Values during a run: numbers of complete pairs, and for each number a list of values.
+"""The course of values during a run: a list of numbers of complete pairs, and a list with the values at each of them.
 
-Both lists are equally long, at most ``CONVERGENCE_POINTS``.
+Both lists have the same length, at most ``CONVERGENCE_POINTS``.
 """
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Compute values at up to ``CONVERGENCE_POINTS`` moments of a run, from the games up to each moment.
+    """Compute the course of values during a run, at up to ``CONVERGENCE_POINTS`` moments.
 
-    ``figures`` computes the values from the games counted so far. Games are in schedule order.
+    ``figures`` computes the values from the games counted up to a moment. Games are in schedule order.
     """
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
@@ -166,7 +169,7 @@ def _course(
 
 
 def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """The ratings of all players during a run, in the order of the standings."""
+    """The course of all players' ratings during a run, in the order of the standings."""
     names = tables.counter.players
     order = [names.index(row.player) for row in tables.standings]
 
@@ -178,9 +181,10 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
-    """The Elo difference of a match during its run: first player minus second player.
+    """The course of the Elo difference during a match: first player minus second player.
 
-    Each moment has three values: the Elo, and the lower and upper bounds of its 95 % interval, which may be infinite.
+    Each moment has three values: the Elo difference, and the lower and upper bounds of its 95 % interval, which may be
+    infinite.
     """
 
     def elo(counter: PairCounter) -> list[float]:
@@ -191,7 +195,7 @@ def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
 
 
 def course_chart(tables: Tables, records: Sequence[GameSummary], language: str) -> Figure:
-    """A chart of the Elo difference of a match, first minus second player, with 95 % intervals, by number of pairs."""
+    """A chart of the Elo difference of a match (first minus second player), with 95 % intervals, by number of pairs."""
     pairs, course = match_course(tables, records)
     figure, axes = single_axes(3.6)
     say = _say(language)
@@ -271,9 +275,10 @@ def _name_lines(figure: Figure, axes: Axes) -> None:
 
 
 def endings_chart(tables: Tables, sides: tuple[str, str], side_names: tuple[str, str], language: str) -> Figure:
-    """A bar chart of games by the reason that ended them, split by result.
+    """A bar chart of the reasons that ended the games, split by result.
 
-    ``sides`` are the keys of the first and second side in ``SIDES``; ``side_names`` are their names in ``language``.
+    ``sides`` are the keys of the first and the second side in ``SIDES``; ``side_names`` are their names in
+    ``language``.
     """
     say, endings = _say(language), Catalogue("elolab.engine", language)
     rows = tables.endings
@@ -359,7 +364,7 @@ def lengths_chart(records: Sequence[GameSummary], language: str) -> Figure:
 
 
 def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """A chart of the mean number of nodes up to the end of each depth, by player, on a logarithmic scale."""
+    """A chart of the mean number of nodes up to the end of each depth, for each player, on a logarithmic scale."""
     figure, axes = _lines_figure(len(search_statistics.totals), 3.4)
     rows = [iteration_rows(name, total) for name, total in search_statistics.totals.items()]
     curves = [([row["depth_plies"] for row in own], [row["mean_nodes_to_depth"] for row in own]) for own in rows]
@@ -377,9 +382,9 @@ def iterations_chart(search_statistics: SearchStatistics, language: str) -> Figu
 
 
 def null_failures_chart(search_statistics: SearchStatistics, language: str) -> Figure:
-    """A line chart of errors of null-move pruning by the material of the side to move, summed over all players.
+    """A line chart of errors of null-move pruning, summed over all players, by the material of the side to move.
 
-    One line is the percentage of verification searches that refuted the cutoff, the other the percentage of sampled
+    One line is the percentage of verification searches that refuted a cutoff, the other the percentage of sampled
     cutoffs that were wrong. Each point has Wilson's 95 % interval and its number of cases.
     """
     import numpy as np
@@ -418,7 +423,7 @@ def null_failures_chart(search_statistics: SearchStatistics, language: str) -> F
 
 
 def wilson_interval(found: int, cases: int) -> tuple[float, float]:
-    """Wilson's 95 % interval ("Probable inference", 1927) for the share ``found / cases``: its bounds, from 0 to 1.
+    """Bounds, from 0 to 1, of Wilson's 95 % interval ("Probable inference", 1927) for the share ``found / cases``.
 
     ``cases`` must be at least 1.
     """
@@ -434,7 +439,7 @@ def wilson_interval(found: int, cases: int) -> tuple[float, float]:
 
 
 def crosstable_chart(tables: Tables, language: str) -> Figure:
-    """A heat map of the row player's score in percent against the column player. Columns are labelled by row number."""
+    """A heat map of scores in percent: the row's player against the column's. Columns are labelled by row number."""
     import numpy as np
     from matplotlib.colors import LinearSegmentedColormap
 

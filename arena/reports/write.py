@@ -55,7 +55,10 @@ class Exports:
     """Final ranking of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
     variations: tuple[VariationCount, ...] = ()
-    """How many announced scores and variations each player has, and their faults; empty if no files were written."""
+    """For each player, the number of scores and variations that it announced, and the faults in them.
+
+    Empty if no files were written.
+    """
 
 
 def folder_beside_runs(directory: Path) -> Path:
@@ -75,12 +78,11 @@ def export(
     directory: Path | None = None,
     pgn_detail: str = DETAILS[0],
 ) -> Exports:
-    """Write ``games.pgn``, ``games.csv``, the tables and the report into a folder, by default the store's; returns the
-    results.
+    """Write ``games.pgn``, ``games.csv``, the tables and the report into a folder, by default the store's folder.
 
-    ``pgn_detail`` is the amount of detail in ``games.pgn``, one of ``arena.notation.pgn.DETAILS``. Games after the end
-    of a sequential test are marked in these two files and do not count in the tables. Games are read once, one at a
-    time.
+    Returns the results. ``pgn_detail`` is the amount of detail in ``games.pgn``, one of ``arena.notation.pgn.DETAILS``.
+    Games after the end of a sequential test are marked in ``games.pgn`` and ``games.csv``, and do not count in the
+    tables. Games are read once, one at a time.
     """
     directory = directory or store.directory
     withdrawals = withdrawals_of(store)
@@ -143,8 +145,8 @@ def exported(
     players: Mapping[str, PlayedAs] = MappingProxyType({}),
     pgn_detail: str = DETAILS[0],
 ) -> Iterator[Iterator[GameRecord]]:
-    """Write games to ``games.pgn`` and ``games.csv`` while they are read: a context that yields an iterator over
-    ``records``.
+    """A context that yields an iterator over ``records``. Each game that is read is also written to ``games.pgn`` and
+    ``games.csv``.
 
     The end of the context replaces both files. Games with number ``count`` or higher are marked as not counted.
     ``players`` and ``pgn_detail`` are as for ``GameWriter``.
@@ -188,7 +190,7 @@ def read_contents(
     players: Mapping[str, PlayedAs] | None = None,
     language: str,
 ) -> Contents:
-    """Read the games once, in schedule order, and compute the contents of the report.
+    """Read the games once, in schedule order; returns the contents of the report.
 
     Games with the number ``planned_games`` or higher do not count, because a sequential test was decided before them.
     In a joint report, ``runs`` has each run's folder and specification. Chunks of games may be written into

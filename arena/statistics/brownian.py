@@ -54,7 +54,7 @@ def lower_bound_probability(lower: float, upper: float, drift: float, duration: 
 
 
 def expected_duration(lower: float, upper: float, drift: float, longest: float) -> float:
-    """Mean time until a motion from 0 reaches a bound; the motion ends at the time ``longest`` at the latest.
+    """Mean time until a motion from 0 reaches a bound, or until ``longest`` if it reaches none before.
 
     The mean is the integral of the probability that no bound has been reached. That probability falls at least
     exponentially, so the integral is cut off where it is negligible.

@@ -25,7 +25,7 @@ NORMALIZED_UNIT = 800 / math.log(10)
 EMPTY_COUNT = 1e-3
 """Value that replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Precision at which Newton's method ends in ``_tilted``: a step relative to the distance from the nearer pole."""
+"""Newton's method in ``_tilted`` stops when a step is shorter than this fraction of the distance to the nearer pole."""
 LEAST_NOISE = 0.2
 """Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
@@ -100,7 +100,7 @@ class Pentanomial:
 
 @dataclass(frozen=True)
 class Trinomial:
-    """Counts of a player's won, drawn and lost games, without pairs."""
+    """Counts of a player's won, drawn and lost games, not grouped into pairs."""
 
     wins: int
     draws: int
@@ -272,7 +272,8 @@ def _distributions_with_score(observed: Array, score: float) -> Array:
 def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
     """For each row, the most likely distribution whose mean is ``deviations`` standard deviations above 0.5.
 
-    The constraint is not linear. It is linearised at the current distribution, from the uniform one on, up to 10 times.
+    The constraint is not linear. It is linearised at the current distribution, starting from the uniform distribution,
+    up to 10 times.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])
@@ -319,7 +320,7 @@ class SequentialEstimate:
     """Estimates after a sequential test, corrected for the bias due to early stopping."""
 
     elo: float
-    """Median-unbiased estimate in logistic Elo, also if the hypotheses are in normalized Elo."""
+    """Median-unbiased estimate in logistic Elo, whatever the scale of the hypotheses."""
     elo_low: float
     elo_high: float
     """Upper bound of the 95 % interval in logistic Elo; ``elo_low`` is the lower bound."""

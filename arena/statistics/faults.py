@@ -53,12 +53,12 @@ class FaultCount:
 
     @property
     def data(self) -> dict[str, Any]:
-        """The values of ``FAULT_COLUMNS`` by column, for JSON and tables."""
+        """Maps the columns ``FAULT_COLUMNS`` to their values, for JSON and tables."""
         return {name: getattr(self, name) for name in FAULT_COLUMNS}
 
 
 def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
-    """The player whose fault ended a game, by name, and the fault; ``None`` if no fault ended the game.
+    """The name of the player whose fault ended a game, and the fault; ``None`` if no fault ended the game.
 
     The fault itself is ``None`` if only the reason is known.
     """
@@ -152,7 +152,7 @@ def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
 
 
 def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:
-    """A warning if more than ``TIME_LOSSES_PERCENT`` of all games were lost on time; a list of one sentence, or empty.
+    """A list with one warning if more than ``TIME_LOSSES_PERCENT`` of all games were lost on time, otherwise empty.
 
     ``faults`` were counted in ``games`` games; ``say`` is the message catalogue of ``arena``.
     """

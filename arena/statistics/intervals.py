@@ -55,8 +55,8 @@ _NORMAL = NormalDist()
 def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATIONS) -> tuple[float, float]:
     """Lower and upper bound of the mean score, each from 0 to 1.
 
-    ``counts`` has the number of results by outcome, worst first. ``deviations`` is half the width of the interval in
-    standard errors, such as 1.96 for 95 %.
+    ``counts`` has the number of results for each outcome, worst first. ``deviations`` is half the width of the interval
+    in standard errors, such as 1.96 for 95 %.
     """
     return _lower_bound(counts, deviations), 1 - _lower_bound(counts[::-1], deviations)
 
@@ -65,8 +65,8 @@ def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATION
 def deviations_from(counts: tuple[int, ...], score: float) -> float:
     """Number of standard errors by which the mean score is above ``score``; negative if below, 0 without results.
 
-    ``counts`` has the number of results by outcome, worst first. This is the inverse of ``score_bounds``: an interval
-    of this half width has ``score`` as a bound.
+    ``counts`` has the number of results for each outcome, worst first. This is the inverse of ``score_bounds``: an
+    interval with this half width has ``score`` as a bound.
     """
     items, mean, _ = _moments(counts)
     if not items or mean == score:

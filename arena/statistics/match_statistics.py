@@ -110,7 +110,7 @@ def labelled(label: str, text: str) -> str:
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
-"""Endings of message keys by verdict of a sequential test; for all other verdicts it is ``undecided``."""
+"""Maps the verdict of a sequential test to the end of a message key. For other verdicts the end is ``undecided``."""
 
 
 def verdict_text(verdict: str) -> str:

@@ -72,9 +72,9 @@ class SwissRow:
     For a round without games, the player's own points replace the opponent's.
     """
     direct_encounter: float | None
-    """Tie-break: points in the encounters with all players that are tied up to here.
+    """Tie-break: points in the encounters with all players who are still tied after the tie-breaks above.
 
-    ``None`` if no other player is tied, or if some of them have not met.
+    ``None`` if there are no such players, or if some of them have not met.
     """
     game_points: float
     """Total points in all games."""
@@ -123,7 +123,7 @@ class Placing:
     bracket: Bracket | None
     """The bracket of a knockout; ``None`` for a Swiss tournament."""
     names: tuple[str, ...]
-    """Names of the players, by index."""
+    """Names of the players, in the order of their indices."""
     pairs: int
     """Number of game pairs per encounter."""
 
@@ -345,7 +345,7 @@ def reached_text(reached: str, say: Callable[..., str]) -> str:
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """A text on the rounds played and planned. Mentions if a Swiss tournament ended early for lack of opponents."""
+    """A text on the rounds played and planned, and on the early end of a Swiss tournament for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"

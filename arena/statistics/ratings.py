@@ -50,7 +50,7 @@ class PairingCounts:
     first: int
     second: int
     pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
-    """Complete pairs. The row is the outcome of the game in which ``first`` moved first, the column that of the
+    """Complete pairs. Rows are outcomes of the game in which ``first`` moved first, columns are outcomes of the
     other game.
     """
     single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
@@ -140,11 +140,13 @@ class Ratings:
     winning.
     """
     dispersion: float
-    """Variance of pair scores relative to independent games; less than 1 if openings influence results."""
+    """Variance of pair scores, divided by their variance if games were independent; less than 1 if openings decide
+    games.
+    """
     groups: tuple[tuple[int, ...], ...]
     """Groups of players connected by games, as indices; largest group first. All players of a group can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
-    """Given ratings in Elo, by the player's index."""
+    """Fixed ratings in Elo, keyed by the index of the player."""
 
     def error(self, player: int) -> float:
         """Half the width of the 95 % interval of a player's rating, in Elo; 0 for an anchor, infinite without games.
@@ -183,15 +185,15 @@ def fit_ratings(
     """Fit the ratings of all players at once by maximum a posteriori (Davidson 1970, with a first-move advantage).
 
     The player who moves first wins, draws and loses in proportion to exp(d/2), nu and exp(-d/2), where d is the
-    difference of strengths plus the advantage. A weak normal prior keeps the ratings of players finite who won or lost
-    all games.
+    difference of strengths plus the advantage. A weak normal prior keeps ratings finite, even of players who won or
+    lost all games.
 
     The covariance is A^-1 B A^-1 (White, "Maximum likelihood estimation of misspecified models", 1982). A is the
     information of the model. B is A weighted by dispersions, because the games of a pair are not independent. Each
     pairing has its own dispersion, shrunk towards the dispersion of all pairs and of independent games, so that normal
     quantiles also hold for few pairs.
 
-    ``anchors`` are fixed ratings in Elo, by player; ``anchor`` fixes a single player at 0 Elo. A connected group
+    ``anchors`` are fixed ratings in Elo, keyed by player; ``anchor`` fixes a single player at 0 Elo. A connected group
     without anchors has the mean 0. A single anchor in a group only shifts the group; several anchors are fixed during
     the fit. The arguments are not changed. Raises ``ValueError`` if an anchor is not a player.
     """
@@ -254,11 +256,10 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
 def _fixed_in_their_groups(
     groups: Sequence[Sequence[int]], anchors: Mapping[int, float]
 ) -> tuple[dict[int, float], Array]:
-    """The ratings that the fit keeps fixed, in Elo by player, and the Elo to add to each fitted rating, shape
-    (players,).
+    """The ratings that the fit keeps fixed, and the Elo to add to each fitted rating.
 
-    The Elo to add is the mean of the anchors in the player's group; 0 in a group without anchors. Only groups with
-    several anchors have fixed ratings, which are relative to that mean.
+    Fixed ratings are in Elo, keyed by player; only groups with several anchors have them, relative to the mean of these
+    anchors. The Elo to add, shape (players,), is the mean of the anchors in the player's group, 0 without anchors.
     """
     fixed: dict[int, float] = {}
     origin = np.zeros(sum(len(group) for group in groups))
@@ -291,10 +292,9 @@ def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
 
 
 class _RatingFit:
-    """The log posterior of the strengths, the first-move advantage and ln nu, a strictly concave function, and its
-    maximum.
+    """The log posterior of a rating fit, a strictly concave function. ``solve`` finds its maximum.
 
-    A point is a vector of these parameters, in this order. The games have the form of
+    A point is a vector of strengths, first-move advantage and ln nu. The games have the form of
     ``PairingTable.games_by_first_mover``.
     """
 
@@ -363,12 +363,14 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Convert derivatives by each row's difference of strength, shape (rows,), to derivatives by all parameters."""
+        """Convert derivatives with respect to each row's difference of strength, shape (rows,), to those for all
+        parameters.
+        """
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives by each row's difference of strength, shape (rows,), to ``information``."""
+        """Add second derivatives with respect to each row's difference of strength, shape (rows,)."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)

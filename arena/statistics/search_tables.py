@@ -42,15 +42,17 @@ class SearchStatistics:
     """Search statistics summed over the games of a tournament, for each player that has any."""
 
     totals: Mapping[str, Mapping[str, Any]]
-    """Summed statistics by player name, in the specification's order; for keys see ``engine.search_statistics``."""
+    """The summed statistics of each player, keyed by name, in the specification's order; see
+    ``engine.search_statistics``.
+    """
     games: Mapping[str, int]
-    """Number of games with statistics, by player name."""
+    """Number of games with statistics, keyed by the player's name."""
 
     def __bool__(self) -> bool:
         return bool(self.totals)
 
     def frames(self) -> dict[str, DataFrame]:
-        """All tables, by the name of their CSV file without extension."""
+        """All tables, keyed by the name of the CSV file without extension."""
         from pandas import DataFrame
 
         tables: dict[str, Callable[[str, Mapping[str, Any]], list[Row]]] = {

@@ -131,7 +131,7 @@ class PairCounter:
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
         """The joint fit of all ratings; for two players, the estimate of their match.
 
-        ``anchors`` are fixed ratings in Elo, by index of the player.
+        ``anchors`` are fixed ratings in Elo, keyed by the index of the player.
         """
         ratings = fit_ratings(len(self.players), self.table(), anchors=anchors)
         return with_match(ratings, self.estimate(0, 1)) if len(self.players) == 2 else ratings
@@ -143,7 +143,7 @@ class PairCounter:
 
     @property
     def single_games(self) -> int:
-        """Number of games outside complete pairs: with a result, but without one in the game with swapped colours."""
+        """Number of games with a result that are not part of a complete pair."""
         return int(sum(table.sum() for table in self._single.values()))
 
     @property
@@ -238,7 +238,7 @@ class HeadToHead:
 
 @dataclass(frozen=True)
 class EndingCount:
-    """Number of games that ended for a certain reason, by result."""
+    """Number of games that ended for one reason, and how many of them each side won."""
 
     reason: str
     games: int
@@ -254,13 +254,13 @@ class Tables:
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """One row per player: larger groups first, and the best rating first in a group."""
+    """One row per player. Larger groups come first, and in each group the best rating."""
     head_to_heads: tuple[HeadToHead, ...]
     """One row for each ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
     """Counts of games by the reason that ended them, most frequent first."""
     faults: tuple[FaultCount, ...] = ()
-    """How often each player forfeited a game, by kind of fault, most frequent first."""
+    """The number of games that each player forfeited, for each kind of fault, most frequent first."""
 
     @property
     def games(self) -> int:
@@ -269,12 +269,12 @@ class Tables:
 
     @property
     def anchors(self) -> dict[str, float]:
-        """Fixed ratings in Elo, by name of the anchored player."""
+        """Fixed ratings in Elo, keyed by the player's name."""
         return {self.counter.players[player]: elo for player, elo in self.ratings.anchors.items()}
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Anchors that have played other players, whose ratings are therefore relative to them: fixed Elo by name."""
+        """Anchors that have played other players, so that ratings are relative to them: fixed Elo, keyed by name."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 
@@ -290,7 +290,7 @@ class Tables:
 
     @property
     def separate_groups(self) -> int:
-        """Number of groups that cannot be compared with each other, without players that have no rating."""
+        """Number of groups among the rated players. Ratings of different groups cannot be compared."""
         return len({row.group for row in self.standings if row.is_rated})
 
     def is_anchored(self, row: Standing) -> bool:
@@ -307,10 +307,9 @@ class Tables:
         return [[float(matrix[one, other]) for other in order] for one in order]
 
     def difference(self, place: int, other: int) -> tuple[float, float]:
-        """Rating difference in Elo of two players, given by index in the standings, and half the width of its 95 %
-        interval.
+        """Rating difference in Elo between two players, and half the width of its 95 % interval.
 
-        The difference is ``place`` minus ``other``.
+        The players are given by index in the standings; the difference is ``place`` minus ``other``.
         """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)
@@ -338,11 +337,11 @@ class Tables:
         return csv_text(["player", *names], rows)
 
     def standings_csv(self) -> str:
-        """The standings as CSV text. Does without pandas, because its import is slow."""
+        """The standings as CSV text, written without pandas, whose import is slow."""
         return _rows_csv(self.standings, Standing)
 
     def crosstable_csv(self) -> str:
-        """The head-to-head results as CSV text. Does without pandas."""
+        """The head-to-head results as CSV text, written without pandas."""
         return _rows_csv(self.head_to_heads, HeadToHead)
 
     def standings_frame(self) -> DataFrame:
@@ -390,7 +389,7 @@ class TableCounter:
         self._faults.add(record)
 
     def tables(self, anchors: Mapping[str, float] | None = None) -> Tables:
-        """Fit the ratings and create all tables. ``anchors`` are fixed ratings in Elo, by player name."""
+        """Fit the ratings and create all tables. ``anchors`` are fixed ratings in Elo, keyed by player name."""
         counter = self.pairs
         given = {counter.players.index(name): elo for name, elo in (anchors or {}).items()}
         ratings = counter.ratings(given)
@@ -439,7 +438,7 @@ class _Effort:
     def __init__(self, game: str, players: Sequence[str]) -> None:
         self._game = game
         self._totals = {name: [0.0] * 6 for name in players}
-        """For each player by name: sum and number of depths (plies), of nodes, and of times (ms)."""
+        """For each player, keyed by name: sum and number of depths (plies), of nodes, and of times (ms)."""
 
     def add(self, record: GameRecord) -> None:
         """Add the moves of a game."""
@@ -486,7 +485,7 @@ def head_to_heads(counter: PairCounter, ranking: Sequence[int]) -> tuple[HeadToH
 
 
 def _endings(counts: Counter[tuple[str, str]]) -> tuple[EndingCount, ...]:
-    """One row per reason. ``counts`` has the number of games by reason and result."""
+    """One row per reason. ``counts`` is keyed by pairs of reason and result."""
     reasons = Counter[str]()
     for (reason, _), count in counts.items():
         reasons[reason] += count

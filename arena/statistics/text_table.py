@@ -138,7 +138,7 @@ def _take_unique(
 ) -> list[str]:
     """Shorten names; returns the names whose shortened form is not unique.
 
-    Adds each unique form to ``shown``, by full name, and to ``taken``, the set of all forms in use.
+    Adds each unique form to ``shown``, keyed by the full name, and to ``taken``, the set of all forms in use.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:

@@ -62,7 +62,7 @@ class Bisection:
     commits: Sequence[Commit]
     """The commits after the good commit up to and including the bad one, oldest first; at least one."""
     verdicts: Mapping[str, str]
-    """Verdict on a commit (``GOOD``, ``BAD`` or ``SKIPPED``) by its name."""
+    """Verdicts on commits (``GOOD``, ``BAD`` or ``SKIPPED``), keyed by the commit's name."""
 
     @property
     def most_steps(self) -> int:
@@ -86,9 +86,7 @@ class Bisection:
 
     @property
     def suspects(self) -> list[Commit]:
-        """The commits among which the first bad one is. After the last step it is one commit, unless others were
-        skipped.
-        """
+        """The commits that may be the first bad one. In the end there is only one, unless others were skipped."""
         good, bad = self._span
         return [] if self.is_without_fault else list(self.commits[good + 1 : bad + 1])
 

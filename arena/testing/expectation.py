@@ -31,7 +31,7 @@ from elolab.arena.statistics.elo import (
 OVERSHOOT = 0.5826
 """Mean overshoot of a random walk with normal steps over a distant bound, in standard deviations of a step."""
 STEPS_OF_TABLE = 4
-"""Number of strengths in a table for each interval as long as the distance between the hypotheses."""
+"""Number of steps into which a table of true strengths divides the distance between the hypotheses."""
 LATE = 0.95
 """Share of tests that have ended after ``Expectation.late_pairs`` pairs."""
 
@@ -149,8 +149,8 @@ def expectations(
 ) -> list[Expectation]:
     """The expected outcome of a test at several true strengths; see ``expectation``.
 
-    ``strengths`` are in the unit of ``settings.model``. By default they begin as far below H0 as H1 is above it, end as
-    far above H1, and divide this distance into ``STEPS_OF_TABLE`` steps.
+    ``strengths`` are in the unit of ``settings.model``. By default they range from H0 - d to H1 + d, where d is the
+    distance between the hypotheses, in steps of d / ``STEPS_OF_TABLE``.
     """
     if strengths is None:
         gap = settings.elo1 - settings.elo0

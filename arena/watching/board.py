@@ -23,7 +23,7 @@ FILES = "abcdefghi"
 def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
     """A board as lines of text: ranks from the top, then the letters of the files. Empty for a game without a board.
 
-    ``pieces`` has what to draw for each letter in ``position``; other letters are drawn unchanged. The pieces of one
+    ``pieces`` maps letters in ``position`` to the texts to draw; other letters are drawn unchanged. The pieces of one
     side are coloured: Red in Xiangqi, White in Othello, Black in chess.
     """
     contract = game_named(game)

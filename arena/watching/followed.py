@@ -39,7 +39,7 @@ class FollowedRun:
         """Follow the run in ``folder``.
 
         ``figures_command`` prints the plots and tables of a run as JSON; folder and language are appended to it. It is
-        used unless the run is a tournament.
+        not used for tournaments.
         """
         self.folder = folder
         self._command = figures_command
@@ -48,14 +48,14 @@ class FollowedRun:
         self._news = asyncio.Condition()
         self._state: State = waiting_state(folder)
         self._viewers: dict[str, int] = {}
-        """Number of viewers, by language."""
+        """Number of viewers, keyed by language."""
         self._figures: dict[str, RenewedOutput] = {}
         self._task: asyncio.Task[None] | None = None
         self._closing = asyncio.Event()
         self._boards = 0
         """Number of viewers that request the moves of all running games."""
         self._dialogues: dict[str, float] = {}
-        """Time of the last request for a game's dialogue (``time.monotonic``), by the game's name on pages."""
+        """Time of the last request for a game's dialogue (``time.monotonic``), keyed by the game's name on pages."""
         self._asked: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
         """The last request to the run: its time (``time.monotonic``), the requested dialogues, and whether it was
         for all moves.
@@ -165,7 +165,7 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest plots and tables of a run, as HTML and data for the page; empty before the first.
+        """The latest plots and tables of a run, as HTML and data for the page; empty if there are none yet.
 
         A tournament has its ranking or its crosstable.
         """
@@ -186,9 +186,10 @@ class FollowedRun:
         return {} if self._state["state"] == RUNNING else self._figures_of_report()
 
     def _figures_of_report(self) -> dict[str, Any]:
-        """The plots and tables in the report that the run wrote at its end; empty without a report.
+        """The plots and tables in the report that the run wrote at its end, in the report's language; empty without a
+        report.
 
-        They are in the report's language. The page shows them until those in the viewer's language are available.
+        The page shows them until plots and tables in the viewer's language are available.
         """
         try:
             text = (self.folder / REPORT_NAME).read_text("utf-8")
@@ -267,7 +268,7 @@ class WatchedRuns:
         self._entries: dict[tuple[Path, str], tuple[object, RunEntry]] = {}
 
     def folders(self) -> dict[str, Path]:
-        """The folders of all runs, by name of the run."""
+        """The folders of all runs, keyed by the name of the run."""
         found = [self.root] if self.is_single else [*run_folders(self.root)] if self.root.is_dir() else []
         return {self._name_of(folder): folder for folder in found}
 

@@ -1,4 +1,4 @@
-"""HTML pages: the page of a run and the list of runs. Also games as data for the scripts."""
+"""Creates the HTML page of a run, the list of runs, and the data of games for the scripts of the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MESSAGES = "elolab.arena.watching"
 ASSETS = {"boards.js": "elolab.arena.reports", "report.js": "elolab.arena.reports", "watch.js": MESSAGES}
-"""The package that contains each script, by the script's name."""
+"""The package that contains each script, keyed by the script's name."""
 
 
 def asset_text(name: str) -> str:

@@ -147,7 +147,7 @@ class RunFollower:
         self._state = waiting_state(folder)
         self._store = GameReader(folder)
         self._faults: dict[str, GameFault] = {}
-        """Faults that ended games, by key of the game."""
+        """Faults that ended games, keyed by the game's key."""
         self._figures: _Figures | None = None
         self._content: Any = None
         self._live_stamp: tuple[int, ...] | None = None
@@ -413,7 +413,7 @@ def _catalogues() -> dict[str, Catalogue]:
 
 
 class _Figures:
-    """The results of a run, updated with every game."""
+    """The results of a run so far, updated with every game."""
 
     def __init__(self, spec: TournamentSpec | None) -> None:
         self.spec = spec
@@ -570,5 +570,5 @@ def _finite(value: float) -> float | None:
 
 
 def changes(before: State, after: State) -> dict[str, Any]:
-    """The sections of the state ``after`` that differ from the state ``before``, by name."""
+    """The sections of the state ``after`` that differ from the state ``before``, keyed by name."""
     return {name: value for name, value in after.items() if value is not before[name] and value != before[name]}

@@ -24,32 +24,32 @@ if TYPE_CHECKING:
 DEFAULT_REACH = 100.0
 """Elo range on each side of 0 for a chart in which no interval has a finite end."""
 TYPICAL_REACHES = 4.0
-"""Limit for the distance from 0 that a chart shows, as a multiple of the median of the intervals' greatest distances.
+"""Greatest distance from 0 that a chart shows, as a multiple of a typical interval's distance from 0.
 
-Without it, a few very wide intervals would flatten all others.
+The typical distance is the median of the distances of the intervals' outer ends. Without this limit, a few very wide
+intervals would flatten all others.
 """
 CUT, BEYOND = "_cut", "_beyond"
-"""Labels of the matplotlib artists that mark truncated intervals, and of points outside the bounds."""
+"""Labels of the matplotlib artists that mark cut intervals (``CUT``) and points outside the bounds (``BEYOND``)."""
 NEAR_POINTS = 1.5
 """Distance below which two lines cannot be distinguished, in points (1/72 inch)."""
 SAME_SHARE = 0.8
-"""Minimum share of common x values at which two lines must be closer than ``NEAR_POINTS`` to count as coinciding."""
+"""Two lines coincide if they are closer than ``NEAR_POINTS`` at this share, or more, of their common x values."""
 MAX_RIMS = 3
 LABEL_GAP = 2.0
 """Minimum gap between tick labels, in pixels at the figure's own resolution."""
 LEAST_LEGEND_COLUMNS, LEGEND_STEP = 12, 4
 """Minimum line length of legend texts, and the step by which longer lines are shortened, both in characters."""
 MAX_STAGGER = 3
-"""Maximum number of lines on which crowded tick labels are staggered."""
+"""Maximum number of lines over which crowded tick labels are staggered."""
 
 
 def shown_bounds(
     intervals: Iterable[tuple[float, float]], whole: Iterable[tuple[float, float]] = ()
 ) -> tuple[float, float]:
-    """Axis bounds that contain 0 and all ``intervals``, but cut off the ends of intervals that are much wider than
-    most.
+    """Axis bounds that contain 0 and all ``intervals``. Intervals much wider than most are cut at their outer ends.
 
-    Finite ends of the intervals in ``whole`` are never cut off.
+    Intervals in ``whole`` are not cut, if their ends are finite.
     """
     known_intervals = list(intervals)
     judged = [end for interval in whole for end in interval if math.isfinite(end)]
@@ -74,7 +74,7 @@ def shown_bounds(
 
 
 def show_bounds(axes: Axes, bounds: tuple[float, float], way: Literal["x", "y"], share: float = 0.05) -> None:
-    """Set the limits of an axis to ``bounds``, widened on each side by a fraction ``share`` of their distance.
+    """Set the limits of an axis to ``bounds``, widened on each side by the fraction ``share`` of their distance.
 
     ``way`` is the axis, ``x`` or ``y``.
     """
@@ -106,12 +106,11 @@ def draw_point(
     axes: Axes, place: float, value: float, bounds: tuple[float, float], color: str, marker: str, *,
     upright: bool = False, size: float = 6, is_open: bool = False, said: str | None = "", label: str | None = None,
 ) -> None:  # fmt: skip
-    """Draw a point. ``value`` is its coordinate on the axis with ``bounds``, ``place`` its coordinate on the other
-    axis.
+    """Draw a point at ``value`` on the axis with ``bounds`` and at ``place`` on the other axis.
 
     The axis with ``bounds`` is the y axis if ``upright``, otherwise the x axis. A point outside ``bounds`` is drawn at
-    the edge, with an arrowhead and the text ``said``: by default the value, no text for ``None``. ``is_open`` draws a
-    hollow marker.
+    the edge, with an arrowhead and the text ``said``. If ``said`` is empty, the text is the value; ``None`` means no
+    text. ``is_open`` draws a hollow marker.
     """
     (least, most) = bounds
     edge = min(max(value, least), most)
@@ -195,7 +194,7 @@ def ratio_ticks(ends: tuple[float, float], factor: float) -> list[float]:
 def explain_marks(
     figure: Figure, marks: Mapping[str, tuple[str, str, bool]], others: Sequence[Any] = (), most: int = 6
 ) -> None:
-    """Add a legend above the figure. ``marks`` has a colour, a marker and whether the marker is hollow, by legend text.
+    """Add a legend above the figure. ``marks`` maps each text to a colour, a marker, and whether the marker is hollow.
 
     ``others`` are further legend entries (matplotlib artists). A row has at most ``most`` entries.
     """
@@ -223,7 +222,7 @@ def widen_coinciding(lines: Sequence[Line2D]) -> None:
 
 
 def _points_by_place(line: Line2D) -> dict[float, float]:
-    """The y positions of a line's points in the figure, in points (1/72 inch), by x value."""
+    """The y positions of a line's points in the figure, in points (1/72 inch), keyed by x value."""
     axes = line.axes
     assert axes is not None
     figure = axes.get_figure()
@@ -256,9 +255,9 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Make legends that are wider than the figure fit, by fewer columns and then shorter lines of text.
+    """Make too wide legends fit the figure: reduce their columns, then the length of their lines.
 
-    The figure becomes higher by the growth of the legends. Returns whether anything changed.
+    The figure grows in height as much as the legends. Returns whether anything changed.
     """
     changed = False
     for legend in figure.legends:

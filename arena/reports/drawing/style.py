@@ -30,16 +30,16 @@ PALETTE = {
     INK: "ink", MUTED: "muted", GRID: "line", GROUND: "ground", WIN: "win", EVEN: "even", LOSS: "loss", GAIN: "gain",
     SETBACK: "setback", **{color: f"series-{number}" for number, color in enumerate(SERIES) if color != WIN},
 }  # fmt: skip
-"""Colours of plots. Inside a page, the CSS variable with the given name replaces each colour, as dark mode requires."""
+"""Colours of plots, each with the name of a CSS variable that replaces it in pages, for light and dark mode."""
 
 
 def new_figure(
     height_inches: float, rows: int = 1, columns: int = 1, *, widths: Sequence[float] | None = None,
     share_scale: bool = True, font_size: float = 10,
 ) -> tuple[Figure, Any]:  # fmt: skip
-    """Create an empty figure in the style of reports; returns it and its axes, an array of shape (rows, columns).
+    """Create an empty figure in the style of reports; returns it and an array of its axes, shape (rows, columns).
 
-    With ``share_scale``, all axes have a common y scale. ``widths`` are the relative widths of the columns.
+    With ``share_scale``, all plots have a common y scale. ``widths`` are the relative widths of the columns.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -82,7 +82,7 @@ def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
 
 
 def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) -> None:
-    """Label the rows of a chart with names. Rows are 1 high and numbered from 0 at the top."""
+    """Label the rows of a chart with names. Rows are numbered from 0 at the top, and each is 1 high."""
     axes.set_yticks(range(len(names)), names, fontsize=font_size)
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
 

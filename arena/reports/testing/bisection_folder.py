@@ -55,7 +55,7 @@ class BisectionFolder:
         self.skipped: Mapping[str, str] = {
             step["commit"]: step["reason"] for step in self._stored.get("steps", ()) if step["verdict"] == SKIPPED
         }
-        """Commits that an earlier run skipped: the reasons, by name of the commit."""
+        """Commits that an earlier run has skipped: maps the name of each to the reason."""
         self._check()
 
     def __enter__(self) -> Self:

@@ -33,7 +33,7 @@ MOST_ELO = 400.0
 
 
 def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
-    """A chart of the probabilities of both verdicts, and one of the length in games, by the true logistic Elo."""
+    """Two charts by true logistic Elo: the probabilities of both verdicts, and the length of the test in games."""
     say = Catalogue(REPORTS, language)
     figure, grid = new_figure(3.4, columns=2, share_scale=False, font_size=11)
     verdicts, lengths = grid[0]
@@ -61,7 +61,7 @@ def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
 
 
 def bisection_chart(commits: Sequence[Commit], steps: Sequence[Step], language: str) -> Figure:
-    """A chart of the Elo of the tested commits against the reference, with 95 % intervals, in historical order."""
+    """A chart of each tested commit's Elo against the reference, with 95 % intervals, in historical order."""
     say = Catalogue(REPORTS, language)
     figure, axes = single_axes(3.2)
     places = {commit.name: place for place, commit in enumerate(commits, start=1)}

@@ -20,7 +20,7 @@ COLUMNS = {
     "elo": "Elo", "normalized": "nElo", "h1": "H1 %", "h0": "H0 %", "undecided": "", "games": "", "median": "50 %",
     "late": f"{100 * LATE:.0f} %",
 }  # fmt: skip
-"""The columns of the table: their names and titles. An empty title is replaced by the message ``expected.NAME``."""
+"""The columns of the table: maps names to titles. If a title is empty, the message ``expected.NAME`` replaces it."""
 TEXT_WIDTH = 79
 
 
