@@ -1,15 +1,15 @@
-"""elolab beside fastchess: the same chess engine, openings and limits, in turns, at several numbers of games at a time.
+"""Compares elolab with fastchess: one chess engine, common openings and limits, several numbers of concurrent games.
 
-Each arena plays a short and a long match. What they differ by, divided by the games or moves they differ by, is the
-speed in games a second and the arena's processor time a move; so neither counts the start of the programs, which the
-table shows apart. A match that is not counted comes first, because elolab may have to compile. Processor time and
-memory are those of the arena and its helpers, without the engines, for both read from ``/proc``. Latency is the time
-that the arena charges for a move beyond the engine's own account, which is in whole milliseconds. A ratio above 1 is in
-elolab's favour, for games a second; below 1 for everything else.
+The two arenas take turns, and each plays a short and a long match. The difference between the two matches, divided by
+the difference in games or moves, is the speed in games per second and the processor time per move. So neither figure
+includes the start of the programs, which has its own column. An uncounted match comes first, because elolab may have to
+compile. Processor time and memory are those of the arena and its helper processes, without the engines, as read from
+``/proc``. Latency is the time charged for a move minus the time that the engine reports, which is in whole
+milliseconds. A ratio above 1 is in elolab's favour for games per second, a ratio below 1 for everything else.
 
-At last fastchess's own figures are compared with those that elolab computes from fastchess's games: pentanomial, Elo,
-normalized Elo and log-likelihood ratio, as printed. elolab's intervals are computed in another way (``docs``), so for
-the error bar it is the common normal approximation that is compared, computed from elolab's estimate.
+At the end, the statistics that fastchess printed are compared with those that elolab computes from fastchess's games:
+pentanomial counts, Elo, normalized Elo and log-likelihood ratio. elolab computes its intervals in another way
+(``docs``). So the error bar that is compared is the common normal approximation, computed from elolab's estimate.
 
     python benchmarks/against_fastchess.py FASTCHESS [--engines stockfish fairy-stockfish] [--limits 1 1000 2+0.02]
 """
@@ -36,10 +36,11 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.games import game_named
 
 GAMES = {"1": (8, 160), "1000": (4, 40), "2+0.02": (2, 6)}
-"""Games of the short and of the long match for each limit and game at a time; more games at a time play more."""
+"""Games of the short and of the long match for each limit, with one game at a time. With more games at a time both
+matches are longer."""
 OPENING_PLIES = 6
 MOST_MOVES = 100
-"""Moves of each side after which a game is drawn."""
+"""Number of moves of each side after which a game is drawn."""
 SPRT = SequentialSettings(elo0=-3.0, elo1=3.0)
 NORMAL_95 = 1.959963984540054
 
@@ -49,21 +50,21 @@ Engines = tuple[str, ...]
 
 
 class Run(NamedTuple):
-    """One match of one arena."""
+    """Measurements of one match in one arena."""
 
     seconds: float
     games: int
     moves: int
     cpu_seconds: float
-    """Processor time of the arena and its helpers."""
+    """Processor time, in seconds, of the arena and its helper processes."""
     memory_mb: float
-    """Largest resident memory of the arena and its helpers."""
+    """Largest resident memory of the arena and its helper processes."""
     latencies_ms: list[float]
     forfeits: int
 
 
 def main() -> None:
-    """Measure and print the table, then compare the figures."""
+    """Measure and print the table, then compare the statistics."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fastchess", help="path of fastchess")
     parser.add_argument("--engines", nargs=2, default=["stockfish", "fairy-stockfish"], help="two UCI engines")
@@ -105,7 +106,7 @@ def _even(number: float) -> int:
 
 
 def _write_openings(path: Path) -> Path:
-    """Random openings of a few plies, each a position of its own."""
+    """Write 1000 distinct positions, each reached by a few random plies, to an EPD file; return its path."""
     generator, found = random.Random(1), []
     while len(found) < 1000:
         position = game_named("chess").position()
@@ -179,13 +180,13 @@ def _print_rows(limit: str, count: int, runs: dict[str, list[tuple[Run, Run]]]) 
 
 
 def _spread(values: Sequence[float]) -> str:
-    """Median and range."""
+    """Median and range of the values as text."""
     digits = 0 if max(values) >= 100 else 1 if max(values) >= 10 else 2
     return f"{statistics.median(values):.{digits}f} ({min(values):.{digits}f}-{max(values):.{digits}f})"
 
 
 def _compare_figures(output: Path, pgn: Path) -> None:
-    """Compare the figures that fastchess printed last with those that elolab computes from the same games."""
+    """Print the statistics that fastchess printed last beside those that elolab computes from these games."""
     scores: dict[str, list[float]] = {}
     points = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
     for game in pgn.read_text().split("[Event ")[1:]:

@@ -1,11 +1,12 @@
-"""How the sequential allocation of games to comparisons does, by simulation with fixed random seeds.
+"""Simulates the sequential allocation of games to comparisons, with fixed random seeds.
 
     python benchmarks/allocation_simulation.py [--runs N]
 
-Two questions. Where no comparison has any effect, how often is any difference declared? At most at the declared rate
-plus two Monte-Carlo standard errors. And where effects are like those of an ablation, how often are the verdicts those
-of a fixed equal split of the same games, and what share of its games does it need? Games are simulated by Davidson's
-model with 40 % of draws between equals; each opening favours a colour by the same amount in every comparison.
+The simulation answers two questions. If no comparison has an effect, how often is a difference declared? This rate must
+not exceed the declared rate by more than two Monte-Carlo standard errors. If effects are like those of an ablation, how
+often do the verdicts agree with those of an equal split of the games, and which share of its games is needed? Games
+follow Davidson's model with 40 % draws between equal players. Each opening favours a colour by the same amount in every
+comparison.
 """
 
 from __future__ import annotations
@@ -37,25 +38,26 @@ from elolab.tuning.ablation.comparison_verdicts import (
 )
 
 DRAW_RATE = 0.4
-"""Share of draws between equals."""
+"""Share of draws between equal players."""
 OPENING_DEVIATION_ELO = 60.0
-"""Standard deviation of what an opening favours a colour by, in the strength of ``chances``."""
+"""Standard deviation of the advantage that an opening gives to a colour, on the scale of ``chances``."""
 ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
-"""Logistic Elo: what leaving a feature out costs, from the search's pillars to what makes no difference."""
+"""Effects in logistic Elo: the loss from leaving a feature out, from the most important features to features without
+effect."""
 ABLATION_PAIRS = 1000
 NULL_COMPARISONS = 15
 NULL_PAIRS = 100
 
 
 OPENING_POINTS = 32
-"""Of the quadrature over openings."""
+"""Number of quadrature points over the openings."""
 
 
 def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of a loss and of a draw by Davidson's model, given differences of strength.
+    """Probabilities of a loss and of a draw in Davidson's model, for differences of strength.
 
-    Without draws these would be logistic Elo. The more draws, the less the same difference changes the score: of two
-    fifths of draws, 10 is worth 5.9 Elo.
+    Without draws, these differences would be logistic Elo. The more draws there are, the less a difference changes the
+    score: with 40 % draws, 10 points are worth 5.9 Elo.
     """
     odds = 10 ** (strengths / 400)
     weight = 2 * DRAW_RATE / (1 - DRAW_RATE) * np.sqrt(odds)
@@ -64,7 +66,8 @@ def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache
 def strength_of(elo: float) -> float:
-    """The strength in Davidson's model whose expected score, over all openings, is that of so much logistic Elo."""
+    """Difference of strength in Davidson's model that has the expected score of ``elo`` (logistic), averaged over
+    openings."""
     points, weights = np.polynomial.hermite_e.hermegauss(OPENING_POINTS)
     low, high = -20 * abs(elo) - 1, 20 * abs(elo) + 1
     for _ in range(60):
@@ -76,9 +79,9 @@ def strength_of(elo: float) -> float:
 
 
 def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.Generator) -> np.ndarray:
-    """Outcomes of pairs (0 to 4: LL, LD, even, WD, WW), shape (comparisons, pairs), with common openings.
+    """Simulate outcomes of pairs, from 0 to 4 (LL, LD, even, WD, WW), shape (comparisons, pairs).
 
-    ``effects`` are logistic Elo, as are all figures and margins of ablations.
+    All comparisons have the same openings. ``effects`` are in logistic Elo, like all Elo figures of ablations.
     """
     openings = generator.normal(0, OPENING_DEVIATION_ELO, pairs)
     strengths = np.array([strength_of(float(effect)) for effect in effects])
@@ -92,14 +95,14 @@ def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.G
 
 @dataclass(frozen=True)
 class Outcome:
-    """How one run ended."""
+    """The result of one simulated run: its verdicts, and the pairs that it played."""
 
     verdicts: tuple[str, ...]
     pairs: int
 
 
 def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
-    """A whole run over these outcomes, through the code that ablations use."""
+    """Play a whole run on these outcomes, with the allocation code of ablations."""
 
     def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:
@@ -117,7 +120,7 @@ def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
 
 def false_difference_rate(runs: int, rule: VerdictRule, comparisons: int = NULL_COMPARISONS, pairs: int = NULL_PAIRS,
                           random_seed: int = 1) -> float:  # fmt: skip
-    """Share of runs without any effect in which any difference is declared."""
+    """Share of runs without any effect in which at least one difference is declared."""
     generator = np.random.default_rng(random_seed)
     wrong = 0
     for _ in range(runs):
@@ -128,18 +131,18 @@ def false_difference_rate(runs: int, rule: VerdictRule, comparisons: int = NULL_
 
 @dataclass(frozen=True)
 class Comparison:
-    """The sequential allocation beside a fixed equal split of the same games."""
+    """The sequential allocation compared with an equal split of the games."""
 
     same: float
-    """Share of verdicts that are the same."""
+    """Share of verdicts on which both agree."""
     games: float
-    """Games of the allocation as a share of the split's."""
+    """Number of games of the allocation divided by that of the equal split."""
     false: tuple[float, float]
-    """Share of runs with any false verdict: of the allocation, and of the split."""
+    """Share of runs with at least one false verdict: for the allocation, and for the equal split."""
     decided: tuple[float, float]
-    """Share of comparisons decided."""
+    """Share of comparisons that get a verdict: in the allocation, and in the equal split."""
     contradictions: float
-    """Share of comparisons that both decide, but differently."""
+    """Share of comparisons on which both have a verdict, but different ones."""
 
 
 def beside_equal_split(
@@ -149,7 +152,7 @@ def beside_equal_split(
     pairs: int = ABLATION_PAIRS,
     random_seed: int = 2,
 ) -> Comparison:
-    """Both ways of playing over the same simulated outcomes."""
+    """Play the allocation and an equal split on common simulated outcomes, and compare them."""
     generator = np.random.default_rng(random_seed)
     same = played_pairs = contradictions = 0
     false, decided = [0, 0], [0, 0]
@@ -171,7 +174,7 @@ def beside_equal_split(
 
 
 def is_false(verdict: str, elo: float, margin_elo: float) -> bool:
-    """Whether a verdict contradicts the truth."""
+    """Whether a verdict contradicts the true effect, ``elo``."""
     return (
         (verdict == BETTER and elo <= 0)
         or (verdict == WORSE and elo >= 0)
@@ -180,7 +183,7 @@ def is_false(verdict: str, elo: float, margin_elo: float) -> bool:
 
 
 def main() -> int:
-    """Print both simulations; exit code 1 if one of them fails its goal."""
+    """Print both simulations; return 1 if one of them misses its goal."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=4000, help="simulated runs without effects (default %(default)s)")
     runs = parser.parse_args().runs

@@ -1,12 +1,14 @@
-"""What a move between two programs costs the arena itself, in processor time of its own, as a ratio to a bare loop.
+"""Measures the arena's own processor time per move between two programs, as a ratio to a bare loop.
 
-The bare loop writes ``position`` and ``go``, polls, and reads until ``bestmove``, in Python, alternating between the
-same two programs on the same game. The arena plays that game again and again by ``arena.run.Run``, which is what every
-command does: arbiter, clocks, dialogue, progress, and the store. What a run costs whatever its length is taken off by
-a shorter one. Both run in this process, in turns; a ratio is of one turn. This process is pinned to one processor and
-the programs to another, where there are two, so that both loops wake a program and are woken by it.
+The bare loop is written in Python. It writes ``position`` and ``go``, polls, and reads until ``bestmove``, alternating
+between two programs that replay one game. The arena plays the same game many times through ``arena.run.Run``, as every
+command does, with arbiter, clocks, dialogue, progress and the store. A shorter run is subtracted, so that the fixed
+cost of a run does not count. Both loops run in this process, in turns; each ratio comes from one turn. If there are two
+processors, this process is pinned to one and the programs to the other, so that each move wakes a process in both
+loops.
 
-The program that costs nothing is compiled from ``free_engine.c``; the real ones are fairy-stockfish at some nodes.
+One program costs nothing; it is compiled from ``free_engine.c``. The real programs are fairy-stockfish at several
+numbers of nodes.
 
     python benchmarks/arena_cost.py [repeats] [--profile]
 """
@@ -37,18 +39,18 @@ from elolab.engine.settings.limits import Limits
 
 PLIES = 120
 GAMES = 24
-"""Of the longer run."""
+"""Number of games of the longer run."""
 SHORT = 4
-"""Of the shorter one."""
+"""Number of games of the shorter run."""
 RULES = Rules()
 PINNED: list[str] = []
-"""What starts a program on its processor."""
+"""Beginning of a command line that starts a program on its processor; empty if programs are not pinned."""
 SOURCE = Path(__file__).parent / "free_engine.c"
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Two programs of one kind."""
+    """A kind of program that is measured, with its search limit; two copies of it play each other."""
 
     name: str
     command: tuple[str, ...]
@@ -122,7 +124,7 @@ def _measure(setting: Setting, folder: Path, repeats: int, *, profile: bool) -> 
 
 
 def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
-    """Seconds of this process's processor time a move."""
+    """Processor seconds per move of the bare loop; ``game`` has the moves that it replays."""
     start = game_named("xiangqi").start
     go = go_command(Limits.parse(setting.limit), None, 0)
     programs = [_BareProgram(setting) for _ in range(2)]
@@ -141,7 +143,7 @@ def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
 
 
 class _BareProgram:
-    """A program and a poll over its output."""
+    """A program and a poll object for its output."""
 
     def __init__(self, setting: Setting) -> None:
         self._process = subprocess.Popen(
@@ -158,7 +160,7 @@ class _BareProgram:
         self.ask(b"isready\n", b"readyok")
 
     def ask(self, question: bytes, answer: bytes = b"bestmove") -> None:
-        """Write, and read until the line that begins with ``answer`` has ended."""
+        """Write ``question``, and read until the line that begins with ``answer`` is complete."""
         os.write(self._input, question)
         said = b""
         while True:
@@ -169,13 +171,13 @@ class _BareProgram:
                 return
 
     def close(self) -> None:
-        """End the program."""
+        """Quit the program."""
         os.write(self._input, b"quit\n")
         self._process.wait(timeout=10)
 
 
 class _Arena:
-    """Runs of games between two players of a setting, each in a folder of its own."""
+    """Runs games between two players of a setting; each run has its own folder."""
 
     def __init__(self, setting: Setting, folder: Path) -> None:
         options = setting.options or (("ranks", "0"),)
@@ -186,10 +188,10 @@ class _Arena:
         self._folder = folder
         self._runs = 0
         self.moves: list[str] = []
-        """Of the last game."""
+        """Moves of the last game."""
 
     def __call__(self, games: int) -> tuple[float, int]:
-        """Seconds of this process's processor time, and moves."""
+        """Play ``games`` games; return the processor seconds of this process, and the number of moves."""
         self._runs += 1
         directory = self._folder / f"run {self._runs} of {id(self)}"
         began = time.process_time()
@@ -218,7 +220,7 @@ class _Arena:
 
 
 def _print_profile(play: _Arena) -> None:
-    """Where the thread that plays spends its time."""
+    """Print the functions in which the thread that plays spends most time."""
     from elolab.arena.play.executor import GameRunner
 
     profile = cProfile.Profile()

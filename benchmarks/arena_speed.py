@@ -1,16 +1,15 @@
-"""Games a second of a tournament of two built-in players at 1000 nodes a move, against what its searches alone allow.
+"""Measures the games per second of a tournament of two built-in players, compared with its searches alone.
 
-A round plays a tournament (openings, rules, adjudication, schedule, progress, store) in as many games at a time as
-there are processors to use, at most two. What a tournament of one pair takes is taken off, and with it the start and
-the end of a run; compilation and the report are left out. Right before and right after it the very same searches are
-made without anything around them, in as many threads (``plain_searches.py``): their nodes a second are those of plain
-searches of 1000 nodes from the positions of games, and the games a second that they allow are those of a tournament
-that costs nothing else. With ``--against`` another checkout plays the same tournament in turn with this one, in a
-process of its own under the same interpreter and packages.
+The players search 1000 nodes per move. A round plays a tournament (openings, rules, adjudication, schedule, progress,
+store) with one game at a time per available processor, at most two. A tournament of one pair is subtracted, which
+removes the start and the end of a run; compilation and the report are excluded. Directly before and after it, the same
+searches are done without an arena, in as many threads (``plain_searches.py``). Their speed gives the games per second
+that a tournament without any other cost would have. With ``--against`` another checkout plays the same tournament, in
+turns with this one, in its own process with the same interpreter and packages.
 
-Every ratio is of one round, by processor time (which other programs on the machine hardly disturb) and by the time that
-passes (which needs a quiet machine). By processor time, on two shared cloud cores, Xiangqi at 50 pairs: a tournament
-plays 0.92 to 0.95 (medians of two runs of 5 repeats) of the games a second that plain searches allow.
+Every ratio comes from one round. It is computed from processor time, which other programs hardly disturb, and from
+elapsed time, which needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by processor time, a
+tournament plays 0.92 to 0.95 of the games per second that plain searches allow (medians of two runs of 5 repeats).
 
     python benchmarks/arena_speed.py [repeats] [--game NAME] [--pairs N] [--against CHECKOUT]
 """
@@ -50,7 +49,7 @@ GOALS = {"plain": "at least 0.9", "against": "at least 2"}
 
 @dataclass(frozen=True)
 class Measured:
-    """What some games or their searches took."""
+    """Time that some games, or the searches in them, took."""
 
     games: int
     plies: int
@@ -59,12 +58,13 @@ class Measured:
     wall_seconds: float
 
     def games_per_second(self, threads: int, *, cpu: bool) -> float:
-        """As passed, or as the processor time allows if all threads are always running."""
+        """Games per second in elapsed time; with ``cpu``, in the processor time of ``threads`` threads that never
+        wait."""
         return self.games / (self.cpu_seconds / threads if cpu else self.wall_seconds)
 
 
 def main() -> None:
-    """Measure and print both speeds and their ratio, and the ratio to the other version."""
+    """Measure and print both speeds, their ratio, and the ratio to the other version."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repeats", nargs="?", type=int, default=5)
     parser.add_argument("--game", choices=("xiangqi", "othello"), default="xiangqi")
@@ -119,7 +119,7 @@ def _ratios(speeds: list[float], others: list[float]) -> list[float]:
 
 
 class Version:
-    """A process of a checkout, which has compiled what it needs and waits for work."""
+    """A process of a checkout, which has compiled everything it needs and waits for work."""
 
     def __init__(self, checkout: Path, game: str, pairs: int) -> None:
         command = [sys.executable, __file__, "--worker", "--game", game, "--pairs", str(pairs)]
@@ -130,7 +130,7 @@ class Version:
         self.ask("load", 1)
 
     def ask(self, work: str, threads: int) -> Measured:
-        """One of the kinds of work that ``_work`` knows."""
+        """Send one kind of work that ``_work`` accepts, and return its measurements."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{work} {threads}\n")
@@ -146,7 +146,10 @@ class Version:
 
 
 def _work(game: str, pairs: int) -> None:
-    """Do what standard input says, line by line, and tell what it took as JSON."""
+    """Do the work that each line of standard input names, and print its measurements as JSON.
+
+    A line is ``load``, ``play`` or ``search``, followed by a number of threads.
+    """
     from elolab.arena.tournament_reader import load_tournament
 
     searcher: Any = None
@@ -177,7 +180,7 @@ def _work(game: str, pairs: int) -> None:
 
 
 def _play(specification: Any, threads: int) -> tuple[Measured, list[Any]]:
-    """Play a tournament in a folder of its own; what it took, and its games."""
+    """Play a tournament in a temporary folder; return its measurements and its games."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import run
 

@@ -1,7 +1,7 @@
-"""The 960 start positions of Chess960, or a sample of those of double Chess960, where each side has its own.
+"""Writes the 960 start positions of Chess960 as a suite of openings (EPD).
 
-Start positions have the numbers of R. Scharnagl's scheme; 518 is chess. Suites of openings (EPD), the same on every
-machine.
+With ``--double`` it writes a sample for double Chess960, in which each side has its own arrangement. Start positions
+have the numbers of R. Scharnagl's scheme; 518 is chess. The files are the same on every machine.
 
     python benchmarks/chess960_openings.py chess960.epd.gz
     python benchmarks/chess960_openings.py chess960-double.epd.gz --double 2000
@@ -21,7 +21,7 @@ STARTS = 960
 
 
 def back_rank(number: int) -> str:
-    """Pieces on the first rank, in capitals from the a-file, of a start position's number from 0."""
+    """Pieces on the first rank, as capital letters from the a-file on; ``number`` is the start position's, from 0."""
     rank = [""] * 8
     rest, light = divmod(number, 4)
     rest, dark = divmod(rest, 4)
@@ -37,13 +37,13 @@ def back_rank(number: int) -> str:
 
 
 def start_position(white: int, black: int) -> str:
-    """The FEN of the start position in which both sides have the pieces of these numbers."""
+    """FEN of the start position with these arrangements for White and Black."""
     own, other = back_rank(white), back_rank(black).lower()
     return f"{other}/pppppppp/8/8/8/8/PPPPPPPP/{own} w KQkq - 0 1"
 
 
 def lines(double: int, seed: int) -> Iterator[str]:
-    """The lines of the suite."""
+    """Yield the lines of the suite; ``double`` is the sample size for double Chess960, 0 for Chess960."""
     if not double:
         yield from (epd_line(start_position(number, number), f"960 {number}") for number in range(STARTS))
         return

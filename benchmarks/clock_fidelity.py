@@ -1,12 +1,12 @@
-"""What the arena adds to an engine's clock, with many games at a time, and what it costs.
+"""Measures the time that the arena adds to an engine's clock, and its processor time, with many games at a time.
 
-The engines sleep (``free_engine.c``) and report how long they took by their own clock. The difference to the time
-that the arena charges is what arena and system add. Their moves take 100 ms, the limit is 100 ms a move with a margin
-of 20 ms, so a move that is charged with more than 120 ms loses the game. With ``--against`` the same engine also plays
-in fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores whole milliseconds, cut off; half a
-millisecond is added to each of its times, and its figures are exact to half a millisecond only. Processor time a move
-is that of the arena alone: what a long run costs more than a short one, divided by the moves that it has more. Games
-have 16 plies unless ``--plies`` says otherwise, so that much of it is the cost of starting and storing a game.
+The engines sleep (``free_engine.c``) and report how long they took by their own clock. The arena charges more; the
+difference comes from the arena and the operating system. A move takes 100 ms. The limit is 100 ms per move with a
+margin of 20 ms, so a move that is charged more than 120 ms loses the game. With ``--against`` the engine also plays in
+fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores truncated milliseconds, so half a
+millisecond is added to each of its times, and its figures are exact to half a millisecond only. Processor time per move
+is that of the arena alone: the difference between a long and a short run, divided by the difference in moves. By
+default games have 16 plies, so that much of it is the cost of starting and storing a game.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """
@@ -37,14 +37,14 @@ _MOVE = re.compile(r"(\d+\.\d+)s, n=(\d+)")
 
 
 class Measured(NamedTuple):
-    """The moves of one run."""
+    """Measurements of one run."""
 
     added_ms: list[float]
-    """What was added to each move."""
+    """Milliseconds added to each move."""
     games: int
     forfeits: int
     cpu_seconds: float
-    """Processor time of the arena."""
+    """Processor time of the arena, in seconds."""
 
 
 def main() -> None:
@@ -98,7 +98,7 @@ def _allow_many_files() -> None:
 
 
 def _prepared(folder: Path, plies: int) -> Path:
-    """The folder with the engine and the moves of both games."""
+    """Compile the engine and write the moves of both games into ``folder``; return the folder."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit("no C compiler (cc)")
@@ -109,7 +109,7 @@ def _prepared(folder: Path, plies: int) -> Path:
 
 
 def measure_elolab(plies: int, folder: Path, count: int, games: int) -> Measured:
-    """Play with elolab in a process of its own."""
+    """Play with elolab in a separate process; ``count`` games run at a time."""
     from elolab.arena.play.store import Store
 
     words = [sys.executable, __file__, "--play", str(folder), str(count), str(games), str(plies)]
@@ -122,7 +122,7 @@ def measure_elolab(plies: int, folder: Path, count: int, games: int) -> Measured
 
 
 def play_here(folder: Path, count: int, games: int, plies: int) -> None:
-    """Play the games in this process, into the run folder ``run``."""
+    """Play the games in this process, into the subfolder ``run`` of ``folder``; ``count`` games run at a time."""
     from elolab.arena.records import GameConditions, Opening, Pairing, PlayerSpec
     from elolab.arena.run import Purpose, Run
     from elolab.engine.games import game_named
@@ -156,7 +156,7 @@ def play_here(folder: Path, count: int, games: int, plies: int) -> None:
 
 
 def measure_fastchess(plies: int, program: str, folder: Path, count: int, games: int) -> Measured:
-    """Play with fastchess; half a millisecond is added to its times, which are cut off."""
+    """Play with fastchess. Half a millisecond is added to its times, because they are truncated."""
     engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",

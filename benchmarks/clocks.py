@@ -1,12 +1,13 @@
-"""Losses on time on the wall clock, played through ``elolab tournament`` on all processors, arbiter's margin 0.
+"""Counts losses on time by the wall clock, in games of ``elolab tournament`` on all processors with the margin 0.
 
-First ``default`` against itself at 1 s + 0.01 s; then every preset whose time strategy reads the clock at
-0.5 s + 0.005 s, two presets against each other; then the presets that play a fixed or a least time (``fixed``,
-``min_time``), with a time a move, and by how much they overrun it.
+First ``default`` plays itself at 1 s + 0.01 s. Then every preset whose time strategy reads the clock plays at 0.5 s +
+0.005 s, two presets against each other. Then presets with a fixed or a minimum time (``fixed``, ``min_time``) play with
+a time per move, and their overruns are measured.
 
-A loss counts as *not running* if the processor time of the late move was within what the clock had: the same work
-would have been in time had the system let the process run. It is shown apart, and every loss with its figures. Games
-end by the usual adjudication (both sides agree on a lost or level score), which saves most of the time of endings.
+A loss counts as *not running* if the processor time of the late move was within the clock's remaining time. Such a move
+would have been in time if the system had let the process run. These losses are counted separately, and every loss is
+printed with its times. Games end by the usual adjudication, in which both sides agree on a lost or level score. It
+saves most of the time of endings.
 
     python benchmarks/clocks.py [games [preset_games]] [--concurrency N] [--skip default presets fixed]
 """
@@ -33,16 +34,16 @@ CLOCK = "clock=1+0.01"
 PRESET_CLOCK = "clock=0.5+0.005"
 MOVE_TIME_MS = 20
 TIMED_STRATEGIES = ("fixed", "min_time")
-"""Strategies with a time a move of their own, which read no clock."""
+"""Time strategies that have their own time per move and do not read the clock."""
 
 
 def strategy_of(preset: str) -> str:
-    """A preset's time strategy."""
+    """Name of a preset's time strategy."""
     return str(resolve(load_preset(preset, "xiangqi"), game="xiangqi")["time_strategy"])
 
 
 def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency: int) -> list[GameRecord]:
-    """The games of a match of two presets."""
+    """Play a match between two presets, or of one against itself; return its games."""
     players = "".join(f'[[players]]\nname = "{number}: {preset}"\npreset = "{preset}"\n'
                       for number, preset in enumerate(presets))  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
@@ -63,7 +64,7 @@ def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency:
 
 
 def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
-    """Games lost on time by the engine's doing, and because it was not running; prints each."""
+    """Print each loss on time. Return the number caused by the engine, and the number in which it was not running."""
     counts = [0, 0]
     for record in records:
         if record.reason == "time_forfeit":
@@ -80,7 +81,7 @@ def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
 
 
 def report(what: str, records: Sequence[GameRecord], seconds: float) -> None:
-    """Print the losses of one match."""
+    """Print the number of losses on time in one match, with the slowest move and the load; ``what`` names the match."""
     own, other = losses(records)
     moves = [move.time_ms for record in records for move in record.moves]
     slowest, plies = max(moves), len(moves) / len(records)
@@ -93,7 +94,7 @@ def report(what: str, records: Sequence[GameRecord], seconds: float) -> None:
 
 
 def report_overruns(preset: str, records: Sequence[GameRecord]) -> None:
-    """Print by how much the moves went beyond their time."""
+    """Print the distribution of the times by which moves exceeded their limit."""
     over = [max(0.0, move.time_ms - MOVE_TIME_MS) for record in records for move in record.moves]
     cuts = statistics.quantiles(over, n=100)
     print(
@@ -104,7 +105,7 @@ def report_overruns(preset: str, records: Sequence[GameRecord]) -> None:
 
 
 def main() -> None:
-    """Play and print."""
+    """Play the matches and print the losses."""
     parser = argparse.ArgumentParser(description="losses on time on the wall clock")
     parser.add_argument("games", type=int, nargs="?", default=500, help="of default against itself (default 500)")
     parser.add_argument("preset_games", type=int, nargs="?", default=100, help="of each preset (default 100)")

@@ -1,28 +1,32 @@
-"""What limits a run at 1, 2, 10, 100 and 1000 workers, by simulation with costs that are measured here first.
+"""Simulates what limits the speed of a run at 1, 2, 10, 100 and 1000 workers, with costs measured on this machine.
 
     python benchmarks/cluster_simulation.py                     games of 1000 nodes a move, and of 30 seconds
     python benchmarks/cluster_simulation.py --nodes 10000       the same of longer games
     python benchmarks/cluster_simulation.py --workers 50 200 --game 5 --overlaps 0 4
     python benchmarks/cluster_simulation.py --save costs.json   keep the measured costs; --costs costs.json takes them
 
-No cluster is needed. *Workers* play chunks of games one after the other. One *client* takes their
-results into the store, fits the model and lays out what is next; one *wire* (the scheduler, and what lies between)
-carries every chunk there and back. Client and wire do one thing at a time, in the order in which they were asked. Twice
-as many chunks as workers are under way at most, so that a worker finds the next one waiting. A chunk is as many games
-as take some seconds, but no more than a worker's share of what may be played at the moment. *Single games* is the
-design without chunks: a chunk is one game, and every game has a commit of its own.
+The simulation needs no cluster. *Workers* play chunks of games one after the other. One *client* stores their results,
+fits the model and designs the next games. One *wire* (the scheduler and the network) carries every chunk to a worker
+and back. Client and wire process one request at a time, first come, first served. At most twice as many chunks as
+workers are in progress, so that a worker finds the next one waiting. A chunk has as many games as take some seconds,
+but at most a worker's share of the games that may be played. *Single games* is the design without chunks: each game is
+sent alone and has its own commit.
 
-What is simulated: a tournament, whose games are all known; a sequential test, which ends at a game and has no use for
-those under way beyond it; a tuning, whose rounds are laid out from the games of those before, ``overlap`` rounds ago;
-its validation, a sequential test that is looked at after every ``INTERIM_PAIRS`` pairs, with the games of ``overlap``
-further looks under way; and an ablation with looks, which waits for all games of a look.
+Five kinds of run are simulated:
 
-The time of a worker is spent playing what counts, or what does not count any more (``beyond the end``), or waiting: for
-the client's *writer* (unpacking, store), for the *wire*, for a *model fit* (and laying out the next round), for the
-last games of a *round* or a *look*, or for the *end* of the run. What limits is ``workers`` where nine tenths of their
-time are spent playing what counts, otherwise what takes most of the rest.
+- a tournament, whose games are all known from the start
+- a sequential test, which ends at some game; games in progress beyond the end are wasted
+- a tuning, whose rounds are designed from the games of earlier rounds, except the last ``overlap`` rounds
+- its validation, a sequential test analysed after every ``INTERIM_PAIRS`` pairs, with games for ``overlap`` further
+  analyses in progress
+- an ablation with interim analyses, which waits for all games of an analysis
 
-The same costs and seed give the same table.
+A worker either plays games that count or games that no longer count (``beyond the end``), or it waits. It may wait for
+the client's *writer* (unpacking, store), for the *wire*, for a *model fit* (with the design of the next round), for the
+last games of a *round* or a *look* (interim analysis), or for the *end* of the run. The limit is ``workers`` if they
+spend nine tenths of their time on games that count, otherwise whatever takes most of the remaining time.
+
+Equal costs and seeds give equal tables.
 """
 
 from __future__ import annotations
@@ -53,24 +57,25 @@ from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS
 
 WORKERS = (1, 2, 10, 100, 1000)
 LONG_GAME = 30.0
-"""Seconds: of the second table; a short game on a clock."""
+"""Seconds per game in the second table, as for a short game with a clock."""
 CHUNK_SECONDS = 2.0
-"""Of games in a chunk."""
+"""Target duration of a chunk, in seconds of play."""
 AHEAD = 2
-"""Chunks under way for each worker."""
+"""Maximum number of chunks in progress per worker."""
 ENOUGH = 0.9
-"""Share of the workers' time in playing what counts, from which on they are the limit."""
+"""If workers spend at least this share of their time on games that count, they are the limit."""
 
 GAMES = 40_000
-"""Of the tournament, and after which the sequential test ends."""
+"""Games of the tournament; also the number of games after which the sequential test ends."""
 TUNING_GAMES = 16_000
 VALIDATION_GAMES = 4_000
 COMPARISONS, COMPARISON_PAIRS, LOOKS = 15, 1_000, 10
-"""Of the ablation; half of its comparisons have their verdict, evenly spread, before the last look."""
+"""Size of the ablation. Half of its comparisons have their verdict before the last look, evenly spread over the
+looks."""
 OVERLAPS = (0, 2, 8)
 
 PARAMETERS = ("null_depth", "lmr_base", "aspiration_window", "futility_margin", "evaluation")
-"""Of the study from which costs are measured."""
+"""Parameters of the study from which costs are measured."""
 
 
 # Costs
@@ -78,35 +83,35 @@ PARAMETERS = ("null_depth", "lmr_base", "aspiration_window", "futility_margin", 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds, unless said otherwise, on the machine where they were measured."""
+    """Costs on the machine where they were measured, in seconds unless stated otherwise."""
 
     game: float
-    """Mean time of a game."""
+    """Mean duration of a game."""
     variation: float
-    """Standard deviation of a game's time over its mean."""
+    """Standard deviation of a game's duration divided by the mean."""
     chunk: float
-    """What the scheduler does for a chunk, there and back."""
+    """The scheduler's processor time for one chunk, in both directions."""
     result_bytes: float
-    """A game's record as it is sent."""
+    """Size of a game's record on the wire, in bytes."""
     bytes_per_second: float
-    """Of the wire."""
+    """Transfer rate of the wire."""
     unpack: float
-    """Reading a record that was sent, on the client."""
+    """The client's time to decode one received record."""
     commit: float
-    """Of one game, as a commit of its own."""
+    """Time to store one game in its own commit."""
     row: float
-    """Each further game of the same commit."""
+    """Time for each further game in a commit."""
     lay_out: float
-    """Making a game of a round: its settings, players and key."""
+    """Time to create one game of a round: its settings, players and key."""
     fits: tuple[tuple[int, float], ...]
-    """Fitting the response model and finding its maximum: games known, seconds."""
+    """Number of known games, and time to fit the response model to them and find its maximum."""
 
     def commit_of(self, games: int, *, is_one: bool) -> float:
-        """Storing so many games, in one commit or each in its own."""
+        """Time to store ``games`` games, in one commit (``is_one``) or each in its own."""
         return self.commit + (games - 1) * self.row if is_one else games * self.commit
 
     def fit(self, games: int) -> float:
-        """A model fit to so many games, by straight lines between what was measured, and beyond."""
+        """Time of a model fit to ``games`` games, by linear interpolation and extrapolation of the measured times."""
         if len(self.fits) < 2:
             return self.fits[0][1] if self.fits else 0.0
         known, seconds = zip(*self.fits, strict=True)
@@ -116,38 +121,38 @@ class Costs:
 
 
 FREE = Costs(1.0, 0.0, 0.0, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0, ())
-"""Games of a second and nothing else that takes time."""
+"""Costs of games that last a second, while everything else takes no time."""
 
 
 # What is played
 
 
 class Schedule(Protocol):
-    """Which games may be played when; games are numbers from 0 on, and are begun in their order."""
+    """The order of a run's games, and the conditions under which they may begin. Games are numbered from 0."""
 
     most: int
-    """Games that may be begun at all."""
+    """Maximum number of games that can begin."""
     counted: int
-    """Games that count when it is over."""
+    """Number of games that count when the run is over."""
     waiting: str
-    """What workers wait for while nothing may be begun."""
+    """Name of the reason why workers wait while no game may begin."""
 
     def allowed(self) -> int:
-        """Games from the first on that may be begun by now."""
+        """Number of games that may have begun by now; they are the first ones in order."""
 
     def ended(self, games: Sequence[int]) -> float:
-        """Take up games that are stored; what the client has to think about before it is known what follows."""
+        """Note that games are stored; return the seconds that the client then needs before it knows the next games."""
 
     def known(self) -> None:
-        """What ``ended`` gave to think about is thought through."""
+        """Note that the client has finished the work that ``ended`` returned."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing is left to wait for."""
+        """Whether the run is over."""
 
 
 class Batches:
-    """Games in batches, each of which may begin once so many batches before it are complete."""
+    """Games in batches. A batch may begin once a given number of earlier batches is complete."""
 
     def __init__(
         self,
@@ -156,7 +161,11 @@ class Batches:
         waiting: str,
         thinking: Callable[[int], float] = lambda complete: 0.0,
     ) -> None:
-        """``thinking`` is what the client has to do once the first so many batches are complete."""
+        """Make batches of ``sizes`` games; batch i begins when the first ``needs[i]`` batches are complete.
+
+        ``waiting`` names the reason for waiting. ``thinking`` returns the client's seconds of work once a number of
+        batches is complete.
+        """
         self._ends = list(itertools.accumulate(sizes))
         self._needs, self._thinking = needs, thinking
         self._left = list(sizes)
@@ -191,7 +200,7 @@ class Batches:
 
 
 class SequentialTest:
-    """A test that accepts a hypothesis after so many games, once all of these have ended."""
+    """A test that accepts a hypothesis after a given number of games, once all of them have ended."""
 
     waiting = "end"
 
@@ -207,7 +216,7 @@ class SequentialTest:
         return 0.0
 
     def known(self) -> None:
-        """There is nothing to think about."""
+        """Do nothing, because the client has no work to finish."""
 
     @property
     def is_over(self) -> bool:
@@ -215,12 +224,12 @@ class SequentialTest:
 
 
 def tournament(games: int) -> Batches:
-    """Every game is known from the beginning."""
+    """A schedule in which every game is known from the beginning."""
     return Batches([games], [0], "end")
 
 
 def tuning(games: int, overlap: int, costs: Costs) -> Batches:
-    """The rounds and the playoff of a study, as ``tuning.study`` cuts them by default."""
+    """A schedule like a study's by default: its rounds and its playoff."""
     pairs = games // 2 - int(games // 2 * SHARE)
     each = game_pairs_per_settings_pair(games)
     round_pairs = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each)) * each
@@ -241,12 +250,12 @@ def tuning(games: int, overlap: int, costs: Costs) -> Batches:
 
 
 def looks(sizes: Sequence[int]) -> Batches:
-    """Every look waits for all games before it."""
+    """A schedule of interim analyses. Each one waits for all games before it."""
     return Batches(sizes, range(len(sizes)), "look")
 
 
 def validation(games: int, overlap: int) -> Batches:
-    """A sequential test of a study's recommendation that ends after so many games, which count."""
+    """A schedule of a sequential test of a recommendation, which ends after ``games`` games."""
     counted = math.ceil(games / 2 / INTERIM_PAIRS)
     needs = [max(0, look - overlap) for look in range(counted + overlap)]
     schedule = Batches([2 * INTERIM_PAIRS] * len(needs), needs, "look")
@@ -255,7 +264,8 @@ def validation(games: int, overlap: int) -> Batches:
 
 
 def ablation() -> Batches:
-    """Comparisons of which half, evenly spread over the looks, have a verdict before the last one."""
+    """A schedule of an ablation. Half of the comparisons have a verdict before the last look, evenly spread over the
+    looks."""
     each = 2 * COMPARISON_PAIRS // LOOKS
     return looks([each * round(COMPARISONS * (1 - look / (2 * LOOKS))) for look in range(LOOKS)])
 
@@ -265,43 +275,43 @@ def ablation() -> Batches:
 
 @dataclass(frozen=True)
 class Design:
-    """How games are handed to workers."""
+    """The way in which games are sent to workers."""
 
     chunk_seconds: float = CHUNK_SECONDS
-    """Of games in a chunk; 0 for single games, each with a commit of its own."""
+    """Target duration of a chunk, in seconds of play. 0 means single games, each with its own commit."""
 
     @property
     def has_chunks(self) -> bool:
-        """Whether games are handed out several at a time."""
+        """Whether several games are sent at a time."""
         return self.chunk_seconds > 0
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a simulated run."""
+    """The result of a simulated run."""
 
     seconds: float
     games_per_second: float
-    """Those that count."""
+    """Number of games that count, per second."""
     used: float
-    """Share of the workers' time in which they played them."""
+    """Share of the workers' time spent on games that count."""
     lost: dict[str, float]
-    """What the rest went to, as shares of the workers' time, largest first."""
+    """The other uses of the workers' time, as shares, largest first."""
 
     @property
     def limit(self) -> str:
-        """What to have more of to be faster."""
+        """Name of the bottleneck: ``workers``, or the largest of the other uses of their time."""
         return "workers" if self.used >= ENOUGH or not self.lost else next(iter(self.lost))
 
 
 class _Server:
-    """Does one thing at a time, in the order in which it was asked."""
+    """Processes one request at a time, first come, first served."""
 
     def __init__(self, run: _Simulation) -> None:
         self._run = run
         self._queue: deque[tuple[str, float, Callable[[], None]]] = deque()
         self.doing = ""
-        """What it does at the moment; empty if nothing."""
+        """Name of the current request; empty if idle."""
 
     def ask(self, what: str, seconds: float, then: Callable[[], None], *, first: bool = False) -> None:
         (self._queue.appendleft if first else self._queue.append)((what, seconds, then))
@@ -321,7 +331,7 @@ class _Server:
 
 
 class _Simulation:
-    """One run: events in the order of their times."""
+    """One simulated run: events in the order of their times."""
 
     def __init__(self, schedule: Schedule, workers: int, costs: Costs, design: Design, seed: int) -> None:
         self._schedule, self._workers, self._costs, self._design = schedule, workers, costs, design
@@ -332,7 +342,7 @@ class _Simulation:
         self._now = 0.0
         self._client, self._wire = _Server(self), _Server(self)
         self._waiting: deque[range] = deque()
-        """Chunks that have come to the workers and are not begun."""
+        """Chunks that have arrived at the workers and have not begun."""
         self._idle = workers
         self._begun = self._under_way = 0
         self._lost: Counter[str] = Counter()
@@ -357,7 +367,7 @@ class _Simulation:
         return Outcome(self._now, self._schedule.counted / self._now, counted / total, lost)
 
     def _reason(self) -> str:
-        """What idle workers wait for at the moment."""
+        """Name of the reason why workers are idle now."""
         if self._client.doing == "model fit":
             return "model fit"
         is_waiting = self._begun >= self._schedule.allowed()
@@ -366,7 +376,7 @@ class _Simulation:
         return self._client.doing or "wire"
 
     def _seconds_of(self, games: range) -> float:
-        """How long these games take; of each the same whatever else happens."""
+        """Duration of these games. The duration of each game depends only on its number and the seed."""
         if games.stop > len(self._times):
             more = max(games.stop - len(self._times), 10_000)
             mean, variation = self._costs.game, self._costs.variation
@@ -376,7 +386,7 @@ class _Simulation:
         return float(self._times[games.start : games.stop].sum())
 
     def _hand_out(self) -> None:
-        """Make chunks of what may be begun, up to as many as are to be under way."""
+        """Send chunks of games that may begin, until the maximum number of chunks is in progress."""
         while self._under_way < AHEAD * self._workers:
             allowed = self._schedule.allowed() - self._begun
             if allowed <= 0:
@@ -423,7 +433,7 @@ class _Simulation:
 
 
 def simulate(schedule: Schedule, workers: int, costs: Costs, design: Design = Design(), seed: int = 1) -> Outcome:
-    """Play a schedule with so many workers. The schedule is used up."""
+    """Simulate a run with this number of workers. The schedule changes and cannot be used again."""
     return _Simulation(schedule, workers, costs, design, seed).run()
 
 
@@ -431,7 +441,7 @@ def simulate(schedule: Schedule, workers: int, costs: Costs, design: Design = De
 
 
 def measured(nodes: int, bytes_per_second: float) -> Costs:
-    """The costs on this machine, of games of so many nodes a move between settings of the built-in Xiangqi engine."""
+    """Measure the costs on this machine, with games of the built-in Xiangqi engine at ``nodes`` nodes per move."""
     from elolab.arena.run import Run
     from elolab.tuning.study.plan import prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
@@ -483,7 +493,7 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
 
 
 def _commits(records: Sequence[Any]) -> tuple[float, float]:
-    """A game stored in a commit of its own, and what it costs but for the commit."""
+    """Seconds to store a game in its own commit, and seconds without the commit's synchronisation to disk."""
     from elolab.arena.play.store import Store
 
     taken = []
@@ -504,9 +514,9 @@ def _commits(records: Sequence[Any]) -> tuple[float, float]:
 
 
 def _chunk_overhead() -> float:
-    """Processor time of scheduler and client for a task that does nothing, over loopback, many at a time.
+    """Processor seconds of scheduler and client for an empty task, over loopback, with many tasks at a time.
 
-    A guess where ``distributed`` is not installed.
+    If ``distributed`` is not installed, a guess.
     """
     try:
         from distributed import Client, LocalCluster
@@ -529,7 +539,10 @@ def _nothing(number: int) -> int:
 
 
 def _fits(space: Any) -> tuple[tuple[int, float], ...]:
-    """Model fit, its maximum and the design of the next round, by games known, one pair for every two settings."""
+    """Number of known games, and seconds to fit the model, find its maximum and design the next round.
+
+    Every settings pair has one result.
+    """
     from elolab.tuning.study.model.observations import Observations
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
     from elolab.tuning.study.state import StudyState
@@ -553,7 +566,7 @@ def _fits(space: Any) -> tuple[tuple[int, float], ...]:
 
 
 def rows(costs: Costs, overlaps: Sequence[int]) -> list[tuple[str, Callable[[], Schedule], Design]]:
-    """What is simulated: its name, a new schedule of it, and how games are handed out."""
+    """The simulated runs: name, a function that makes its schedule, and how games are sent to workers."""
     chunks, single = Design(), Design(chunk_seconds=0.0)
     return [
         ("tournament", partial(tournament, GAMES), chunks),
@@ -567,7 +580,7 @@ def rows(costs: Costs, overlaps: Sequence[int]) -> list[tuple[str, Callable[[], 
 
 
 def table(costs: Costs, workers: Sequence[int], overlaps: Sequence[int], seed: int) -> str:
-    """One line for each schedule and number of workers."""
+    """A table as text, with one line for each schedule and number of workers."""
     lines = [f"{'':<27}{'workers':>8}{'games/s':>10}{'used':>7}  limit"]
     for name, schedule, design in rows(costs, overlaps):
         for count in workers:
@@ -581,7 +594,7 @@ def table(costs: Costs, workers: Sequence[int], overlaps: Sequence[int], seed: i
 
 
 def costs_text(costs: Costs) -> str:
-    """The costs, a line each."""
+    """The costs as text, one per line."""
     fits = ", ".join(f"{1000 * seconds:.0f} ms after {games}" for games, seconds in costs.fits)
     return "\n".join(
         (
@@ -595,7 +608,7 @@ def costs_text(costs: Costs) -> str:
 
 
 def main() -> None:
-    """Measure, simulate, and print a table for each length of games."""
+    """Measure, simulate, and print a table for each duration of games."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", nargs="+", type=int, default=WORKERS, help="default: 1 2 10 100 1000")
     parser.add_argument("--nodes", type=int, default=1000, help="a move, of measured games (default: 1000)")

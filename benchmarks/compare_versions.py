@@ -1,13 +1,12 @@
-"""Whether another version of elolab plays and counts the same, and goes on with folders that this one left unfinished.
+"""Checks that another version of elolab plays and counts the same, and can resume folders of this version.
 
     python benchmarks/compare_versions.py BEFORE [AFTER] [--only KIND ...]
 
-BEFORE and AFTER are two checkouts, AFTER this one unless given. Every kind of run (tournament, match, sprt, tune,
-ablate, claims, fit-evaluation) is played to its end by BEFORE and by AFTER; then BEFORE begins it once more, is killed
-on the way, and AFTER goes on. All three must have the same games (digests of moves, scores and nodes), the same tables
-and, apart from times, folders and the engine's identity, the same figures. Fitted weights say which engine's games they
-are of, so that of a fit only what the games were like is compared, not their keys. Prints a line a kind; the exit code
-is 1 if anything differs.
+BEFORE and AFTER are two checkouts; AFTER is this one by default. BEFORE and AFTER both play every kind of run to its
+end (tournament, match, sprt, tune, ablate, claims, fit-evaluation). Then BEFORE begins the run again and is killed, and
+AFTER resumes it. All three must have equal games (digests of moves, scores and nodes), equal tables, and equal results,
+apart from times, folders and the engine's identity. For a fit, the keys of games are not compared, because they depend
+on the engine that fitted the weights. Prints a line per kind; the exit code is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ OF_THE_RUN = {
     "reference_time_ms", "reference_nodes_per_second", "speed_ratio", "speed_ratio_low", "speed_ratio_high",
     "time_ratio", "time_ratio_low", "time_ratio_high",
 }  # fmt: skip
-"""Keys and columns that may differ: times, places, and which version it was."""
+"""Keys and columns that may differ: times, paths, and the engine's version."""
 KILL_AFTER_GAMES = 6
 
 TUNING = """
@@ -151,7 +150,7 @@ TWO_PLAYERS = ["default", "xqwlight-0.3", "--game", "xiangqi", "--limit", "nodes
 
 
 def commands(specifications: Path) -> dict[str, list[str]]:
-    """The command line of every kind, without ``--out``."""
+    """The command line of every kind of run, without ``--out``; ``specifications`` is the folder for their files."""
     files = {}
     for kind, text in (("tournament", TOURNAMENT), ("tune", TUNING), ("ablate", ABLATION), ("claims", CLAIMS)):
         files[kind] = specifications / f"{kind}.toml"
@@ -170,13 +169,13 @@ def commands(specifications: Path) -> dict[str, list[str]]:
 
 
 def program(checkout: Path) -> list[str]:
-    """How a checkout's command line is started; earlier ones have it in a single file."""
+    """The command that starts the program of a checkout. Earlier versions have it in a single file."""
     single = checkout / "elolab.py"
     return [sys.executable, str(single if single.is_file() else checkout / "elolab")]
 
 
 def play(checkout: Path, words: Sequence[str], folder: Path, *more: str) -> Any:
-    """Run a command to its end; what it says as JSON. 3 is an outcome too: no gain was shown."""
+    """Run a command to its end and return its JSON output. The exit code 3 (no gain was shown) is accepted."""
     command = [*program(checkout), *words, "--out", str(folder), "--concurrency", "2", "--json", *more]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder.parent)
     if done.returncode not in (0, 3):
@@ -185,7 +184,7 @@ def play(checkout: Path, words: Sequence[str], folder: Path, *more: str) -> Any:
 
 
 def killed(checkout: Path, words: Sequence[str], folder: Path) -> int:
-    """Begin a command and kill it with SIGKILL after some games; how many games it left."""
+    """Begin a command, and kill it with SIGKILL after some games; return the number of stored games."""
     command = [*program(checkout), *words, "--out", str(folder), "--concurrency", "1"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder.parent) as process:
         while process.poll() is None and len(games(folder)) < KILL_AFTER_GAMES:
@@ -195,7 +194,7 @@ def killed(checkout: Path, words: Sequence[str], folder: Path) -> int:
 
 
 def games(folder: Path) -> list[tuple[str, str]]:
-    """Key and digest of every stored game, by key."""
+    """Key and digest of every stored game, sorted by key."""
     path = folder / "games.sqlite"
     if not path.is_file():
         return []
@@ -207,19 +206,19 @@ def games(folder: Path) -> list[tuple[str, str]]:
 
 
 def played(folder: Path, kind: str) -> list[Any]:
-    """What ``compare`` wants to be the same of the games."""
+    """The data about games that must be equal: keys and digests; for fits only digests."""
     return sorted(digest for _, digest in games(folder)) if kind == "fit-evaluation" else games(folder)
 
 
 def comparable(data: Any) -> Any:
-    """Plain data without what may differ."""
+    """A copy of plain data without the keys ``OF_THE_RUN``."""
     if isinstance(data, dict):
         return {key: comparable(value) for key, value in data.items() if key not in OF_THE_RUN}
     return [comparable(entry) for entry in data] if isinstance(data, list) else data
 
 
 def tables(folder: Path) -> dict[str, Any]:
-    """Every CSV file of a folder, without what may differ: of a sequential test also the games beyond its end."""
+    """Every CSV file of a folder, without columns that may differ and without games beyond a test's end."""
     found = {}
     for path in sorted(folder.glob("*.csv")):
         with path.open(newline="", encoding="utf-8") as stream:
@@ -229,7 +228,7 @@ def tables(folder: Path) -> dict[str, Any]:
 
 
 def compare(before: Path, after: Path, words: Sequence[str], folder: Path) -> list[str]:
-    """Play a kind three times; what differs."""
+    """Play one kind of run three times; return descriptions of the differences."""
     shown = {name: folder / name for name in ("before", "after", "resumed")}
     said = {"before": play(before, words, shown["before"]), "after": play(after, words, shown["after"])}
     left = killed(before, words, shown["resumed"])

@@ -1,10 +1,10 @@
-"""Processor seconds to compile the engine for a game from nothing, as it is done and as numba alone would do it.
+"""Measures the processor seconds to compile the engine for a game, with elolab's method and with numba alone.
 
     python benchmarks/compilation.py [--repeats N] [GAME ...]
 
-Every measurement is a fresh process. In turn, both ways compile into an empty cache, start again from what is then
-there (which must compile nothing), and search. Last, all that ``elolab compile`` compiles after a first analysis: what
-commands with functions of their own still have to compile.
+Every measurement is a new process. The two methods take turns. Each compiles with an empty cache, starts again with the
+filled cache, which must compile nothing, and searches. The last figure is the rest that ``elolab compile`` compiles
+after a first analysis, for commands with functions of their own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from measuring import report
 
 GOAL = 0.6
-"""What compiling may take of what numba alone takes."""
+"""Largest accepted ratio of elolab's compilation time to that of numba alone."""
 WAYS = {"elolab": "", "numba": "numba"}
 
 _PROGRAM = """
@@ -73,7 +73,7 @@ def _run(task: str, game: str, cache: str, way: str) -> dict[str, float]:
 
 
 def _measure(game: str, way: str) -> dict[str, float]:
-    """All figures of one way, from an empty cache."""
+    """All measurements of one method, by name, beginning with an empty cache."""
     with tempfile.TemporaryDirectory() as cache:
         cold = _run("compile", game, cache, way)
         warm = _run("compile", game, cache, way)
@@ -98,7 +98,7 @@ def _measure(game: str, way: str) -> dict[str, float]:
 
 
 def main() -> None:
-    """Measure both ways in turn and print their ratio."""
+    """Measure both methods in turns and print their ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("games", nargs="*", metavar="GAME", default=["xiangqi", "othello"])
     parser.add_argument("--repeats", type=int, default=2)

@@ -1,7 +1,7 @@
-"""Balanced Xiangqi endgames for matches: where null moves, which fear zugzwang, are said to go wrong.
+"""Writes balanced Xiangqi endgames as a suite of openings (EPD), for tests of null moves in zugzwang.
 
-Both sides have the same few pieces on random squares that they may stand on; kept are positions that nobody has won,
-that are quiet, and that a search finds about even. A suite of openings (EPD), the same on every machine.
+Both sides have the same few pieces, on random legal squares. A position is kept if nobody has won, it is quiet, and a
+search finds it roughly equal. The file is the same on every machine.
 
     python benchmarks/endgame_openings.py xiangqi-endgames.epd.gz --count 2000
 """
@@ -20,21 +20,22 @@ from elolab.engine.rules import Rules
 from elolab.engine.settings.limits import Limits
 
 FORCES = ("r", "n", "c", "p", "pp", "np", "cp", "rp", "nc", "nn", "rn", "rc", "npp", "cpp", "ncp", "rnp", "rcp")
-"""Attacking pieces of each side, in the letters of FEN."""
+"""Sets of attacking pieces that each side may have, as letters of FEN."""
 JUDGE_NODES = 4000
 MAX_SCORE = 120
-"""Centipawns by which either side may be ahead."""
+"""Largest absolute score of a balanced position, in centipawns."""
 GENERAL = tuple((file, rank) for file in (3, 4, 5) for rank in (0, 1, 2))
 ADVISOR = ((3, 0), (5, 0), (4, 1), (3, 2), (5, 2))
 ELEPHANT = ((2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4))
 PAWN = tuple((file, rank) for file in range(9) for rank in range(5, 10))
 ANYWHERE = tuple((file, rank) for file in range(9) for rank in range(10))
 SQUARES = {"k": GENERAL, "a": ADVISOR, "b": ELEPHANT, "p": PAWN}
-"""Where pieces may stand, by file and rank from their own side; pawns are across the river. Others go anywhere."""
+"""Squares (file, rank) where each piece may stand, from its own side's view. Pawns are across the river; other pieces
+may stand anywhere."""
 
 
 def random_board(choice: random.Random) -> str:
-    """The board of a FEN with a random force for both sides, which may lack a legal position."""
+    """Board field of a FEN in which both sides have the same random pieces. The position may be illegal."""
     guards = "k" + "a" * choice.randrange(3) + "b" * choice.randrange(3)
     pieces = guards + choice.choice(FORCES)
     board: dict[tuple[int, int], str] = {}
@@ -52,7 +53,7 @@ def random_board(choice: random.Random) -> str:
 
 
 def endgames(seed: int) -> Iterator[str]:
-    """Distinct endgames, for ever."""
+    """Yield distinct endgames without end."""
     choice, engine, found = random.Random(seed), Engine("xiangqi", {"hash_mb": 1}), set()
     while True:
         text = f"{random_board(choice)} w - - 0 1"

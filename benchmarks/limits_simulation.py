@@ -1,12 +1,14 @@
-"""Whether tuning at several limits finds more at the one that counts, by simulation with fixed random seeds.
+"""Simulates whether tuning at several search limits finds more at the target limit, with fixed random seeds.
 
     python benchmarks/limits_simulation.py [--runs N] [--budget GAMES]
 
-The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm of the nodes a move, in every dimension
-by another amount, and differences shrink. A game costs as much processor time as it has nodes; every way of tuning has
-the same budget of processor time, and a tenth of it for a playoff at the target. What is compared: all games at the
-shortest limit, which are many; all at the target, which are few; and shares of the time at several limits, from which
-the model extrapolates to the target. *Regret* is the true Elo lost at the target to the optimum there.
+The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm of the nodes per move, by another amount
+in each dimension, and differences in Elo shrink. The processor time of a game is proportional to its nodes. Every
+method has the same budget of processor time; a tenth of
+it is for a playoff at the target. Three kinds of methods
+are compared: all games at the shortest limit, which gives many games; all games at the target, which gives few; and
+shares of the time at several limits, from which the model extrapolates to the target. *Regret* is the true Elo at the
+target that a recommendation lacks to the optimum there.
 """
 
 from __future__ import annotations
@@ -32,27 +34,27 @@ from elolab.tuning.study.rounds.pairs_of_settings import design_of, design_pair,
 from elolab.tuning.study.space import Values
 
 TARGET = 20_000
-"""Nodes a move."""
+"""Nodes per move of the target limit."""
 BUDGET = 400
-"""Games at the target that cost as much processor time as the whole tuning."""
+"""The budget, as the number of games at the target that take as much processor time."""
 SEEDS = range(31_000, 31_014)
 ROUNDS = 20
 MOVEMENTS = (0.0, 0.03, 0.06)
-"""Standard deviations, in ranges, of how far the optimum moves in a dimension when the nodes are e times as many."""
+"""Standard deviations of the optimum's movement in a dimension, in ranges, when the nodes grow e-fold."""
 SHRINKAGE = 0.1
-"""By which power of the nodes all differences shrink."""
+"""Elo differences are proportional to the nodes to the power of minus this exponent."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the processor time is shared out."""
+    """A division of the processor time among search limits."""
 
     name: str
     limits: tuple[int, ...]
     shares: tuple[float, ...]
-    """Of the processor time."""
+    """Shares of the processor time, one per limit."""
     is_told: bool = True
-    """Whether the model knows of the limits; otherwise all results are taken for results at the target."""
+    """Whether the model knows the limits; otherwise it treats all results as results at the target."""
 
 
 PLANS = (
@@ -67,7 +69,7 @@ PLANS = (
 
 
 class MovingLandscape(Hills):
-    """A landscape whose optimum is that of its family at the target, and moves with the nodes."""
+    """A landscape whose optimum moves with the nodes per move. At the target it equals a landscape of its family."""
 
     def __init__(self, seed: int, movement: float, family: str = "plain-5") -> None:
         super().__init__(FAMILIES[family], seed)
@@ -76,11 +78,11 @@ class MovingLandscape(Hills):
         self._movement = movement * generator.normal(size=len(self._optimum))
 
     def at(self, nodes: int) -> LandscapeAtLimit:
-        """What games at so many nodes a move show."""
+        """The landscape as it is at ``nodes`` nodes per move."""
         return LandscapeAtLimit(self, nodes)
 
     def elo_at(self, values: Values, nodes: int) -> float:
-        """True Elo at so many nodes a move, up to a constant."""
+        """True Elo at ``nodes`` nodes per move, up to a constant."""
         log_limit = math.log(nodes / TARGET)
         self._known.clear()
         self._optimum = self._there + log_limit * self._movement
@@ -91,19 +93,19 @@ class MovingLandscape(Hills):
 
 
 class LandscapeAtLimit(Landscape):
-    """A moving landscape as games at one limit see it."""
+    """A moving landscape at one search limit, on which games can be played."""
 
     def __init__(self, moving: MovingLandscape, nodes: int) -> None:
         super().__init__()
         self._moving, self._nodes, self.space = moving, nodes, moving.space
 
     def compute(self, sets: Sequence[Values]) -> None:
-        """Compute the Elo of sets."""
+        """Compute the Elo of sets of values."""
         self._known.update((values, self._moving.elo_at(values, self._nodes)) for values in sets)
 
 
 def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> float:
-    """What a way of tuning loses at the target."""
+    """True Elo at the target that a plan's recommendation lacks to the optimum."""
     space = landscape.space
     tables = {nodes: Games(landscape.at(nodes), seed + nodes) for nodes in {*plan.limits, TARGET}}
     pairs_of = [
@@ -132,14 +134,14 @@ def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> fl
 
 
 def spread(counts: Sequence[int]) -> list[int]:
-    """So many of each limit, evenly mixed."""
+    """Indices of limits, evenly mixed; index i occurs ``counts[i]`` times."""
     places = [(number + 0.5) / count for count in counts for number in range(count)]
     which = [place for place, count in enumerate(counts) for _ in range(count)]
     return [which[index] for index in np.argsort(places, kind="stable")]
 
 
 def main() -> int:
-    """Print mean regrets with standard errors."""
+    """Print the mean regrets with standard errors."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=len(SEEDS), help="landscapes (default %(default)s)")
     parser.add_argument("--budget", type=int, default=BUDGET, help="in games at the target (default %(default)s)")

@@ -1,11 +1,12 @@
-"""Make the shipped suite ``xiangqi-tactics``.
+"""Makes the suite of positions ``xiangqi-tactics``.
 
-Its positions are from stored games, with one clearly best move that a shallow search misses.
+The positions come from stored games. Each has one clearly best move that a shallow search misses.
 
     python benchmarks/make_tactics.py RUN_FOLDER [positions]
 
-A position is kept if our search (two lines, 1 000 000 nodes) finds one move at least a pawn better than any other
-and a search to depth 2 prefers another, and fairy-stockfish at 1 500 000 nodes plays the same move.
+A position is kept if three searches agree. elolab's search (two lines, 1 000 000 nodes) finds one move at least a pawn
+better than any other. Its search to depth 2 prefers another move. fairy-stockfish plays the best move at 1 500 000
+nodes.
 """
 
 from __future__ import annotations
@@ -32,12 +33,12 @@ COMMENT = f"""\
 
 
 def to_ranks_from_one(move: str) -> str:
-    """``h2e2`` as engines of the Stockfish family write it, ``h3e3``."""
+    """Convert a move such as ``h2e2`` to ``h3e3``, the notation of Stockfish's family, which counts ranks from 1."""
     return f"{move[0]}{int(move[1]) + 1}{move[2]}{int(move[3]) + 1}"
 
 
 def main() -> None:
-    """Search positions at random until enough are found."""
+    """Search random positions until enough are found."""
     parser = parser_of(__doc__)
     parser.add_argument("folder", type=Path, metavar="RUN_FOLDER", help="of the stored games")
     add_count(parser, "positions", 40)

@@ -1,4 +1,4 @@
-"""What the benchmarks share: pinning, repeats with their spread, and a UCI engine to measure against."""
+"""Functions that benchmarks share: pinning, repeats with their range, and a UCI engine to compare with."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ STOCKFISH = shutil.which("stockfish") or "/usr/games/stockfish"
 
 
 def pin(processor: int = 0) -> None:
-    """Run this process, and those it starts, on one processor, where the system allows it."""
+    """Pin this process and its future child processes to one processor, if the system allows it."""
     if hasattr(os, "sched_setaffinity"):
         usable = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, {usable[processor % len(usable)]})
 
 
 def parser_of(description: str | None) -> argparse.ArgumentParser:
-    """A reader of arguments whose help is the docstring of a benchmark."""
+    """A parser of arguments whose help is the docstring of a benchmark."""
     return argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
 
 
 def add_count(parser: argparse.ArgumentParser, name: str, default: int) -> None:
-    """A whole number, such as of repeats, that need not be given."""
+    """Add an optional whole number, such as a number of repeats, to a parser."""
     parser.add_argument(name, nargs="?", type=whole_number(1), default=default, help=f"how many (default {default})")
 
 
 def count_of(description: str | None, name: str, default: int) -> int:
-    """The number of repeats, pairs or the like that is the only argument of a benchmark; ends with a wrong one."""
+    """Parse the command line of a benchmark whose only argument is a count; a wrong argument ends the program."""
     parser = parser_of(description)
     add_count(parser, name, default)
     count: int = getattr(parser.parse_args(), name)
@@ -49,7 +49,7 @@ def count_of(description: str | None, name: str, default: int) -> int:
 
 
 def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> None:
-    """Print the median of some repeats with their range."""
+    """Print the median and the range of repeated measurements."""
     goal = f"   (goal: {goal})" if goal else ""
     middle, low, high = statistics.median(values), min(values), max(values)
     spread = f"from {low:.4g} to {high:.4g} over {len(values)} repeats"
@@ -57,7 +57,7 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
 
 
 def need_program(path: str) -> None:
-    """End with a message if a program, named like its Debian package, is not installed."""
+    """End with a message if a program is not installed; its Debian package must have its name."""
     if not os.path.exists(path):
         name = os.path.basename(path)
         print(f"{name} is not installed (Debian's package {name}); nothing measured")
@@ -65,7 +65,7 @@ def need_program(path: str) -> None:
 
 
 def long_game(game: str, plies: int) -> list[str]:
-    """Random moves of a game, none of which ends it under its standard rules."""
+    """Random moves of a game that do not end it under its standard rules."""
     generator = random.Random(1)
     position = game_named(game).position()
     while position.ply < plies:
@@ -78,9 +78,9 @@ def long_game(game: str, plies: int) -> list[str]:
 
 
 class UciProgram:
-    """A UCI engine without a network, as simple as a benchmark needs it: by default fairy-stockfish for Xiangqi.
+    """A UCI engine, by default fairy-stockfish for Xiangqi without a network.
 
-    ``options`` are further words of ``setoption name``.
+    ``options`` are further arguments of ``setoption name``.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class UciProgram:
         self.new_game()
 
     def send(self, line: str) -> None:
-        """Write one command."""
+        """Write one command to the engine."""
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
 
     def until(self, start: str) -> list[str]:
-        """The lines up to the one that begins with ``start``, that one included."""
+        """Read lines up to and including the first one that begins with ``start``; return them."""
         assert self._process.stdout is not None
         lines = []
         for line in self._process.stdout:
@@ -112,19 +112,19 @@ class UciProgram:
         raise RuntimeError(f"the engine ended before it said {start!r}")
 
     def new_game(self) -> None:
-        """Empty the tables and wait until that is done."""
+        """Send ``ucinewgame`` and wait until the engine is ready."""
         self.send("ucinewgame")
         self.send("isready")
         self.until("readyok")
 
     def cpu_seconds(self) -> float:
-        """CPU time spent by the engine so far."""
+        """Processor seconds that the engine has used so far."""
         with open(f"/proc/{self._process.pid}/stat") as file:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """End the engine."""
+        """Quit the engine."""
         self.send("quit")
         self._process.wait(timeout=10)
 
@@ -132,9 +132,9 @@ class UciProgram:
 def arena_cost(
     words: Sequence[str], folder: Path, engines: Sequence[str], output: Path | None = None
 ) -> tuple[float, float, float]:
-    """Run an arena; returns its seconds, processor seconds and largest memory in MB, those of its helpers included.
+    """Run an arena with the command ``words``; return elapsed seconds, processor seconds and largest memory in MB.
 
-    Child processes whose command line has one of ``engines`` do not count.
+    Helper processes of the arena count, but child processes whose command line contains one of ``engines`` do not.
     """
     output = output or folder / "output.txt"
     began, memory_mb = time.monotonic(), 0.0
@@ -157,7 +157,8 @@ def arena_cost(
 
 
 def _helpers(number: int, engines: Sequence[str]) -> list[int]:
-    """The arena's child processes that are neither engines nor shells that are going to be engines."""
+    """Process ids of the child processes of process ``number`` that are neither engines nor shells that start
+    engines."""
     found = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{number}/task").iterdir():

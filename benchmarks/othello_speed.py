@@ -1,6 +1,6 @@
-"""Othello: perft 11 and the FFO endgames of up to 20 empty squares, solved exactly on one pinned core.
+"""Measures perft 11 of Othello, and the exact solution of FFO endgames with up to 20 empty squares, on one pinned core.
 
-FFO 40 (20 empty squares) is the case for which others publish figures: a top engine solves it in 21 million nodes.
+Published figures exist for FFO 40, which has 20 empty squares: a top engine solves it in 21 million nodes.
 
     python benchmarks/othello_speed.py [repeats]
 """
@@ -26,7 +26,7 @@ SUITE = Path(__file__).parent.parent / "tests" / "data" / "othello_ffo.json"
 
 
 def main() -> None:
-    """Measure and print; a wrong count or score ends the program."""
+    """Measure and print; end the program if a count or score is wrong."""
     repeats = count_of(__doc__, "repeats", 5)
     pin()
     game = game_named("othello")

@@ -1,4 +1,4 @@
-"""Perft of Xiangqi and chess: our move generator against fairy-stockfish's and Stockfish's, in turn on one pinned core.
+"""Measures perft of Xiangqi and chess against fairy-stockfish and Stockfish, in turns on one pinned core.
 
 python benchmarks/perft_speed.py [repeats]
 """
@@ -14,7 +14,10 @@ from elolab.engine.games import game_named
 
 
 def measure(game: str, depth: int, leaves: int, opponents: Mapping[str, tuple[str, str]], repeats: int) -> None:
-    """Measure and print the ratios of the speeds from the start position; ``opponents`` are commands and goals."""
+    """Measure perft from the start position, and print the ratios of elolab's speed to the opponents'.
+
+    ``leaves`` is the correct count. ``opponents`` has the command and the goal for the ratio, by the opponent's name.
+    """
     position = game_named(game).position()
     perft, lists = position.game.kernels.perft, position.lists
     perft(position.state, lists, 1)
@@ -43,7 +46,7 @@ def measure(game: str, depth: int, leaves: int, opponents: Mapping[str, tuple[st
 
 
 def main() -> None:
-    """Measure both games; chess against Stockfish too."""
+    """Measure both games; chess also against Stockfish."""
     repeats = count_of(__doc__, "repeats", 7)
     need_program(FAIRY_STOCKFISH)
     pin()

@@ -1,7 +1,7 @@
-"""The searches of stored games once more, without the arena: what no tournament can be faster than.
+"""Repeats the searches of stored games without an arena, as an upper bound on the speed of a tournament.
 
-Each player's moves of a game are searched from the start position on with an emptied table, so that every search is
-the one of the game, node for node, and a whole game takes one call into compiled code.
+Each player's moves of a game are searched in order from an empty table. Every search is node for node the search of the
+game, and a whole game is one call of compiled code.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from elolab.engine.search.driver import think
 
 @jit
 def search_moves(state: Any, search: Any, lists: Any, parameters: Any, moves: Any, side: int) -> Any:
-    """Search wherever ``side`` is to move, and make the moves (1-d int64); the nodes of all searches."""
+    """Play through ``moves`` (1-d int64), and search each position in which ``side`` is to move; return the total
+    nodes."""
     nodes = np.int64(0)
     for index in range(moves.size):
         if state.side == side:
@@ -41,7 +42,7 @@ def search_moves(state: Any, search: Any, lists: Any, parameters: Any, moves: An
 
 @dataclass(frozen=True)
 class PlainSearches:
-    """What all searches of some games took."""
+    """Totals over all searches of some games."""
 
     nodes: int
     cpu_seconds: float
@@ -50,18 +51,18 @@ class PlainSearches:
 
 @dataclass(frozen=True)
 class _Line:
-    """A game as it is searched."""
+    """A game whose searches are repeated."""
 
     start: Any
-    """A state record; it stays as it is."""
+    """State record of the start position; it is not changed."""
     moves: np.ndarray
-    """Codes, 1-d int64."""
+    """Move codes, 1-d int64."""
     players: tuple[PlayerSpec, PlayerSpec]
     nodes: int
 
 
 class Searcher:
-    """Searches games of some players under limits in nodes or depth."""
+    """Repeats the searches of games whose players have limits in nodes or depth."""
 
     def __init__(self, game: str, rules: Rules, players: Sequence[PlayerSpec], records: Sequence[GameRecord]) -> None:
         self._game: Game = game_named(game)
@@ -79,7 +80,10 @@ class Searcher:
         return _Line(start.state, np.array(codes, np.int64), players, nodes)
 
     def __call__(self, threads: int) -> PlainSearches:
-        """Search all of them in so many threads. Raises ``RuntimeError`` if the nodes are not those of the games."""
+        """Repeat all searches in ``threads`` threads.
+
+        Raises ``RuntimeError`` if the total nodes differ from those of the games.
+        """
         shares = [self._lines[thread::threads] for thread in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(self._search, [share[:1] for share in shares]))  # compiled, tables touched
@@ -92,7 +96,7 @@ class Searcher:
         return PlainSearches(nodes, sum(seconds for _, seconds in found), wall)
 
     def _search(self, lines: Sequence[_Line]) -> tuple[int, float]:
-        """Nodes and this thread's processor time."""
+        """Repeat the searches of some games; return their nodes, and the processor seconds of this thread."""
         lists, memories = new_record(MOVE_LISTS_DTYPE), {}
         nodes, seconds = 0, 0.0
         for line in lines:

@@ -1,10 +1,11 @@
-"""Tunes the same study with several samplers and equal budgets, and validates all of them at four times the limit.
+"""Tunes one study with several samplers and equal budgets, and validates every recommendation at four times the limit.
 
     python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--pairs 500] [--out DIR] [--concurrency N]
 
-``FILE`` is a study, by default ``registered-tuning.toml``, which says beforehand what is asked and how it is measured.
-Every recommendation, also one that its own study did not confirm, plays the base over the same number of pairs on
-reserved openings. The table has all samplers. Given again, the command plays only what is missing.
+``FILE`` is the file of a study, by default ``registered-tuning.toml``. It states the question and the measurement
+before the games are played. Every recommendation, including one that its own study did not confirm, plays the base over
+the same number of pairs on reserved openings. The table has all samplers. A repeated command plays only the missing
+games.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from elolab.tuning.study.validation.further import validate_again
 
 FILE = Path(__file__).with_name("registered-tuning.toml")
 FACTOR = 4
-"""The limit of the final match, as a multiple of the nodes of the tuning."""
+"""Limit of the final match, as a multiple of the tuning's nodes."""
 SPSA_SHARE, SPSA_STEP = 0.1, 0.02
-"""Perturbation at the end, as a share of each range, and step of SPSA in a budget of a few thousand games."""
+"""SPSA's perturbation at the end, as a share of each range, and its step, for a budget of a few thousand games."""
 
 
 def study(content: dict[str, Any], sampler: str) -> dict[str, Any]:
-    """The file's contents with a sampler, and for SPSA with schedules that suit the budget."""
+    """The content of the study's file with another sampler; for SPSA it has schedules that suit the budget."""
     found = content | {"sampler": sampler, "name": f"{content['name']}-{sampler}"}
     if sampler == "spsa":
         dimensions: dict[str, Any] = dict(content.get("dimensions", {}))

@@ -1,9 +1,9 @@
-"""Nodes per CPU second of one search from four positions, against a classical evaluation: fairy-stockfish in Xiangqi,
-Stockfish 15.1 without its network in chess.
+"""Measures nodes per processor second of searches from four positions, against an engine with a classical evaluation.
 
-A node is a move made in the main or the quiescence search; null moves are not counted. All search each position from
-empty tables of 16 MiB, in turn, on one pinned core: ours under the default settings, which say what users get, and in
-Xiangqi by the preset speed-reference, a fixed search whose speed no better default changes.
+The opponent is fairy-stockfish in Xiangqi, and Stockfish 15.1 without its network in chess. A node is a move made in
+the main or the quiescence search; null moves are not counted. All engines search each position from empty tables of 16
+MiB, in turns on one pinned core. elolab uses its default settings, which show what users get. In Xiangqi it also uses
+the preset speed-reference, a fixed search whose speed does not change with the defaults.
 
     python benchmarks/search_speed.py [repeats] [--game xiangqi|chess]
 """
@@ -23,15 +23,15 @@ from elolab.engine.settings.presets import load_preset
 
 @dataclass(frozen=True)
 class Comparison:
-    """What is compared in a game."""
+    """The opponent and the goals for one game."""
 
     command: str
-    """The opponent's program."""
+    """Command of the opponent's program."""
     options: tuple[str, ...]
     goals: dict[str, str]
-    """Our presets and what is asked of their speeds, in times of the opponent's."""
+    """Goal for the speed of each elolab preset, as a multiple of the opponent's speed."""
     their_nodes: int
-    """Nodes of each of the opponent's searches."""
+    """Nodes of each search of the opponent."""
 
 
 COMPARISONS = {
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _search_by(opponent: UciProgram, text: str, nodes: int) -> tuple[int, float]:
-    """Nodes and CPU seconds of the opponent's search of a position."""
+    """Nodes and processor seconds of the opponent's search of the position ``text``."""
     opponent.new_game()
     opponent.send(f"position fen {text}")
     start = opponent.cpu_seconds()

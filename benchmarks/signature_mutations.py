@@ -1,9 +1,9 @@
-"""Whether the signature of ``elolab bench`` notices every setting: each row of the table, perturbed in each variant.
+"""Checks that the signature of ``elolab bench`` depends on every setting: each parameter is changed in each variant.
 
-For every row it must show up when the default changes; when a switch that a variant sets is flipped; when any choice
-is exchanged for another; and when a number is moved a little. So whatever a change does to a technique, some variant
-exercises it. Rows that cannot act in searches that are the same every time are listed with the reason. Ends with 1,
-naming the rows, if something escapes.
+The signature must change in four cases: when a parameter's default changes, when a switch that a variant sets is
+flipped, when a choice is replaced by any other, and when a number changes a little. So some variant exercises every
+change to a technique. Parameters that cannot act in reproducible searches are listed with the reason. The exit code is
+1 if some change has no effect; it is printed with its parameter.
 
     python benchmarks/signature_mutations.py [row ...]
 """
@@ -24,31 +24,32 @@ from elolab.engine.games import GAMES
 from elolab.engine.settings.parameters import PARAMETERS, Parameter, Value, find, format_value, is_active, resolve
 
 SMALL_RANGE = 130
-"""Numbers with no more legal values are moved by one, or if that is too little by four; others by as many fifths.
+"""Largest range of a number that is changed by steps of one. Numbers with larger ranges are changed by a fifth.
 
-What is off is also switched on, with the middle of its range for tuning.
+A step may be too small to matter, so four steps are tried, too. A number that is off is also set to the middle of its
+range for tuning.
 """
 
 
 @dataclass(frozen=True)
 class Mutation:
-    """Something that the signature must notice, under at least one of the ways to bring it about."""
+    """A change to a parameter that the signature must notice in at least one of several ways."""
 
     row: str
     kind: str
-    """``default``, or the value that is exercised."""
+    """``default`` for a change of the default; otherwise the value whose technique is exercised."""
     ways: tuple[tuple[str, Value], ...]
-    """Variants, the most promising first, and the value that the row takes instead."""
+    """Ways to make the change: a variant and the value that the parameter has instead, the most promising way first."""
 
 
 def variants() -> tuple[str, ...]:
-    """All variants, the cheap ones first."""
+    """Names of all variants, the fast ones first."""
     cheap = [name for name, overrides in VARIANTS.items() if overrides]
     return (*cheap, *CLOCKED, *[name for name in VARIANTS if name not in cheap])
 
 
 def others(row: Parameter, value: Value) -> tuple[Value, ...]:
-    """What a value is exchanged for: every other choice, or the numbers next to it."""
+    """Values that replace a parameter's value: every other choice, or nearby numbers."""
     if row.kind != "integer":
         return tuple(other for other in row.legal if other != value)
     assert isinstance(value, int)
@@ -63,7 +64,7 @@ def others(row: Parameter, value: Value) -> tuple[Value, ...]:
 
 
 def mutations_of(row: Parameter) -> Iterator[Mutation]:
-    """What must be noticed of a row: its default, and each value that means a technique."""
+    """Yield the changes to one parameter that the signature must notice: of its default, and of each value."""
     settings = {name: resolve(overrides_of(name)) for name in variants()}
     active = [name for name in settings if is_active(row.name, settings[name])]
     inherited = [name for name in active if row.name not in overrides_of(name)]
@@ -83,7 +84,7 @@ def mutations_of(row: Parameter) -> Iterator[Mutation]:
 
 
 def mutations(rows: tuple[Parameter, ...] = PARAMETERS) -> Iterator[Mutation]:
-    """Everything that the signature must notice."""
+    """Yield all changes that the signature must notice."""
     for row in rows:
         if row.name not in NOT_IN_THE_SIGNATURE:
             yield from mutations_of(row)
@@ -91,12 +92,12 @@ def mutations(rows: tuple[Parameter, ...] = PARAMETERS) -> Iterator[Mutation]:
 
 @cache
 def baseline(game: str, variant: str) -> tuple[int, ...]:
-    """Nodes of each search of a variant as it is."""
+    """Nodes of each search of a variant without changes."""
     return tuple(search.nodes for search in searches_of(game, variant))
 
 
 def is_noticed(mutation: Mutation) -> str | None:
-    """The variant in which some search takes another number of nodes, or ``None``; stops at the first difference."""
+    """The first variant in which a search has another number of nodes after the change; ``None`` if no variant has."""
     for variant, value in mutation.ways:
         for game in GAMES:
             expected = baseline(game, variant)
@@ -114,7 +115,7 @@ def _row(word: str) -> Parameter:
 
 
 def main() -> int:
-    """Perturb everything, print what noticed it, and name what escapes."""
+    """Make all changes, print which variant notices each, and list those that no variant notices."""
     parser = parser_of(__doc__)
     parser.add_argument("rows", nargs="*", type=_row, metavar="row", help="of the table of parameters (default: all)")
     rows = tuple(parser.parse_args().rows) or PARAMETERS

@@ -1,9 +1,10 @@
-"""How long commands and libraries take to begin: help, imports, the warm benchmark's first search, compiling all cold.
+"""Measures the start of commands and libraries: help, imports, the first search with a full cache, and full
+compilation.
 
     python benchmarks/startup.py [repeats]              seconds of commands, each as a ratio to `python -c pass`
     python benchmarks/startup.py --libraries NAME ...   milliseconds to import each library, and its size on disk
 
-Everything runs on one processor, commands and their yardstick in turn, so that both see the same load.
+Everything runs on one processor. Commands and `python -c pass` take turns, so that both see the same load.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from collections.abc import Sequence
 from measuring import pin, report
 
 HELP_SECONDS = 0.15
-"""What ``elolab --help`` may take."""
+"""Goal for the seconds of ``elolab --help``."""
 ELOLAB = ("-m", "elolab")
 NOTHING = ("-c", "pass")
 
 
 def _seconds(words: Sequence[str], environment: dict[str, str] | None = None, first_line_only: bool = False) -> float:
-    """Seconds until Python with these arguments ends, or prints its first line."""
+    """Seconds until Python with these arguments ends, or with ``first_line_only`` prints its first line."""
     start = time.monotonic()
     with subprocess.Popen(
         [sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
@@ -42,7 +43,7 @@ def _seconds(words: Sequence[str], environment: dict[str, str] | None = None, fi
 
 
 def _measure_help(repeats: int) -> None:
-    """Help beside an interpreter that does nothing, and what of it is spent in importing."""
+    """Print the time of ``elolab --help`` beside that of an empty program, and the slowest imports."""
     _seconds([*ELOLAB, "--help"])  # its bytecode may have to be written
     pairs = [(_seconds([*ELOLAB, "--help"]), _seconds(NOTHING)) for _ in range(repeats)]
     report("python -c pass", [nothing for _, nothing in pairs], "s")
@@ -56,7 +57,7 @@ def _measure_help(repeats: int) -> None:
 
 
 def _import_milliseconds(name: str) -> float:
-    """Milliseconds to import a library with all that it imports, by the interpreter's own count."""
+    """Milliseconds to import a library with everything that it imports, as Python's ``importtime`` reports it."""
     words = [sys.executable, "-X", "importtime", "-c", f"import {name}"]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     rows = [line.split("|") for line in done.stderr.splitlines()]
@@ -64,7 +65,8 @@ def _import_milliseconds(name: str) -> float:
 
 
 def _installed_megabytes(name: str) -> float:
-    """What the distribution that has this module takes on disk, bytecode apart; needed ones not included."""
+    """Size on disk, in MB, of the distribution that contains a module, without bytecode and without its
+    dependencies."""
     distributions = importlib.metadata.packages_distributions()[name.partition(".")[0]]
     files = importlib.metadata.files(distributions[0]) or []
     sizes = [file.locate().stat().st_size for file in files if file.suffix != ".pyc" and file.locate().is_file()]

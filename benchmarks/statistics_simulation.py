@@ -1,9 +1,9 @@
-"""What the statistics claim, checked by simulation: coverage of intervals, errors of sequential tests, their estimates.
+"""Checks statistics by simulation: coverage of intervals, errors of sequential tests, and estimates after a test.
 
     python benchmarks/statistics_simulation.py [--share 0.1]
 
-Everything is drawn from fixed random seeds, so that a run gives the same table again. ``--share`` plays only that part
-of the matches. A goal is for the whole simulation; with fewer matches chance alone may miss it.
+Random seeds are fixed, so that a repeated run gives the same table. ``--share`` plays only this share of the matches.
+Goals are for the whole simulation; with fewer matches chance alone may miss them.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ KINDS = {
     "ordinary": (0.05, 0.20, 0.50, 0.20, 0.05),
     "decisive": (0.20, 0.10, 0.40, 0.10, 0.20),
 }
-"""Distributions of the outcomes of a pair between equal players, by the kind of play."""
+"""Probabilities of a pair's outcomes between equal players, by the kind of play."""
 MATCHES = 10_000
 PAIRS = 100
 SHORT_MATCHES = 4_000
 PAIRS_OF_MATCHES = (1, 2, 3, 5, 7, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 200)
 EXTREME_STRENGTHS = (0, 25, 50, 100, 200, 300, 400, 500, 600)
-"""Of one side; the interval of the other is the mirror image."""
+"""Elo of the stronger side. The interval of the weaker side is the mirror image."""
 DRAW_SHARES = (0, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95)
 EXTREME_SHAPES = {
     **{f"{draws:.0%} drawn": (((1 - draws) / 2) ** 2, (1 - draws) * draws, (1 - draws) ** 2 / 2 + draws**2,
@@ -54,9 +54,10 @@ EXTREME_SHAPES = {
     "games mostly alike": (0.45, 0.02, 0.06, 0.02, 0.45),
     "decided pairs are won twice": (0.1, 0, 0.8, 0, 0.1),
 }  # fmt: skip
-"""Outcomes of a pair between equals: of independent games with so many draws, and of games that depend."""
+"""Probabilities of a pair's outcomes between equal players: independent games with a share of draws, then dependent
+games."""
 LEAST_COVERAGE = 0.93
-"""Of every match, however short, one-sided or drawish."""
+"""Minimum coverage of every match, including very short, one-sided and drawish matches."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
 COVERAGE_GOAL = (0.94, 0.96)
 TESTS = 4_000
@@ -79,7 +80,10 @@ class Row:
 
 
 def tilted(kind: str | Sequence[float], score: float) -> Array:
-    """The distribution of a kind of play, or any other, tilted exponentially to a mean score, by bisection."""
+    """A distribution of outcomes, tilted exponentially so that its mean score is ``score``.
+
+    ``kind`` is a kind of play or a distribution.
+    """
     base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):
@@ -90,7 +94,7 @@ def tilted(kind: str | Sequence[float], score: float) -> Array:
 
 
 def with_normalized_elo(kind: str, elo: float) -> Array:
-    """The distribution of a kind of play tilted to a normalized Elo."""
+    """The distribution of a kind of play, tilted so that it has the normalized Elo ``elo``."""
     low, high = 0.01, 0.99
     for _ in range(60):
         middle = (low + high) / 2
@@ -104,7 +108,7 @@ def with_normalized_elo(kind: str, elo: float) -> Array:
 
 
 def coverage(kind: str | Sequence[float], elo: float, matches: int, pairs: int = PAIRS) -> float:
-    """Share of matches of so many pairs whose 95 % interval holds the true score."""
+    """Share of matches of ``pairs`` pairs whose 95 % interval contains the true score."""
     truth = score_of_elo(elo)
     generator = np.random.default_rng(11)
     drawn = generator.multinomial(pairs, tilted(kind, truth), matches)
@@ -114,7 +118,7 @@ def coverage(kind: str | Sequence[float], elo: float, matches: int, pairs: int =
 
 
 def coverage_rows(share: float) -> Iterator[Row]:
-    """Coverage for every kind of play and strength."""
+    """Yield lines about coverage for every kind of play and strength."""
     matches = round(MATCHES * share)
     for kind in KINDS:
         for elo in STRENGTHS:
@@ -142,22 +146,22 @@ def coverage_rows(share: float) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class Stopped:
-    """Sequential tests that have ended."""
+    """Simulated sequential tests that have ended."""
 
     counts: Array
-    """Outcomes of pairs at the end, shape (tests, 5)."""
+    """Counts of pair outcomes at the end of each test, shape (tests, 5)."""
     accepted: NDArray[np.int64]
-    """1 where H1 was accepted, -1 where H0 was, 0 at ``MAX_PAIRS``, shape (tests,)."""
+    """1 if H1 was accepted, -1 if H0 was, 0 if the test reached ``MAX_PAIRS``; shape (tests,)."""
 
     @property
     def pairs(self) -> Array:
-        """Pairs that each test took."""
+        """Number of pairs of each test."""
         pairs: Array = self.counts.sum(axis=1)
         return pairs
 
 
 def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, seed: int) -> Stopped:
-    """Play sequential tests side by side until all have ended; ``seed`` is the random seed."""
+    """Simulate many sequential tests until all have ended; ``chances`` are the probabilities of a pair's outcomes."""
     generator = np.random.default_rng(seed)
     counts = np.zeros((tests, 5))
     accepted = np.zeros(tests, np.int64)
@@ -174,7 +178,8 @@ def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, 
 
 
 def test_rows(share: float) -> Iterator[Row]:
-    """Error rates at both hypotheses and the number of pairs there and half-way."""
+    """Yield lines about sequential tests: error rates under both hypotheses, and numbers of pairs there and
+    half-way."""
     tests = round(TESTS * share)
     allowed = ERROR + 2 * math.sqrt(ERROR * (1 - ERROR) / tests)
     for model, kind, elo0, elo1 in (
@@ -196,7 +201,7 @@ def test_rows(share: float) -> Iterator[Row]:
 
 
 def estimate_rows(share: float) -> Iterator[Row]:
-    """Whether the estimate after a test is as often too high as too low, and its interval's coverage."""
+    """Yield lines about estimates after a test: how often they are too high, and the coverage of their intervals."""
     tests = round(ESTIMATED_TESTS * share)
     for kind, truth in (("ordinary", 0.0), ("ordinary", 15.0), ("ordinary", 30.0), ("decisive", 15.0)):
         chances = with_normalized_elo(kind, truth)
@@ -224,21 +229,22 @@ def estimate_rows(share: float) -> Iterator[Row]:
 
 
 STRENGTHS_OF_PLAYERS = (0.0, 0.05, 0.3, -0.4, 0.8, -1.2)
-"""In natural units; the first two are all but the same program."""
+"""Strengths of the players as natural logarithms; the first two are almost one program."""
 SCHEDULE = {(0, 1): 200, (0, 2): 60, (0, 3): 25, (0, 4): 100, (1, 4): 30, (2, 3): 15, (3, 5): 40}
-"""Pairs between two players: uneven, and not everyone meets everyone."""
+"""Number of pairs between two players. The schedule is uneven, and some players do not meet."""
 SHORT_GAUNTLET = {(0, other): 5 for other in range(1, 6)}
-"""So few that intervals by the spread of each pairing's own results would need Student's t."""
+"""A gauntlet so short that intervals from the spread of each pairing's own results would need Student's t."""
 ADVANTAGE = 0.25
 DRAW_PARAMETER = 1.2
 SAME_ENGINE = 0.6
-"""Share of the pairs of the first two players in which both games go alike, as between almost equal programs."""
+"""Share of the pairs of the first two players in which both games take the same course, as between almost equal
+programs."""
 
 
 def play_tournament(
     generator: np.random.Generator, schedule: Mapping[tuple[int, int], int] = SCHEDULE
 ) -> list[PairingCounts]:
-    """The results of one tournament."""
+    """Simulate one tournament; return the results of its pairings."""
     played = []
     for (one, other), pairs in schedule.items():
         gap = STRENGTHS_OF_PLAYERS[one] - STRENGTHS_OF_PLAYERS[other]
@@ -253,7 +259,10 @@ def play_tournament(
 
 
 def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
-    """The table with the same margins in which one game won often goes with the other lost (north-east corner rule)."""
+    """A table of pair outcomes with the same margins, in which winning one game often goes with losing the other.
+
+    The added dependence is that of the north-east corner rule.
+    """
     extreme = np.zeros((3, 3))
     rows, columns = as_first.copy(), as_second.copy()
     for row in range(3):
@@ -268,7 +277,7 @@ def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
 def joint_coverage(
     tournaments: int, schedule: Mapping[tuple[int, int], int] = SCHEDULE
 ) -> dict[tuple[int, int], float]:
-    """Share of tournaments in which the interval of the difference of two players holds the true difference."""
+    """Share of tournaments in which the interval of the difference between two players contains the true difference."""
     generator = np.random.default_rng(41)
     players = len(STRENGTHS_OF_PLAYERS)
     _, draw, win = outcome_probabilities(np.array([ADVANTAGE]), DRAW_PARAMETER)[0]
@@ -284,7 +293,7 @@ def joint_coverage(
 
 
 def joint_rows(share: float) -> Iterator[Row]:
-    """Coverage of the joint fit on an uneven schedule: all differences, and the worst of them."""
+    """Yield lines about the joint fit on an uneven schedule: coverage of all differences, and the lowest coverage."""
     found = joint_coverage(round(TOURNAMENTS * share))
     low, high = COVERAGE_GOAL
     mean = float(np.mean(list(found.values())))
@@ -301,7 +310,7 @@ def joint_rows(share: float) -> Iterator[Row]:
 
 
 def main() -> int:
-    """Run all parts and print the table; 1 if a goal was missed."""
+    """Run all parts and print the table; return 1 if a goal is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--share", type=float, default=1.0, help="part of the matches to play (default 1)")
     parser.add_argument("--only", choices=PARTS, help="one part of the table")

@@ -1,12 +1,13 @@
-"""What passes the validation of a tuning, by simulation with fixed random seeds: both its stages, apart and together.
+"""Simulates which recommendations of a tuning pass its validation, with fixed random seeds.
 
     python benchmarks/validation_simulation.py [--runs N] [--games N]
 
-A recommendation has one strength at the limit of its tuning and another at the long one: what was gained at few nodes
-may be worth nothing at more. The first stage is a sequential test of a gain, the second one of no regression, each
-looked at every ``INTERIM_PAIRS`` pairs and undecided at its longest, with the hypotheses, error probabilities and
-lengths that studies have by default. Beside the second stage stands the match of fixed length that was there before.
-Strengths are logistic Elo; pairs are drawn from distributions with the spread of results given.
+A recommendation has one strength at the limit of its tuning and another at the long limit, because a gain at few nodes
+may be worth nothing at more. The first stage is a sequential test of a gain, the second one a test of no regression.
+Each is analysed every ``INTERIM_PAIRS`` pairs, and is undecided at its maximum length. Hypotheses, error probabilities
+and lengths are the defaults of studies. The table has each stage alone, both together, and a match of fixed length as
+an alternative to the second stage. Strengths are logistic Elo. The outcomes of pairs are drawn from distributions with
+a given spread.
 """
 
 from __future__ import annotations
@@ -34,20 +35,21 @@ from elolab.tuning.study.study_spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
-"""Of pairs between equals (LL, LD, even, WD, WW), with the spread of tunings' games: a standard deviation of 0.27."""
+"""Probabilities of a pair's outcomes between equal players (LL, LD, even, WD, WW), with a standard deviation of
+0.27."""
 STRENGTHS = (-10, -5, 0, 5, 10, 20)
-"""Logistic Elo of the recommendation above the base."""
+"""Logistic Elo of the recommendation over the base."""
 GAMES = 8000
-"""Budget of the tuning, from which the lengths of both stages follow."""
+"""Budget of the tuning in games; the lengths of both stages follow from it."""
 OPENINGS = 15_000
-"""Reserved ones, as in the suites shipped."""
+"""Number of reserved openings, as in the shipped suites."""
 FIXED_PAIRS = 500
 RUNS = 2000
 
 
 @dataclass(frozen=True)
 class Passed:
-    """What became of a stage over all runs."""
+    """The result of a stage over all simulated runs."""
 
     accepted: float
     """Share of the runs that passed."""
@@ -57,7 +59,7 @@ class Passed:
 
 
 def default_validation() -> Validation:
-    """That of a study that says nothing of it."""
+    """The validation of a study whose file has no table ``[validation]``."""
     content = {"game": "xiangqi", "limit": "nodes=1000", "budget": {"games": GAMES}, "parameters": ["null_depth"]}
     return tuning_from_mapping(content, "simulated.toml").validation
 
@@ -65,7 +67,7 @@ def default_validation() -> Validation:
 def sequential_stage(
     validation: Validation, stage: PlannedValidation, elo: float, runs: int, random_seed: int = 1
 ) -> Passed:
-    """A sequential test of a stage, played side by side."""
+    """Simulate a sequential test of a stage in all runs at once."""
     generator = np.random.default_rng(random_seed)
     chances = tilted(OUTCOMES, score_of_elo(elo))
     lower, upper = validation.hypotheses(stage.kind)
@@ -86,7 +88,7 @@ def sequential_stage(
 
 
 def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Passed:
-    """A match of fixed length that passes unless its whole interval lies below 0."""
+    """Simulate a match of fixed length. It passes unless its whole interval lies below 0."""
     generator = np.random.default_rng(random_seed)
     counts = generator.multinomial(pairs, tilted(OUTCOMES, score_of_elo(elo)), runs)
     mean = counts @ SCORES / pairs
@@ -95,20 +97,20 @@ def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Pass
 
 
 def deviation() -> float:
-    """Standard deviation of a pair's score between equals."""
+    """Standard deviation of a pair's score between equal players."""
     chances = np.array(OUTCOMES)
     return float(np.sqrt(chances @ (SCORES - 0.5) ** 2))
 
 
 def normalized(elo: float) -> float:
-    """Normalized Elo of a strength in logistic Elo."""
+    """Convert logistic Elo to normalized Elo."""
     chances = tilted(OUTCOMES, score_of_elo(elo))
     mean = float(chances @ SCORES)
     return (mean - 0.5) / math.sqrt(2 * float(chances @ (SCORES - mean) ** 2)) * NORMALIZED_UNIT
 
 
 def main() -> int:
-    """Print every stage apart, then both together."""
+    """Print every stage alone, then both together."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=RUNS, help="simulated validations (default %(default)s)")
     parser.add_argument("--games", type=int, default=GAMES, help="of the tuning before (default %(default)s)")

@@ -1,11 +1,11 @@
-"""What a viewer with all boards open costs a run: the ratio of its games a second with and without ``elolab watch``.
+"""Measures the cost of a viewer with all boards open: the ratio of a run's games per second with and without it.
 
 Matches of the built-in engine on all processors are played in turns, one without and one with a viewer. The viewer is
-``elolab watch`` in a process of its own, and a client that reads all that the page with all boards would receive: the
-events, with the moves of all games, and the tables after each change. The pictures that a browser draws are not
-measured. Each repeat is a pair of runs with the same seed, and so the same games; their order changes from pair to
-pair. On a busy machine this ratio varies by more than the cost, so the share of all processors that the server takes
-while it follows the run is printed too (Linux).
+``elolab watch`` in its own process, and a client that reads everything that the page with all boards would receive: the
+events with the moves of all games, and the tables after each change. Drawing in a browser is not measured. Each repeat
+is a pair of runs with the same seed and therefore the same games; their order alternates. On a busy machine this ratio
+varies by more than the cost. So the processor time of the server while it follows the run is printed, too, as a share
+of all processors (Linux).
 
     python benchmarks/watch_cost.py [repeats] [--games N] [--concurrency N] [--nodes N]
 """
@@ -26,17 +26,17 @@ from pathlib import Path
 from measuring import add_count, parser_of, report
 
 TABLE_SECONDS = 2.0
-"""The page reloads each table after a change, at most at this interval."""
+"""Minimum interval, in seconds, at which the page loads each table after a change."""
 
 
 class Viewer:
-    """``elolab watch`` for a folder, and a client that reads what the page would. Use it as a context manager."""
+    """``elolab watch`` for a folder, with a client that reads what the page would read. Use it as a context manager."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.events = 0
         self.received = 0
-        """Number of bytes of events."""
+        """Number of bytes of events received so far."""
         self.share = 0.0
         """Processor time of the server since the first event, as a share of the time of all processors."""
 
@@ -65,7 +65,7 @@ class Viewer:
             thread.join(5)
 
     def _processor_seconds(self) -> float:
-        """Processor time of the server so far; 0 where the system does not say it."""
+        """Processor seconds of the server so far; 0 if the system does not report it."""
         try:
             fields = Path(f"/proc/{self._server.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -101,7 +101,7 @@ class Viewer:
 
 
 def games_per_second(folder: Path, games: int, concurrency: int, nodes: int, seed: int) -> float:
-    """Play a match and return its speed, measured from the first stored game to the last."""
+    """Play a match; return its games per second from the first stored game to the last."""
     command = [
         sys.executable, "-m", "elolab", "match", "default", "material", "--limit", f"nodes={nodes}", "--pairs",
         str(games // 2), "--concurrency", str(concurrency), "--seed", str(seed), "--out", str(folder),

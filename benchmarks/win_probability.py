@@ -1,11 +1,11 @@
-"""Fits how a search's score becomes a probability of winning: ``Game.odds_scale``.
+"""Fits the scale that converts a search's score to a probability of winning: ``Game.odds_scale``.
 
     python benchmarks/win_probability.py [xiangqi|othello|chess] [games]
 
-Each game begins from a position that random moves reached, is scored there by a search to ``SCORING``, and is played on
-by the default engine at ``PLAYING``. With a draw as half a win the odds of the side to move are taken as
-exp(score / scale), the same for both sides, and the scale is that of greatest likelihood. The table shows how well
-that fits: points per game against the expected, by score.
+Each game begins at a position reached by random moves. A search to ``SCORING`` scores this position, and the default
+engine plays the game from it at ``PLAYING``. The odds of the side to move are modelled as exp(score / scale), with a
+draw as half a win; the fit maximises the likelihood. The table shows the quality of the fit: observed and expected
+points per game, by score.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ from elolab.engine.settings.whole_numbers import natural_number
 SCORING, PLAYING = "nodes=10000", "nodes=1000"
 PLIES = range(6, 13)
 LARGEST = 1500
-"""Openings with a larger score, either way, are decided and teach nothing."""
+"""Positions with a larger absolute score are left out, because their games are decided."""
 BINS = np.array([-1500, -600, -400, -250, -150, -75, -25, 25, 75, 150, 250, 400, 600, 1500])
 
 
 def play(game: str, number: int) -> tuple[int, float] | None:
-    """Score of an opening and points of a game from it, both of the side to move; ``None`` for one of no use."""
+    """Score of a position and points of the game from it, both from the view of the side to move.
+
+    ``None`` if the position is not used.
+    """
     plies = PLIES[number % len(PLIES)]
     position = RandomPlay(game, 1, plies).position(number)
     if position is None:
@@ -53,7 +56,7 @@ def play(game: str, number: int) -> tuple[int, float] | None:
 
 
 def fit(scores: np.ndarray, points: np.ndarray) -> tuple[float, float]:
-    """The scale of greatest likelihood, and its standard error from the curvature there."""
+    """The scale of maximum likelihood, and its standard error from the curvature of the likelihood."""
 
     def loss(scale: float) -> float:
         logits = scores / scale
@@ -66,7 +69,7 @@ def fit(scores: np.ndarray, points: np.ndarray) -> tuple[float, float]:
 
 
 def report(game: str, games: int) -> None:
-    """Play, fit and print."""
+    """Play ``games`` games, fit the scale and print the table."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = [pair for pair in pool.map(lambda number: play(game, number), range(games)) if pair is not None]
     scores, points = np.array(found).T
@@ -84,7 +87,7 @@ def report(game: str, games: int) -> None:
 
 
 def _word(text: str) -> str | int:
-    """The name of a game, or a number of games: either may be left out."""
+    """Convert an argument, which is the name of a game or a number of games."""
     number = natural_number(text)
     if text not in GAMES and not number:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number of at least 1 nor {' or '.join(GAMES)}")
@@ -92,7 +95,7 @@ def _word(text: str) -> str | int:
 
 
 def main() -> None:
-    """Fit one game's scale, or all."""
+    """Fit the scale of one game, or of all games."""
     parser = parser_of(__doc__)
     parser.add_argument(
         "words", nargs="*", type=_word, metavar="|".join((*GAMES, "games")),

@@ -51,6 +51,7 @@ AT_MOST = {
     "arena": (0, 0, 3),
     "tuning": (0, 0, 5),
     "elolab": (0, 0, 0),
+    "benchmarks": (0, 0, 0),
 }
 """By part: banned phrases, docstrings with a banned opening, sentences too long or too nested."""
 

@@ -1,4 +1,4 @@
-"""Which way of tuning ends nearest to the optimum, and which confirms its gain, on landscapes whose optimum is known.
+"""Compares tuning methods on landscapes whose optimum is known: their regret, and the gains that they confirm.
 
     python benchmarks/tuning                              mean regret of elolab's method and SPSA on every landscape
     python benchmarks/tuning --methods duel clop tbpsa    of other methods; README.md describes them
@@ -9,8 +9,8 @@
     python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
-*Regret* is the true Elo lost to the optimum by what a method recommends at the end of its budget, in games. Every cell
-of a table is kept in ``results.csv`` and read from there when it is asked for again; ``--again`` runs it anew.
+*Regret* is the true Elo that a method's recommendation lacks to the optimum, at the end of a budget in games. The file
+``results.csv`` keeps every cell of a table; it is read instead of computed again, unless ``--again`` is given.
 """
 
 from __future__ import annotations
@@ -43,12 +43,15 @@ from elolab.tuning.study.space import Dimension, Space
 
 METHODS = ours.METHODS | others.METHODS
 SEEDS = range(26_000, 26_040)
-"""Seeds of the published figures; they are never used in development."""
+"""Seeds of the published figures. They are never used in development."""
 FURTHER_SEEDS = range(40_000, 40_200)
 DEVELOPMENT_SEEDS = range(1_000, 1_040)
 BUDGETS, CONFIRMED_BUDGETS = (1000, 4000), (300, 1000, 4000, 16000)
 FISHTEST_GAMES = {"fishtest-1": 152_589, "fishtest-4": 376_868, "fishtest-6": 500_158}
-"""Games after which SPSA is within half an Elo with 95 % by its authors' theory, a budget beside powers of two."""
+"""Games after which SPSA is within half an Elo with 95 % probability, according to its authors' theory.
+
+These budgets are tried in addition to powers of two.
+"""
 FISHTEST_BUDGETS = tuple(2**power for power in range(12, 19))
 SHARE = 0.95
 """Share of the runs that must end within ``REGRET`` of the optimum, on the landscapes of fishtest's authors."""
@@ -56,7 +59,7 @@ RESULTS = Path(__file__).parent / "results.csv"
 
 
 def played(name: str, games: int, method: str, seed: int) -> Played:
-    """Run a method on a landscape."""
+    """Run the method ``method`` on the landscape ``name`` with this budget and seed."""
     began, landscape = time.process_time(), landscape_of(name, seed)
     found, base = METHODS[method](landscape, games, seed), landscape.space.default_values
     gain = landscape.elo(found.values) - landscape.elo(base)
@@ -69,11 +72,11 @@ def played(name: str, games: int, method: str, seed: int) -> Played:
 
 
 Cells = Callable[[str, int, str], Cell]
-"""The runs of a method on every seed of a landscape, with a budget."""
+"""A function of a landscape, a budget in games and a method; it returns the method's runs on all seeds."""
 
 
 def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """Mean regret of every method; of the first one, more."""
+    """Print the mean regret of every method, and further figures for the first one."""
     print(f"mean regret in Elo ± its standard error; of {methods[0]}: the largest regret, how often the 90 % interval")
     print("holds the true gain, the recommendation is worse than the default, and is the default, in %; seconds a run")
     heads = ("largest", "covered", "worse", "default", "s")
@@ -94,7 +97,7 @@ def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequenc
 
 
 def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """What every method confirms: share of confirmed gains, true gain recommended, share of wrong confirmations."""
+    """Print how often each method confirms a gain, the true gain of its recommendations, and how often it is wrong."""
     print("confirmed gains in %, true gain of what is recommended in Elo ± its standard error, and confirmations of no")
     print("gain in %; the budget in games is for search and validation")
     print(f"{'landscape':<12}{'games':>7}" + "".join(f"{method:>32}" for method in methods))
@@ -106,9 +109,9 @@ def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: S
 
 
 def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """The smallest of the budgets with which 95 % of the runs end within half an Elo of the optimum, and that share.
+    """Print the smallest budget with which 95 % of the runs end within half an Elo of the optimum, and that share.
 
-    Budgets are tried from the smallest one until one is enough; the default ones have that of the theory among them.
+    Budgets are tried in ascending order until one is enough. The default budgets include the theory's.
     """
     print(f"games until {100 * SHARE:.0f} % of the runs end within {REGRET} Elo of the optimum, and their share")
     print(f"{'landscape':<12}{'theory':>10}" + "".join(f"{method:>22}" for method in methods))
@@ -127,7 +130,7 @@ def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequen
 
 
 def print_refit(parameters: int) -> None:
-    """Print the processor time of everything that a round, or a report, asks of the model, at 4000 games."""
+    """Print the processor time of everything that a round or a report computes with the model, after 4000 games."""
     generator = np.random.default_rng(1)
     numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(parameters - parameters // 10))
     switches = tuple(Dimension(f"switch{place}", choices=CHOICES) for place in range(parameters // 10))

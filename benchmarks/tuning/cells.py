@@ -1,4 +1,4 @@
-"""Results of the benchmark: one row of ``results.csv`` for a method with a budget on a landscape; their figure."""
+"""Results of the benchmark: one row of ``results.csv`` for each method, budget and landscape, and their figure."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 
 LEAST_METHODS = 3
-"""Methods that a landscape needs for a panel of the figure."""
+"""Minimum number of methods on a landscape for which the figure has a panel."""
 VALIDATING = ("halves", "whole-budget")
-"""Methods that search with a part of the budget only; the figure leaves them out."""
+"""Methods that use only a part of the budget for the search; the figure leaves them out."""
 REGRET = 0.5
-"""Regret in Elo within which the runs of ``Cell.within`` end."""
+"""Regret, in Elo, up to which ``Cell.within`` counts a run."""
 
 
 @dataclass(frozen=True)
 class Played:
-    """A method's run on one landscape."""
+    """The result of one run of a method on a landscape."""
 
     regret: float
     gain: float
@@ -28,14 +28,14 @@ class Played:
     is_default: bool
     is_confirmed: bool
     is_covered: bool | None
-    """Whether the 90 % interval of the gain contains the true one; ``None`` without an interval."""
+    """Whether the 90 % interval of the gain contains the true gain; ``None`` without an interval."""
     seconds: float
-    """Processor time."""
+    """Processor time of the run, in seconds."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A method's runs with a budget on a landscape, one for each of successive seeds; shares are fractions."""
+    """Averages over a method's runs on a landscape, one run per seed from ``first_seed`` on. Shares are fractions."""
 
     landscape: str
     games: int
@@ -45,7 +45,7 @@ class Cell:
     regret: float
     regret_error: float
     largest: float
-    """Largest regret."""
+    """Largest regret of a run, in Elo."""
     gain: float
     gain_error: float
     within: float
@@ -55,27 +55,27 @@ class Cell:
     default: float
     """Share of runs that recommend the default."""
     confirmed: float
-    """Share of runs that confirm a gain, rightly."""
+    """Share of runs that rightly confirm a gain."""
     wrong: float
-    """Share of runs that confirm a gain where there is none."""
+    """Share of runs that confirm a gain although there is none."""
     covered: float
     """Share of 90 % intervals that contain the true gain; NaN without intervals."""
     seconds: float
-    """Mean processor time of a run."""
+    """Mean processor time of a run, in seconds."""
 
     @property
     def regret_text(self) -> str:
-        """Mean regret and its standard error."""
+        """Mean regret and its standard error, as text."""
         return f"{self.regret:.2f} ± {self.regret_error:.2f}"
 
     @property
     def gain_text(self) -> str:
-        """Mean gain and its standard error."""
+        """Mean gain and its standard error, as text."""
         return f"{self.gain:.2f} ± {self.gain_error:.2f}"
 
 
 class Results:
-    """The cells in a file, which grows by those that are added."""
+    """The cells in a results file. Added cells are written to it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -90,11 +90,11 @@ class Results:
         self.cells[cell.landscape, cell.games, cell.method, cell.first_seed, cell.runs] = cell
 
     def cell(self, name: str, games: int, method: str, seeds: range) -> Cell | None:
-        """The cell of these seeds, if it is known."""
+        """The cell of a landscape, budget, method and range of seeds; ``None`` if the file does not have it."""
         return self.cells.get((name, games, method, seeds[0], len(seeds)))
 
     def add(self, name: str, games: int, method: str, seeds: range, runs: Sequence[Played]) -> Cell:
-        """Add a cell and write the file."""
+        """Make a cell from runs, add it and write the file."""
         regrets, gains = np.array([one.regret for one in runs]), np.array([one.gain for one in runs])
         confirmed, covered = np.array([one.is_confirmed for one in runs]), [one.is_covered for one in runs]
         means = [
@@ -115,9 +115,10 @@ class Results:
 
 
 def draw(results: Results, path: Path, first_seed: int) -> None:
-    """Draw mean regret over the budget, a panel for each landscape that several methods have, with standard errors.
+    """Draw mean regret against the budget, with standard errors, in a panel for each landscape that several methods
+    have.
 
-    Cells of other seeds are left out.
+    Only cells whose seeds begin with ``first_seed`` are drawn.
     """
     import matplotlib as mpl
 

@@ -1,25 +1,25 @@
-"""The landscapes of the benchmark: simulated parameters whose true Elo is known, and games between their sets.
+"""The landscapes of the benchmark: simulated parameters with a known true Elo, and games between sets of their values.
 
-A landscape of the first kind has its maximum of 0 Elo at a known place, a given mean over the ranges and a given
-default. Importances are log-uniform over two decades. Ranges interact in pairs, up to four fifths of the geometric mean
-of both curvatures. Curvatures differ above and below the optimum by a factor of up to e, tails saturate. Every third
-dimension is a coarse whole number. From five dimensions on, one is a switch of three choices and one does not matter.
+Most landscapes have a maximum of 0 Elo at a random place, a given mean over the ranges and a given Elo of the default.
+Importances are log-uniform over two decades. Ranges interact in pairs, by up to four fifths of the geometric mean of
+both curvatures. Curvatures above and below the optimum differ by a factor of up to e, and losses saturate. Every third
+dimension is a coarse whole number. From five dimensions on, one is a switch with three choices and one does not matter.
 None of these distributions is the prior of elolab's model.
 
 - ``plain-N``: nothing else; N dimensions
 - ``near-5``: the default is 8 Elo below the optimum; ``best-5``: it is the optimum
 - ``wide-5``: ranges far too wide; ``corner-5``: the optimum at an end of every range; ``switches-5``: four switches
-- ``trap-5``: the default lies on the slope of a second, lower summit, which has importances and interactions of its
-  own; ``summits-5``: of either of the two
+- ``trap-5``: the default lies on the slope of a second, lower summit with its own importances and interactions
+- ``summits-5``: the default lies on the slope of either summit
 - ``cliff-5``: a wall; ``rippled-5``: ripples
 - ``rotated-5``: an ellipsoid with a condition number of 100, rotated at random: interactions as strong as they can be
 - ``fishtest-N``: the bowl for which authors of fishtest publish the games that SPSA needs
-  (github.com/vdbergh/spsa_simul): in every parameter two Elo from the middle of a range to its end, a start 2 Elo below
+  (github.com/vdbergh/spsa_simul): two Elo from the middle of a range to its end in every parameter, a start 2 Elo below
   the optimum, and 61 % draws. Here the searched range is half as long again, at one end: otherwise the optimum would be
   in its middle, where elolab's model expects it.
 
-Games follow Davidson's model with 40 % draws between equals, and an opening whose bias both games of a pair share:
-the standard deviation of a pair's score is 0.27. The games of ``fishtest-N`` have no bias.
+Games follow Davidson's model with 40 % draws between equal players, and an opening bias that both games of a pair
+share: the standard deviation of a pair's score is 0.27. The games of ``fishtest-N`` have no bias.
 """
 
 from __future__ import annotations
@@ -42,17 +42,18 @@ FINE = 1000
 """Number of steps in a dimension that is practically continuous."""
 CHOICES = ("a", "b", "c")
 SECOND_WAY = 0.45
-"""Distance of two summits in every dimension, as a fraction of the range."""
+"""Distance of the two summits in every dimension, as a fraction of the range."""
 CONDITION = 100.0
-"""Largest curvature of a rotated ellipsoid over its smallest."""
+"""Largest curvature of a rotated ellipsoid divided by its smallest."""
 DECADES = 2.0
-"""Decimal logarithm of the largest importance that is possible over the smallest."""
+"""Importances lie between 1 and 10 to the power of minus this number."""
 LARGEST_INTERACTION = 0.8
-"""Largest mixed derivative of two ranges over the geometric mean of their curvatures."""
+"""Largest mixed derivative of two ranges, divided by the geometric mean of their curvatures."""
 LARGEST_SKEW = 0.25
-"""Largest logarithm of the factor by which distances above an optimum are stretched, and those below shrunk."""
+"""Largest logarithm of the factor that stretches distances above an optimum and shrinks those below it."""
 FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
-"""Elo from the optimum to half a range away, on the landscape of fishtest's authors, and half their range over ours."""
+"""On the landscape of fishtest's authors: Elo from the optimum to an end of their range, and half their range as a
+share of the range here."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -63,46 +64,48 @@ class GameModel:
     """Davidson's model of games, with openings that favour one colour."""
 
     draws: float
-    """Share of draws between equals."""
+    """Share of draws between equal players."""
     opening_deviation: float
-    """Standard deviation of an opening's bias, in natural units of log strength."""
+    """Standard deviation of an opening's bias, as a natural logarithm of strength."""
 
     @property
     def draw_parameter(self) -> float:
-        """Davidson's nu; nu / (2 + nu) of the games between equals are drawn."""
+        """Davidson's parameter nu: the share nu / (2 + nu) of the games between equal players is drawn."""
         return 2 * self.draws / (1 - self.draws)
 
 
 PAIRED = GameModel(0.4, 0.55)
-"""Pairs of equals have a standard deviation of 0.27."""
+"""A model under which a pair's score between equal players has a standard deviation of 0.27."""
 FISHTEST = GameModel(0.61, 0.0)
 
 
 @dataclass(frozen=True)
 class Family:
-    """What a kind of landscape is like."""
+    """Properties of a kind of landscape."""
 
     dimensions: int
     mean: float = -150.0
-    """Elo over the ranges."""
+    """Mean Elo over the ranges, relative to the optimum."""
     default: float = -60.0
     ripple: float = 0.0
-    """Elo of ripples in every dimension."""
+    """Height of ripples in every dimension, in Elo."""
     cliff: float = 0.0
-    """Elo lost beyond a wall in one dimension, a sixth of the range from the optimum."""
+    """Elo lost beyond a wall in one dimension. The wall is a sixth of the range away from the optimum."""
     corner: bool = False
     """Whether the optimum lies at an end of every range."""
     second: float = 0.0
-    """Elo by which a second summit is lower, ``SECOND_WAY`` of every range away; the default is on the way down from
-    either of the two. 0 for a single summit."""
+    """Elo by which a second summit is lower than the optimum; 0 for a single summit.
+
+    The distance of the summits is ``SECOND_WAY`` in every dimension. The default lies on the slope of either summit.
+    """
     best_default: bool = False
     """Whether the default is the optimum."""
     trapped: bool = False
     """Whether the default always lies on the slope of the second summit."""
     switches: int = -1
-    """Dimensions of choices; -1 for one from five dimensions on."""
+    """Number of dimensions with choices; -1 means one if there are at least five dimensions, otherwise none."""
     rotated: bool = False
-    """Whether the shape is a rotated ellipsoid instead of interactions in pairs."""
+    """Whether the shape is a rotated ellipsoid; otherwise ranges interact in pairs."""
 
 
 FAMILIES = {
@@ -124,7 +127,7 @@ FAMILIES = {
 
 
 class Landscape(ABC):
-    """A space to search, and the true Elo of every set in it."""
+    """A space to search, with the true Elo of every set of values."""
 
     space: Space
     games = PAIRED
@@ -133,18 +136,18 @@ class Landscape(ABC):
         self._known: dict[Values, float] = {}
 
     def elo(self, values: Values) -> float:
-        """True Elo of a set; the optimum has 0."""
+        """True Elo of a set of values, relative to the optimum."""
         if values not in self._known:
             self.compute([values])
         return self._known[values]
 
     @abstractmethod
     def compute(self, sets: Sequence[Values]) -> None:
-        """Compute the Elo of sets at once, which is much faster than one by one."""
+        """Compute the Elo of many sets of values at once, which is much faster than one by one."""
 
 
 class Bowl(Landscape):
-    """A quadratic bowl with its optimum at a third of every range, from either end."""
+    """A quadratic bowl whose optimum is a third of every range away from one of its ends."""
 
     games = FISHTEST
 
@@ -159,13 +162,13 @@ class Bowl(Landscape):
         self.space = Space(numbers, base, external=True)
 
     def compute(self, sets: Sequence[Values]) -> None:
-        """Compute the Elo of sets."""
+        """Compute the Elo of many sets of values at once."""
         apart = (np.array(sets, float) / FINE - self._optimum) / FISHTEST_REACH
         self._known.update(zip(sets, (-FISHTEST_ELO * apart**2).sum(axis=1).tolist(), strict=True))
 
 
 class Hills(Landscape):
-    """A landscape of a family."""
+    """A random landscape of a family."""
 
     def __init__(self, family: Family, seed: int) -> None:
         super().__init__()
@@ -178,7 +181,7 @@ class Hills(Landscape):
             pass
 
     def _draw(self, generator: np.random.Generator, switches: int) -> bool:
-        """Draw everything; False if the default cannot be placed."""
+        """Draw all random properties; return False if no place for the default is found."""
         count = self._numbers
         shape, second_shape = self._drawn_shape(generator), self._drawn_shape(generator)
         self._steps = np.full(count, FINE)
@@ -196,7 +199,7 @@ class Hills(Landscape):
         return self._place_default(generator, switches)
 
     def _drawn_shape(self, generator: np.random.Generator) -> Array:
-        """Importances and interactions: half the matrix of second derivatives at a summit, up to a factor."""
+        """Draw importances and interactions: half the Hessian matrix at a summit, up to a factor."""
         count = self._numbers
         if self._family.rotated:
             axes = np.linalg.qr(generator.normal(size=(count, count)))[0]
@@ -211,7 +214,7 @@ class Hills(Landscape):
         return np.asarray(np.sqrt(np.outer(importance, importance)) * mixed, float)
 
     def _scale(self, generator: np.random.Generator, shapes: Array, effects: Array) -> None:
-        """Find the scale at which the mean over the ranges is the family's."""
+        """Find the scale at which the mean Elo over the ranges is the family's."""
         points = np.round(generator.random((4000, self._numbers)) * self._steps) / self._steps
         choices = generator.integers(len(CHOICES), size=(4000, len(effects)))
         low, high = 1.0, 1e6
@@ -224,7 +227,8 @@ class Hills(Landscape):
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """A point at the default's Elo on the way from a summit to a random point, or the optimum itself."""
+        """Place the default at its Elo between a summit and a random point, or at the optimum; return False if that
+        fails."""
         if self._family.best_default:
             self.space = self._space(self._optimum, self._effects.argmin(axis=1))
             return True
@@ -256,7 +260,7 @@ class Hills(Landscape):
         return Space((*numbers, *switches), tuple(base), external=True)
 
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
-        """True Elo, shape (points,), of coordinates (points, numbers) and places of choices (points, switches)."""
+        """True Elo, shape (points,), of coordinates (points, numbers) and indices of choices (points, switches)."""
         apart = points - self._optimum
         loss = self._loss(apart, self._shapes[0])
         if self._family.second:
@@ -267,33 +271,33 @@ class Hills(Landscape):
         return np.asarray(elo - self._family.cliff * (apart[:, self._wall] > 1 / 6), float)
 
     def _loss(self, apart: Array, shape: Array) -> Array:
-        """Elo lost on the way down from a summit, before saturation, shape (points,)."""
+        """Elo lost at distances ``apart`` from a summit, before saturation, shape (points,)."""
         bent = apart * np.exp(self._skew * np.sign(apart))
         return np.asarray(np.einsum("ni,ij,nj->n", bent, shape, bent), float)
 
     def compute(self, sets: Sequence[Values]) -> None:
-        """Compute the Elo of sets at once, which is much faster than one by one."""
+        """Compute the Elo of many sets of values at once, which is much faster than one by one."""
         points = np.array([values[: self._numbers] for values in sets], float) / self._steps
         choices = np.array([[CHOICES.index(str(value)) for value in values[self._numbers :]] for values in sets], int)
         self._known.update(zip(sets, self._elo(points, choices).tolist(), strict=True))
 
 
 class Games:
-    """Matches on a landscape, which are counted."""
+    """Plays matches on a landscape and counts their pairs."""
 
     def __init__(self, landscape: Landscape, seed: int) -> None:
         self._landscape = landscape
         self._random = random.Random(seed)
         self.pairs = 0
-        """Number of pairs played."""
+        """Number of pairs played so far."""
 
     def play(self, first: Values, second: Values, pairs: int) -> float:
-        """Mean score of the first set in so many pairs."""
+        """Play ``pairs`` pairs; return the mean score of the first set of values."""
         counts = self.count(first, second, pairs)
         return sum(place * count for place, count in enumerate(counts)) / 4 / pairs
 
     def count(self, first: Values, second: Values, pairs: int) -> tuple[int, int, int, int, int]:
-        """The pairs by their outcome, from two losses of the first set to two wins."""
+        """Play ``pairs`` pairs; return their numbers by outcome, from two losses of the first set to two wins."""
         model = self._landscape.games
         draw = model.draw_parameter
         strength = log_strength(self._landscape.elo(first) - self._landscape.elo(second), model)
@@ -312,7 +316,7 @@ class Games:
 
 @cache
 def strengths(model: GameModel) -> tuple[Array, Array]:
-    """Davidson's logarithms of the ratio of two strengths, and the Elo that a match measures over all openings."""
+    """A table: log ratios of two strengths in Davidson's model, and the Elo that a match over all openings measures."""
     logarithms = np.linspace(-16.0, 16.0, 6401)
     places, weights = np.polynomial.hermite_e.hermegauss(40)
     roots = np.exp((logarithms[:, None] + model.opening_deviation * places) / 2)
@@ -321,7 +325,7 @@ def strengths(model: GameModel) -> tuple[Array, Array]:
 
 
 def log_strength(elo: float, model: GameModel) -> float:
-    """Davidson's logarithm of the ratio of strengths at which a match has the expected score of logistic Elo."""
+    """Log ratio of two strengths in Davidson's model with the expected score of ``elo`` (logistic)."""
     logarithms, measured = strengths(model)
     return float(np.interp(elo, measured, logarithms))
 
@@ -330,7 +334,7 @@ LANDSCAPES = (*FAMILIES, "fishtest-1", "fishtest-4", "fishtest-6")
 
 
 def landscape_of(name: str, seed: int) -> Landscape:
-    """The landscape of this name with a random seed."""
+    """The landscape called ``name``, drawn with a random seed."""
     if name in FAMILIES:
         return Hills(FAMILIES[name], seed)
     return Bowl(int(name.removeprefix("fishtest-")), seed)

@@ -1,4 +1,4 @@
-"""elolab's ways of tuning: each spends a budget of games on a landscape and recommends a set."""
+"""elolab's tuning methods. Each spends a budget of games on a landscape and recommends a set of values."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ from elolab.tuning.study.study_spec import (
 from elolab.tuning.study.validation.gain_test import GainTest
 
 OVERLAPS = (1, 2, 4, 8)
-"""Rounds that are under way when another one is laid out, beside none."""
+"""Numbers of rounds in progress when another one is designed, for variants of the method; the method itself has
+none."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method recommends."""
+    """The recommendation of a method."""
 
     values: Values
     decision: Decision | None = None
@@ -50,29 +51,33 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
-    """The model's maximum, as a study finds it."""
+    """The model's maximum, found in the same way as by a study."""
     starts = [start, *combinations(model.space, 16)]
     return maximum(model, observations.trust_region(), starts)
 
 
 Stop = Callable[[ResponseModel, Values, int, int], bool]
-"""Whether a search ends early: of the model, its maximum, the pairs so far, and those of the next round."""
+"""A function that decides whether a search ends early.
+
+Its arguments are the model, the model's maximum, the number of pairs so far, and that of the next round.
+"""
 
 
 def play_settings_pairs(
     landscape: Landscape, games: int, seed: int, share: float, overlap: int = 0,
     stop: Stop = lambda model, best, played, following: False,
 ) -> tuple[ResponseModel, Values, Games]:  # fmt: skip
-    """What ``elolab tune`` plays with all but ``share`` of the budget: model, the model's maximum, and the table.
+    """Play the rounds of ``elolab tune`` with all but ``share`` of the budget.
 
-    The results of the last ``overlap`` rounds are not known yet when a round is laid out.
+    Returns the model, its maximum, and the games. A round is designed before the results of the last ``overlap`` rounds
+    are known.
     """
     space, pairs, each = landscape.space, games // 2 - int(games // 2 * share), game_pairs_per_settings_pair(games)
     pairs_per_round = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each))
     observations, table = Observations(space), Games(landscape, seed)
     design, best, fitted = first_design(space), space.default_values, 1
     unknown: list[list[tuple[Values, Values, float]]] = [[]]
-    """By round: the results that no round has been laid out from yet."""
+    """Results, by round, that no round has used yet."""
     for start in range(0, pairs // each, pairs_per_round):
         if start:
             if len(unknown) > overlap:
@@ -98,13 +103,13 @@ def play_settings_pairs(
 
 
 def add_results(observations: Observations, results: Sequence[tuple[Values, Values, float]], pairs: int) -> None:
-    """Make a round's results known, each the mean score of so many pairs."""
+    """Add a round's results to the observations; each is the mean score of ``pairs`` pairs."""
     for first, second, score in results:
         observations.add_score(first, second, pairs, score)
 
 
 def duel(landscape: Landscape, games: int, seed: int, overlap: int = 0) -> Outcome:
-    """What ``elolab tune`` does."""
+    """The method of ``elolab tune``, with a playoff."""
     model, best, table = play_settings_pairs(landscape, games, seed, SHARE, overlap)
     base, pairs = landscape.space.default_values, int(games // 2 * SHARE)
     decision = decide(model, best, pairs, table.play(best, base, pairs)) if best != base else decide(model, base)
@@ -112,7 +117,7 @@ def duel(landscape: Landscape, games: int, seed: int, overlap: int = 0) -> Outco
 
 
 def whole_budget(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """What ``elolab tune`` does with a budget for search and validation."""
+    """The method of ``elolab tune`` for a budget that covers search and validation."""
     total = games // 2
 
     def stop(model: ResponseModel, best: Values, played: int, following: int) -> bool:
@@ -133,7 +138,7 @@ def whole_budget(landscape: Landscape, games: int, seed: int) -> Outcome:
 def halves(landscape: Landscape, games: int, seed: int) -> Outcome:
     """Half of a budget for the search, half for a sequential probability ratio test of 0 against 5 normalized Elo.
 
-    This is how elolab divided a budget, and tested, before it had a test of its own.
+    elolab divided a budget in this way before it had its own test of a gain.
     """
     found = duel(landscape, games // 2, seed)
     if found.decision is None or found.decision.is_base:
@@ -144,7 +149,7 @@ def halves(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def is_accepted(table: Games, values: Values, base: Values, test: GainTest | SequentialSettings, pairs: int) -> bool:
-    """Whether a sequential test of at most ``pairs`` game pairs accepts a gain."""
+    """Whether a sequential test of at most ``pairs`` game pairs accepts a gain of ``values`` over ``base``."""
     counts = Pentanomial((0, 0, 0, 0, 0))
     while counts.pairs < pairs:
         counts += Pentanomial(table.count(values, base, min(test.batch_pairs, pairs - counts.pairs)))
@@ -155,7 +160,7 @@ def is_accepted(table: Games, values: Values, base: Values, test: GainTest | Seq
 
 
 def duel_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum after settings pairs with the whole budget."""
+    """The model's maximum after settings pairs with the whole budget, without a playoff."""
     return Outcome(play_settings_pairs(landscape, games, seed, 0.0)[1])
 
 

@@ -1,6 +1,6 @@
-"""Other projects' ways of tuning, each a function of a landscape, a budget in games and a random seed.
+"""Tuning methods of other projects. Each is a function of a landscape, a budget in games and a random seed.
 
-``METHODS`` lists them. A package that one of them needs is imported when it runs; ``PACKAGES`` names it.
+``METHODS`` lists them. A package that a method needs is imported when the method runs; ``PACKAGES`` names it.
 """
 
 from __future__ import annotations
@@ -24,21 +24,22 @@ from elolab.tuning.study.study_spec import PAIRED_SAMPLERS, SAMPLERS
 PACKAGES = {"cmaes": "cmaes", "gp": "torch", "tbpsa": "nevergrad", "bask": "bask"}
 """Package that a method needs, by the first part of the method's name."""
 TRIALS = 80
-"""Trials of a study with one of Optuna's samplers."""
+"""Number of trials of a study with one of Optuna's samplers."""
 FISHTEST_GOAL, FISHTEST_QUANTILES = 0.5, (3.8415, 5.9915, 7.8147, 9.4877, 11.0705, 12.5916)
-"""Regret in Elo for which fishtest's authors choose the step, and 95 % quantiles of chi-squared by parameters."""
+"""Regret, in Elo, for which fishtest's authors choose the step, and 95 % quantiles of chi-squared with 1, 2, ...
+degrees of freedom (the number of parameters)."""
 BETA = 0.9
-"""Weight of the average in the point around which schedule-free SPSA plays."""
+"""Weight of the average of all iterates in the point around which schedule-free SPSA plays."""
 BASK_PAIRS = 10
-"""Game pairs of a point in chess-tuning-tools."""
+"""Number of game pairs per point in chess-tuning-tools."""
 LOCALITY, CLOP_PRIOR = 3.0, 100.0
-"""CLOP's H, and its prior variance of coefficients."""
+"""CLOP's locality parameter H, and the prior variance of its coefficients."""
 GRID, SWEEPS, MAX_FITS = 41, 2, 30
 REFIT_GROWTH = 1.05
 
 
 def values_at(space: Space, point: Sequence[float]) -> Values:
-    """The set at a point of the unit cube; choices divide a side into equal parts."""
+    """The set of values at a point of the unit cube. Choices divide their side of the cube into equal parts."""
     return tuple(
         one.choices[min(int(part * len(one.choices)), len(one.choices) - 1)] if one.choices else one.value_at(part)
         for one, part in zip(space.dimensions, (min(max(float(part), 0.0), 1.0) for part in point), strict=True)
@@ -46,7 +47,7 @@ def values_at(space: Space, point: Sequence[float]) -> Values:
 
 
 def point_of(space: Space, values: Values) -> Array:
-    """The point of the unit cube whose set this is."""
+    """A point of the unit cube at which ``values_at`` returns these values."""
     sides = (one.coordinate(value) for one, value in zip(space.dimensions, values, strict=True))
     return np.array([
         (side + 0.5) / len(one.choices) if one.choices else min(max(side, 0.0), 1.0)
@@ -55,7 +56,7 @@ def point_of(space: Space, values: Values) -> Array:
 
 
 def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
-    """SPSA with one game pair an iteration: its schedule, theta after every iteration, and all results."""
+    """Run SPSA with one game pair per iteration; return it, theta after every iteration, and all results."""
     space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
     spsa = Spsa(space, games // 2, seed, **schedule)
     thetas = [spsa.start()]
@@ -70,35 +71,36 @@ def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tupl
 
 
 def spsa_textbook(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The last iterate with the defaults of the sampler ``spsa``, which are the usual advice."""
+    """The last iterate of SPSA with the defaults of the sampler ``spsa``, which are the usual recommendation."""
     spsa, thetas, _ = walk(landscape, games, seed)
     return Outcome(spsa.values(thetas[-1]))
 
 
 def _for_few(games: int) -> dict[str, float]:
-    """Schedule for few games: wide perturbations and large steps."""
+    """A schedule of SPSA for few games: wide perturbations and large steps."""
     return {"c_end": 0.2, "r_end": 0.02 * math.sqrt(1000 / games)}
 
 
 def spsa_automatic(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The mean of the later half of a walk that is scheduled for few games."""
+    """The mean iterate over the second half of an SPSA run with a schedule for few games."""
     spsa, thetas, _ = walk(landscape, games, seed, **_for_few(games))
     later = [np.mean(parts, axis=0) for parts in zip(*thetas[len(thetas) // 2 :], strict=True)]
     return Outcome(spsa.values([part.tolist() for part in later]))
 
 
 def spsa_model(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The model's maximum of the games of such a walk."""
+    """The maximum of elolab's model, fitted to the games of an SPSA run with a schedule for few games."""
     _, _, observations = walk(landscape, games, seed, **_for_few(games))
     return Outcome(best_of(fit(observations), observations, landscape.space.default_values))
 
 
 def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rate: float, beta: float = 0.0) -> Outcome:
-    """SPSA with a constant perturbation, a share of the range, and a constant step in perturbations.
+    """SPSA with constant perturbation and step.
 
-    With ``beta`` it is schedule-free (Defazio et al. 2024, as in fishtest-spsa-lab): it plays around, and recommends,
-    the mean of the iterate and the average of all iterates, the average with the weight ``beta``. Choices are sides of
-    the cube like others.
+    ``aside`` is the perturbation as a fraction of the range, ``rate`` the step as a multiple of the perturbation. With
+    ``beta`` the method is schedule-free (Defazio et al. 2024, as in fishtest-spsa-lab): it plays around a mean of the
+    iterate and the average of all iterates, with the weight ``beta`` for the average, and recommends this mean. Choices
+    are sides of the unit cube, as ranges are.
     """
     space, table, generator = landscape.space, Games(landscape, seed), np.random.default_rng(seed)
     iterate = point_of(space, space.default_values)
@@ -115,7 +117,7 @@ def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rat
 
 
 def spsa_fishtest(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """SPSA with the constants by which fishtest's authors end 95 % of the runs within half an Elo, on their bowls.
+    """SPSA with the constants with which fishtest's authors end 95 % of the runs within half an Elo, on their bowls.
 
     The perturbation is a sixth of their range; the step follows from the goal, the draws and the number of parameters.
     """
@@ -125,13 +127,16 @@ def spsa_fishtest(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def schedule_free(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """Schedule-free SPSA with the perturbation and step that were the best of eight at 4000 games, on other seeds."""
+    """Schedule-free SPSA. Its perturbation and step were the best of eight at 4000 games, on other seeds."""
     return constant_walk(landscape, games, seed, 0.2, 0.05 * math.sqrt(1000 / games), BETA)
 
 
 @cache
 def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tuple[Values, Observations]:
-    """A study of trials against the default: the best trial's set, and all games. Played once for both picks."""
+    """Play a study of trials against the default; return the best trial's set of values, and all results.
+
+    The result is cached, because ``of_optuna`` uses it for both values of ``pick``.
+    """
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of, suggest
@@ -158,7 +163,10 @@ def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tupl
 
 
 def of_optuna(sampler: str, pick: str, landscape: Landscape, games: int, seed: int) -> Outcome:
-    """What a sampler of Optuna's recommends: its best trial, or our model's maximum of the same games."""
+    """The recommendation of an Optuna sampler: its best trial, or the maximum of elolab's model fitted to its games.
+
+    ``pick`` is ``best`` for the best trial.
+    """
     best, observations = trials_of(sampler, landscape, games, seed)
     if pick == "best":
         return Outcome(best)
@@ -166,7 +174,7 @@ def of_optuna(sampler: str, pick: str, landscape: Landscape, games: int, seed: i
 
 
 def tbpsa(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """Nevergrad's test-based population-size adaptation; an evaluation is a game pair against the default."""
+    """Nevergrad's test-based population-size adaptation (TBPSA). An evaluation is a game pair against the default."""
     import nevergrad
 
     space, table = landscape.space, Games(landscape, seed)
@@ -180,9 +188,10 @@ def tbpsa(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def bask(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """The optimizer of chess-tuning-tools with its settings: a Gaussian process whose parameters are sampled.
+    """The optimizer of chess-tuning-tools with its settings: a Gaussian process whose hyperparameters are sampled.
 
-    The package itself pins scikit-learn below 0.24, which no supported Python has; ``bask`` is its optimizer.
+    The package itself requires scikit-learn below 0.24, which no supported Python has. Its optimizer is the package
+    ``bask``.
     """
     import bask as package
 
@@ -206,9 +215,9 @@ def bask(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def clop(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """CLOP as published (Coulom 2011): local quadratic logistic regression, whose weights also draw the next point.
+    """CLOP as published (Coulom 2011): local quadratic logistic regression, with weights that also draw the next point.
 
-    A point plays a game pair against the default. The recommendation is the weighted mean of all points.
+    Each point plays a game pair against the default. The recommendation is the weighted mean of all points.
     """
     space, table, generator = landscape.space, Games(landscape, seed), np.random.default_rng(seed)
     points, scores = np.zeros((games // 2, len(space.dimensions))), np.zeros(games // 2)
@@ -234,7 +243,10 @@ def clop(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def clop_fits(points: Array, scores: Array) -> list[tuple[Array, float, float]]:
-    """Quadratics, each with the logit of the weighted mean score and its standard deviation, until weights settle."""
+    """Fit quadratics with decreasing weights until the weights settle.
+
+    Each fit has the coefficients, the logit of the weighted mean score, and the standard deviation of that logit.
+    """
     features, weights = clop_features(points), np.ones(len(points))
     fits: list[tuple[Array, float, float]] = []
     for _ in range(MAX_FITS):
@@ -250,14 +262,16 @@ def clop_fits(points: Array, scores: Array) -> list[tuple[Array, float, float]]:
 
 
 def clop_weights(fits: Sequence[tuple[Array, float, float]], points: Array) -> Array:
-    """Weights of the points, at most 1: low where a quadratic is below its mean by several standard deviations."""
+    """Weights of the points, at most 1. A weight is low if a quadratic is several standard deviations below its mean
+    there."""
     features = clop_features(points)
     exponents = [(features @ one - constant) / (LOCALITY * deviation) for one, constant, deviation in fits]
     return np.exp(np.clip(np.min(exponents, axis=0), -500, 0))
 
 
 def clop_features(points: Array) -> Array:
-    """A constant, the coordinates from -1 to 1, and their products, shape (points, features)."""
+    """Features of the points: a constant, the coordinates from -1 to 1, and their products; shape (points,
+    features)."""
     centred = 2 * points - 1
     one, other = np.triu_indices(points.shape[1])
     return np.concatenate([np.ones((len(points), 1)), centred, centred[:, one] * centred[:, other]], axis=1)
