@@ -79,7 +79,7 @@ def strength_of(elo: float) -> float:
 
 
 def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.Generator) -> np.ndarray:
-    """Simulate outcomes of pairs, from 0 to 4 (LL, LD, even, WD, WW), shape (comparisons, pairs).
+    """Simulate outcomes of pairs: 0 to 4 stand for LL, LD, even, WD and WW. The shape is (comparisons, pairs).
 
     All comparisons have the same openings. ``effects`` are in logistic Elo, like all Elo figures of ablations.
     """

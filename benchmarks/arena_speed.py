@@ -7,9 +7,10 @@ searches are done without an arena, in as many threads (``plain_searches.py``). 
 that a tournament without any other cost would have. With ``--against`` another checkout plays the same tournament, in
 turns with this one, in its own process with the same interpreter and packages.
 
-Every ratio comes from one round. It is computed from processor time, which other programs hardly disturb, and from
-elapsed time, which needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by processor time, a
-tournament plays 0.92 to 0.95 of the games per second that plain searches allow (medians of two runs of 5 repeats).
+Every ratio comes from one round. It is computed from processor time and from elapsed time. Other programs hardly
+disturb the former; the latter needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by
+processor time, a tournament plays 0.92 to 0.95 of the games per second that plain searches allow (medians of two runs
+of 5 repeats).
 
     python benchmarks/arena_speed.py [repeats] [--game NAME] [--pairs N] [--against CHECKOUT]
 """

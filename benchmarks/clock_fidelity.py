@@ -2,11 +2,11 @@
 
 The engines sleep (``free_engine.c``) and report how long they took by their own clock. The arena charges more; the
 difference comes from the arena and the operating system. A move takes 100 ms. The limit is 100 ms per move with a
-margin of 20 ms, so a move that is charged more than 120 ms loses the game. With ``--against`` the engine also plays in
-fastchess (chess instead of Xiangqi), in turns with elolab. fastchess stores truncated milliseconds, so half a
-millisecond is added to each of its times, and its figures are exact to half a millisecond only. Processor time per move
-is that of the arena alone: the difference between a long and a short run, divided by the difference in moves. By
-default games have 16 plies, so that much of it is the cost of starting and storing a game.
+margin of 20 ms, so a move that is charged more than 120 ms loses the game. With ``--against`` the engine also plays
+chess in fastchess, in turns with elolab. The times that fastchess stores are truncated to milliseconds, so half a
+millisecond is added to each. They are exact to half a millisecond only. Processor time per move is that of the arena
+alone: the difference between a long and a short run, divided by the difference in moves. By default games have 16
+plies, so that much of it is the cost of starting and storing a game.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """

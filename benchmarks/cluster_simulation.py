@@ -22,9 +22,10 @@ Five kinds of run are simulated:
 - an ablation with interim analyses, which waits for all games of an analysis
 
 A worker either plays games that count or games that no longer count (``beyond the end``), or it waits. It may wait for
-the client's *writer* (unpacking, store), for the *wire*, for a *model fit* (with the design of the next round), for the
-last games of a *round* or a *look* (interim analysis), or for the *end* of the run. The limit is ``workers`` if they
-spend nine tenths of their time on games that count, otherwise whatever takes most of the remaining time.
+the client's *writer*, which unpacks and stores, for the *wire*, or for a *model fit* with the design of the next round.
+It may also wait for the last games of a *round* or a *look* (interim analysis), or for the *end* of the run. The limit
+is ``workers`` if they spend nine tenths of their time on games that count, otherwise whatever takes most of the
+remaining time.
 
 Equal costs and seeds give equal tables.
 """

@@ -260,7 +260,8 @@ class Hills(Landscape):
         return Space((*numbers, *switches), tuple(base), external=True)
 
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
-        """True Elo, shape (points,), of coordinates (points, numbers) and indices of choices (points, switches)."""
+        """True Elo of points, shape (points,). ``points`` has their coordinates in ranges, ``choices`` their indices
+        of choices, both with one row per point."""
         apart = points - self._optimum
         loss = self._loss(apart, self._shapes[0])
         if self._family.second:
