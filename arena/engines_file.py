@@ -190,7 +190,7 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
 
 
 def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
-    """The program and arguments of a cutechess engine as a list.
+    """The program and arguments of a cutechess engine as a list. ``configuration`` is the engine's entry in its file.
 
     Cutechess treats the whole value of ``command`` as the program's path, even if it contains blanks. A value that is
     not text is returned unchanged, for the reader of players to reject.

@@ -42,9 +42,10 @@ def replace_file(path: Path, content: str | bytes | Callable[[IO[str]], None], *
 def replacing(path: Path, *, binary: bool = False, durable: bool = True) -> Iterator[IO[Any]]:
     r"""Open a temporary file that replaces ``path`` at the end of the ``with`` block, unless an exception is raised.
 
-    Text is UTF-8 with ``\n`` line ends. With ``durable``, the block ends only after the content is on the disk
-    (``fsync``). A pipe or terminal is written to directly. A symbolic link stays and its target is replaced. Temporary
-    files of killed processes are removed. Raises ``FileError`` and leaves the old file untouched if writing fails.
+    The file is text in UTF-8 with ``\n`` line ends, unless it is ``binary``. With ``durable``, the block ends only
+    after the content is on the disk (``fsync``). A pipe or terminal is written to directly. A symbolic link stays and
+    its target is replaced. Temporary files of killed processes are removed. Raises ``FileError`` and leaves the old
+    file untouched if writing fails.
     """
     temporary = None
     try:

@@ -96,7 +96,8 @@ class PlayerReader:
         return player
 
     def under_default_limit(self, entry: Mapping[str, Any], where: str, folder: Path = Path()) -> PlayerSpec:
-        """Read a player as ``read`` does, but search ``folder`` for presets.
+        """Read a player as ``read`` does, but search ``folder`` for presets. ``where`` names the table in error
+        messages.
 
         A player without any limit gets the default limit of its protocol.
         """
@@ -110,7 +111,7 @@ class PlayerReader:
         keys.
 
         For a player with a ``source``, the git commit is built, and ``command`` and ``directory`` become paths in the
-        built tree.
+        built tree. ``where`` names the table in error messages.
         """
         if REFERENCE in entry:
             name = Table(entry, where, ANY_PLAYER, knows_all=False)[REFERENCE]
@@ -121,7 +122,8 @@ class PlayerReader:
     def protocol_of(self, entry: Mapping[str, Any], where: str) -> Protocol:
         """The protocol of a player. If the table of a program names none, the program is started to detect it.
 
-        Raises ``UserError`` if the protocol is unknown or cannot be detected.
+        ``where`` names the table in error messages. Raises ``UserError`` if the protocol is unknown or cannot be
+        detected.
         """
         if "command" in entry and "protocol" not in entry:
             table = Table(entry, where, ANY_PLAYER, knows_all=False)
@@ -138,9 +140,10 @@ class PlayerReader:
 
 
 def read_players(entries: Sequence[object], where: str, reader: PlayerReader) -> tuple[PlayerSpec, ...]:
-    """Read the players of a tournament; ``where`` names its file in error messages.
+    """Read the players of a tournament from the ``[[players]]`` tables ``entries``.
 
-    Raises ``UserError`` for the first mistake, for fewer than two players and for equal names.
+    ``where`` names the file in error messages. Raises ``UserError`` for the first mistake, for fewer than two players
+    and for equal names.
     """
     players: list[PlayerSpec] = []
     for index, entry in enumerate(entries):
@@ -180,7 +183,7 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
-    """Raise ``ConfigurationError`` if a player with ``ponder`` cannot ponder.
+    """Raise ``ConfigurationError`` if a player with ``ponder`` cannot ponder; ``where`` begins the message.
 
     Its limit must have a time. If its clock counts processor time or nodes, all opponents must have the same clock.
     """

@@ -186,7 +186,7 @@ class GameConditions:
     search_statistics: SearchStatisticsSettings | None = None
 
     def job(self, pairing: Pairing, first: PlayerSpec, second: PlayerSpec, opening: Opening) -> GameJob:
-        """Create the game to play for a pairing, between these players and from this opening."""
+        """Create the game to play for a pairing. The player ``first`` moves first, from the opening ``opening``."""
         return GameJob(
             self.game, self.rules, self.adjudication, pairing, first, second, opening, self.seed, self.search_statistics
         )

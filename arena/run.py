@@ -302,7 +302,10 @@ class Run:
         self._resources.__exit__(kind, *exception)
 
     def _remove_if_refused(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
-        """Remove the folders that a refused run has created, unless they contain games, other results or logs."""
+        """Remove the folders that a refused run has created, unless they contain games, other results or logs.
+
+        ``error`` is the exception that ends the run, if any; a ``UserError`` means that the run was refused.
+        """
         is_kept = bool(self.scores) or self.has_other_results
         if is_kept or not self._made or not (self.is_refused or isinstance(error, UserError)):
             return
@@ -438,7 +441,7 @@ class Run:
 
 
 def check_options(concurrency: int, cluster: str | Executor | None, affinity: str, log: str | None) -> None:
-    """Raise ``UserError`` if no run can be played with these options. Starts and writes nothing."""
+    """Raise ``UserError`` if no run can be played with these options; see ``RunOptions``. Starts and writes nothing."""
     if cluster is not None and log is not None:
         raise RunError(f"{argument('log')} keeps dialogues of this machine only", _WITHOUT_CLUSTER)
     if cluster is not None and affinity != OFF:
@@ -499,7 +502,7 @@ def overload_warning(
 
 
 def _processors_of(affinity: str, concurrency: int) -> int:
-    """Number of processors available to the games; 0 if unknown."""
+    """Number of processors available to the games; 0 if unknown. The arguments are as in ``RunOptions``."""
     shared = shares(affinity, concurrency)
     return processor_count() if shared is None else len(frozenset().union(*shared))
 
@@ -624,7 +627,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Copy plain data without the values at ``paths``, such as ``sprt.pairs``; ``differences`` explains paths."""
+    """Copy ``content`` without the values at ``paths``, such as ``sprt.pairs``; ``differences`` explains paths."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)

@@ -84,8 +84,8 @@ class ScheduleState:
     ) -> None:
         """Start with the first batch.
 
-        ``order`` has the index of each pair's opening in the suite. Without it, the opening indices in ``batch`` are
-        not valid. ``withdrawals`` are the withdrawals so far.
+        ``order`` has the index of each pair's opening in the suite; if it is missing, the opening indices in ``batch``
+        are not valid. ``withdrawals`` are the withdrawals so far.
         """
         self.spec = spec
         self.results: list[Outcome] = []
@@ -102,7 +102,7 @@ class ScheduleState:
     def over(
         cls, spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
     ) -> ScheduleState:
-        """The state of the schedule after games with these outcomes, in any order."""
+        """The state of the schedule after games with these outcomes, in any order, and after these withdrawals."""
         state = cls(spec, withdrawals=withdrawals)
         played = {outcome.pairing.number: outcome for outcome in outcomes}
         while state.batch and state.advance(played):

@@ -140,7 +140,7 @@ class SequentialRun:
 
     @classmethod
     def over(cls, settings: SequentialSettings, pairs: int, outcomes: Iterable[Outcome]) -> SequentialRun:
-        """The state of the test after games with these outcomes."""
+        """The test after games with these outcomes. ``pairs`` is its maximum length."""
         run = cls(settings, pairs)
         for outcome in outcomes:
             run.add(outcome)
@@ -176,7 +176,7 @@ class SequentialRun:
         }
 
     def add(self, outcome: Outcome) -> None:
-        """Add a finished game; raises ``ValueError`` if its number was added before."""
+        """Add the outcome of a finished game; raises ``ValueError`` if a game with this number was added before."""
         place, score = outcome.pairing.number, outcome.score
         if place in self._waiting or place < self.games_seen:
             raise ValueError(f"game {place} has ended twice")

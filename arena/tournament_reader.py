@@ -126,7 +126,9 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part``: ``tournament`` for the suite that elolab ships for the game, otherwise ``all``."""
+    """Default of ``opening_part`` for the suite ``openings``: ``tournament`` if elolab ships the suite, otherwise
+    ``all``.
+    """
     return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 
 
@@ -190,7 +192,10 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
 
 
 def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
-    """Add fixed ratings in Elo to a tournament; raises ``UserError`` if a player does not exist."""
+    """Add ``anchors``, pairs of a player's name and its fixed Elo, to a tournament.
+
+    Raises ``UserError`` if a player does not exist.
+    """
     names = [player.name for player in spec.players]
     for name, _ in anchors:
         if name not in names:

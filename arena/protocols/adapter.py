@@ -48,7 +48,8 @@ def adapted_spec(
 ) -> PlayerSpec:
     """The player specification of a UCCI engine whose clock is sent with each search.
 
-    ``command`` is the program and its arguments; ``time_unit`` is one of ``TIME_UNITS``.
+    ``command`` is the program and its arguments, ``options`` has pairs of name and value, and ``time_unit`` is one of
+    ``TIME_UNITS``.
     """
     return PlayerSpec(
         PurePath(command[0]).name, "ucci", Limits(clock_ms=1000), command=tuple(command), options=tuple(options),
@@ -101,7 +102,10 @@ class AdaptedPlayer(UcciPlayer):
         return both if len(both) < len(legal) else banned
 
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
-        """Wait for the engine's move; returns the time used in nanoseconds. A stopped search also yields its move."""
+        """Send ``lines`` and wait for the move; returns the time used in nanoseconds, including ``spent_ns``.
+
+        A stopped search also yields its move.
+        """
         try:
             return super()._wait_for_move(lines, clock, stop, spent_ns)
         except GameStopped:
@@ -136,7 +140,9 @@ class AdaptedEngine:
         self._player.close()
 
     def await_answer(self, is_awaited: bool) -> None:
-        """Set whether anybody waits for the answer to the search. If nobody does, a hanging engine is ended soon."""
+        """Set whether anybody waits for the answer to the search. If nobody does, an engine that hangs is ended
+        soon.
+        """
         if is_awaited:
             self._player.abandoned.clear()
         else:
@@ -145,7 +151,8 @@ class AdaptedEngine:
     def search(self, task: SearchTask, stop: StopFlag, ponder: StopFlag | None, board: ReportBoard) -> SearchResult:
         """Search for a move and for the reply that the engine expects.
 
-        ``task`` must have a clock. Nothing is written to ``board``. Raises ``CommandError`` if the program fails.
+        ``task`` must have a clock. The engine ponders as long as the flag ``ponder`` is set. Nothing is written to
+        ``board``. Raises ``CommandError`` if the program fails.
         """
         assert task.clock is not None, "a level is a clock"
         position = task.position

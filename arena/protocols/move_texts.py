@@ -140,7 +140,7 @@ class GameMoves(MoveTexts):
         return self._game.write_position(text, self.style)
 
     def write(self, start: str, moves: Sequence[str], first: int = 0) -> Iterable[str]:
-        """Convert the moves; replays the game if the notation depends on the position."""
+        """Convert the moves; replays the game from ``start`` if the notation depends on the position."""
         position: Callable[[], Position] = lambda: self._game.position(start, moves[:first])  # noqa: E731
         return self._game.write_moves(position, moves[first:], self.style)
 

@@ -124,7 +124,10 @@ class NBoardClient(ProtocolClient):
         return ""
 
     def reply(self, elapsed_ns: int) -> Reply | None:
-        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if it answered no move."""
+        """The engine's move, with the score, depth and nodes that it reported last; ``None`` if its answer is no move.
+
+        ``elapsed_ns`` is the time of the search in nanoseconds.
+        """
         found = _MOVE.match(self.answer)
         move = None if found is None else read_move(found.group(1))
         if found is None or move is None:

@@ -379,7 +379,9 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The commands that ban moves that lose by the rules and start a search."""
+        """The commands that forbid moves that lose by the rules, and start a search (with ``ponder``, a pondering
+        search).
+        """
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]

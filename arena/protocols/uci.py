@@ -158,7 +158,7 @@ def _written(table: Table, name: str, value: object) -> str:
 
 
 def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, ponder: bool = False) -> str:
-    """The ``go`` command for a player's limits and clock.
+    """The ``go`` command for a player's limits and clock, or ``go ponder``.
 
     ``side_to_move`` is 0 for the side that moves first in the game, which UCI calls white.
     """
@@ -186,7 +186,8 @@ def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, 
     """The parts of a game's ``go`` commands that do not change: before both times, after both times, after
     ``movestogo``.
 
-    ``side_to_move`` is as for ``go_command``. Without a clock, the first part is the whole command.
+    ``limits`` are the player's, ``opponent`` has the opponent's limits. ``side_to_move`` is as for ``go_command``.
+    Without a clock, the first part is the whole command.
     """
     if limits.clock_ms is None:
         return go_command(limits, None, side_to_move), "", ""
@@ -355,7 +356,8 @@ def find_games(converse: Converse) -> tuple[str, ...]:
     """Find out which games a program plays: the games in its option ``UCI_Variant``, or chess if it has
     ``UCI_Chess960``.
 
-    Without either option, the program's move in its start position shows the game.
+    Without either option, the program's move in its start position shows the game. ``converse`` sends lines to the
+    program and returns its answers.
     """
     options = {
         option.name.lower(): option

@@ -73,7 +73,7 @@ _INTEGER = re.compile(r"-?\d+")
 
 
 def _parts(words: Sequence[str], keys: Collection[str]) -> dict[str, list[str]]:
-    """Split the end of an option line at its keywords; returns the texts after each keyword.
+    """Split the words after an option's type at the keywords ``keys``; returns the texts after each keyword.
 
     A keyword such as ``var`` may occur several times. After ``var``, the word ``default`` is a value, not a keyword.
     """
@@ -128,7 +128,8 @@ def parse_information(line: str) -> Information:
 def centipawns(unit: str, number: int) -> int:
     """Convert a UCI score to the centipawns of ``Reply``.
 
-    ``unit`` is ``cp`` for centipawns, or ``mate`` for the moves to mate, negative if the engine is being mated.
+    ``unit`` is ``cp`` or ``mate``. ``number`` is a number of centipawns, or of moves to mate, negative if the engine is
+    being mated.
     """
     if unit == "cp":
         return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
@@ -368,11 +369,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _option_line(self, option: AnnouncedOption, value: str) -> str:
-        """The command that sets an option of the engine."""
+        """The command that sets an option of the engine to ``value``."""
 
     @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The commands that start a search of the position sent last."""
+        """The commands that start a search of the position sent last, with ``ponder`` a pondering search."""
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         lines = self._new_game_lines(opening)
@@ -445,7 +446,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Get the engine's move after pondering: send ``ponderhit`` if the opponent played the expected move.
+        """Get the engine's move after pondering: send ``ponderhit`` if the opponent played the expected move
+        (``pondered``).
 
         Otherwise send ``stop``, wait for its answer and start a new search. The clock starts just before the first of
         these lines is sent, and stands still while the new search is prepared.

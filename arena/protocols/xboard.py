@@ -292,8 +292,8 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 def setboard_command(position: str, engine_name: str) -> str:
     """The command that sets up a Xiangqi position, given as a FEN.
 
-    HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that Xiangqi does not
-    need.
+    An engine named HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that
+    Xiangqi does not need.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -781,7 +781,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         )  # fmt: skip
 
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
-        """Stop an engine that has exceeded its time; returns the exception to raise.
+        """Stop an engine that has exceeded its time since ``began_ns``; returns the exception to raise.
 
         This is ``NoMove`` if the engine has claimed a result, otherwise a fault.
         """
@@ -813,7 +813,10 @@ def _miscounted(limits: Limits, plies: int) -> str:
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """Find out which games a program plays: those in its feature ``variants``, or chess if it has no such feature."""
+    """Find out which games a program plays: those in its feature ``variants``, or chess if it has no such feature.
+
+    ``converse`` sends lines to the program and returns its answers.
+    """
     lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
     features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))
     played = re.split(r"[\s,]+", features.get("variants", "normal"))

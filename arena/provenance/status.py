@@ -98,7 +98,7 @@ def new_status(kind: str, key: str) -> dict[str, Any]:
 def ended_status(
     status: Mapping[str, Any], store: Store, planned: int, conclusion: Conclusion, ending: Ending
 ) -> dict[str, Any]:
-    """The status of a run that ends now. ``planned`` is its number of games.
+    """The status of a run that ends now, with its findings and the way it ended. ``planned`` is its number of games.
 
     Also writes a file for each fault, with the last lines exchanged before it, into the store's folder.
     """
@@ -131,7 +131,8 @@ def joined_status(
 ) -> dict[str, Any]:
     """The status of a folder whose games are stored in the runs of its subfolders ``parts``.
 
-    ``planned`` is the maximum number of games, ``specification`` the digest of the specification.
+    ``planned`` is the maximum number of games, ``specification`` the digest of the specification; ``conclusion`` and
+    ``ending`` are for the whole folder.
     """
     found = [(part, kept) for part in parts if "games" in (kept := _kept(directory / part))]
     faults = [
@@ -237,7 +238,10 @@ def _reason_in(live: Mapping[str, Any]) -> str:
 
 
 def _key_in(store: Store | None, live: Mapping[str, Any]) -> str:
-    """The metadata key of the specification in the store of an older version: ``specification``, or the kind of run."""
+    """The metadata key of the specification in the store of an older version: ``specification``, or the kind of run.
+
+    ``live`` has the contents of ``live.json``, which names the kind.
+    """
     is_tournament = store is None or store.metadata("specification") is not None
     return "specification" if is_tournament else str(live.get("kind", ""))
 

@@ -132,11 +132,11 @@ def _plots(blocks: Iterable[Block]) -> Iterator[Plot]:
 def table_of(
     heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = (), **kinds: Sequence[int]
 ) -> TextTable:
-    """Create a table whose first column has the titles of the rows. The columns at the indices ``numbers`` are
-    right-aligned.
+    """Create a table. ``heads`` are the titles of its columns; the first column has the titles of the rows.
 
-    Each keyword argument is a CSS class with the indices of its columns: ``sentence`` for long texts, ``figures_cell``
-    for several numbers in a cell, ``whole`` for cells without line breaks.
+    The columns at the indices ``numbers`` are right-aligned. Each keyword argument is a CSS class with the indices of
+    its columns: ``sentence`` for long texts, ``figures_cell`` for several numbers in a cell, ``whole`` for cells
+    without line breaks.
     """
     known = dict.fromkeys(numbers, NUMBER)
     known |= {place: kind.replace("_", "-") for kind, places in kinds.items() for place in places}

@@ -170,7 +170,10 @@ def _join_players(runs: Sequence[JoinedRun]) -> tuple[list[dict[str, str]], list
 
 
 def _notes_on_splits(joined: Sequence[Sequence[Appearance]]) -> list[JoinNote]:
-    """Notes on names that have different settings in different runs and therefore stand for several players."""
+    """Notes on names that have different settings in different runs and therefore stand for several players.
+
+    ``joined`` has, for each joint player, the runs and players that were joined.
+    """
     versions: dict[str, list[Appearance]] = {}
     for group in joined:
         for name, first in {player.name: (run, player) for run, player in reversed(group)}.items():

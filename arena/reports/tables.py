@@ -205,7 +205,9 @@ def variations_table(contents: Contents) -> TextTable:
 
 
 def _found_text(count: VariationCount, kind: str) -> str:
-    """A number of moves and, in brackets, the game and ply of the first: ``3 (12:40)``."""
+    """The number of a player's moves with one kind of fault, and in brackets the game and ply of the first: ``3
+    (12:40)``.
+    """
     if not count.counts[kind]:
         return "0"
     game, ply = count.first[kind]

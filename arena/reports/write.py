@@ -119,7 +119,7 @@ def export_joint(
     """Write all files of a joint report into a folder; returns the results.
 
     ``records`` are the renumbered games of all runs. ``runs`` has the folder and the specification of each run.
-    ``notes`` are explanations and warnings for the reader.
+    ``notes`` are explanations and warnings for the reader. ``pgn_detail`` is one of ``arena.notation.pgn.DETAILS``.
     """
     count = len(records)
     players = played_as(spec.players, spec.game)
@@ -193,8 +193,8 @@ def read_contents(
     """Read the games once, in schedule order; returns the contents of the report.
 
     Games with the number ``planned_games`` or higher do not count, because a sequential test was decided before them.
-    In a joint report, ``runs`` has each run's folder and specification. Chunks of games may be written into
-    ``directory``.
+    In a joint report, ``runs`` has each run's folder and specification. ``notes`` and ``provenance`` become warnings
+    (see ``Contents`` and ``Caveats``). Chunks of games may be written into ``directory``.
     """
     names = [player.name for player in spec.players]
     counter, searches = TableCounter(spec.game, names), SearchStatisticsCounter(names)

@@ -1,9 +1,9 @@
 """Brownian motion with drift, stopped at two bounds: a model of the log-likelihood ratio in a sequential test.
 
-The unit of time is chosen so that the variance grows by 1 per unit. Probabilities come from reflected paths: a motion
-between two bounds is an alternating sum of free motions that start from the mirror images of its start (Darling and
-Siegert, "The first passage problem for a continuous Markov process", 1953). Products of very large and very small
-numbers are computed as logarithms, so that no drift or duration overflows.
+The unit of time is chosen so that the variance grows by 1 per unit; ``drift`` is the mean change per unit.
+Probabilities come from reflected paths: a motion between two bounds is an alternating sum of free motions that start
+from the mirror images of its start (Darling and Siegert, "The first passage problem for a continuous Markov process",
+1953). Products of very large and very small numbers are computed as logarithms, so that no drift or duration overflows.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ def _weighted_interval(exponent: float, low: float, high: float) -> float:
 
 
 def log_normal_cdf(deviations: float) -> float:
-    """Natural logarithm of the standard normal distribution function, accurate even where that function underflows."""
+    """Natural logarithm of the standard normal distribution function, also accurate where the function itself
+    underflows.
+    """
     if deviations > -MAX_DIRECT:
         return math.log(math.erfc(-deviations / math.sqrt(2)) / 2)
     # Asymptotic series of Mills' ratio; its next term is below 1e-11 here.

@@ -244,7 +244,7 @@ def log_likelihood_ratios(
     """Log-likelihood ratios of many tests at once, shape (tests,); see ``log_likelihood_ratio``.
 
     ``counts`` has shape (tests, outcomes), with the worst outcome first. ``games_per_item`` is 1 for outcomes of games
-    and 2 for outcomes of pairs.
+    and 2 for outcomes of pairs. The other arguments are as for ``log_likelihood_ratio``.
     """
     if model not in SPRT_MODELS:
         raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
@@ -348,8 +348,10 @@ def estimate_after_test(
     strength, the observed outcome is the median of all outcomes. At the lower and upper bounds of the interval it is
     the 97.5 % and the 2.5 % quantile (Siegmund, "Estimation following sequential tests", 1978). The estimate uses the
     observed variance of results. Each bound uses the variance that gives the same bound in a match with these counts;
-    the interval therefore equals the interval of a match if the test never came near its bounds. ``batch`` is the
-    number of pairs, or of games for a ``Trinomial``, between interim analyses.
+    the interval therefore equals the interval of a match if the test never came near its bounds.
+
+    ``batch`` is the number of pairs, or of games for a ``Trinomial``, between interim analyses. The other arguments are
+    as for ``sequential_test``.
     """
     test = sequential_test(counts, elo_lower, elo_upper, model, alpha, beta)
     total = sum(counts.counts)

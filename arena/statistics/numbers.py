@@ -10,7 +10,7 @@ INFINITY = "∞"
 
 
 def signed(value: float, digits: int = 1) -> str:
-    """A number with its sign, such as ``+12.3``; infinity as ``+∞``, zero without a sign."""
+    """A number with its sign and ``digits`` decimals, such as ``+12.3``; infinity as ``+∞``, zero without a sign."""
     text = f"{value:+.{digits}f}"
     return text.lstrip("+-") if float(text) == 0 else with_minus(text).replace("inf", INFINITY)
 

@@ -155,7 +155,10 @@ class Placing:
 def placing_of(
     spec: TournamentSpec, outcomes: Iterable[Outcome], withdrawals: Iterable[Withdrawal] = ()
 ) -> Placing | None:
-    """The ranking after a tournament's complete rounds; ``None`` for formats that rank players by ratings alone."""
+    """The ranking after the complete rounds of a tournament, given the outcomes and withdrawals so far.
+
+    ``None`` for formats that rank players by ratings alone.
+    """
     chosen = FORMATS.get(spec.format)
     if isinstance(chosen, Swiss):
         return _swiss_placing(ScheduleState.over(spec, outcomes, withdrawals))
@@ -192,7 +195,8 @@ def _encounter_row(encounter: Encounter, names: Sequence[str]) -> EncounterRow:
 
 
 def _swiss_rows(table: SwissTable, seeds: Sequence[int], names: Sequence[str]) -> tuple[SwissRow, ...]:
-    """The rows of a Swiss tournament, sorted by points and tie-breaks.
+    """The rows of a Swiss tournament, sorted by points and tie-breaks. ``seeds`` has the players' indices, best seed
+    first.
 
     In the tie-breaks, a round without games counts like a round against an opponent with the player's own final points
     (FIDE Handbook C.07, on unplayed rounds).
@@ -282,7 +286,7 @@ def _tie_row(tie: Tie, names: Sequence[str]) -> EncounterRow:
 
 
 def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str]) -> tuple[KnockoutRow, ...]:
-    """The rows of the winner and of all eliminated players.
+    """The rows of the winner and of all eliminated players. ``decided`` has the encounters that have a winner.
 
     With an encounter for third place, the losers of the semi-finals have no rows before it ends.
     """
@@ -335,7 +339,7 @@ def points_text(points: float) -> str:
 
 
 def round_text(cell: str, say: Callable[..., str]) -> str:
-    """A text of ``SwissRow.rounds`` in the language of ``say``, with a typographic minus sign."""
+    """The text ``cell`` of ``SwissRow.rounds`` in the language of ``say``, with a typographic minus sign."""
     return say("encounter.bye_short") if cell == BYE else with_minus(cell)
 
 

@@ -370,7 +370,7 @@ class _RatingFit:
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives with respect to each row's difference of strength, shape (rows,)."""
+        """Add second derivatives to ``information``: ``rows`` by each row's difference of strength, shape (rows,)."""
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)
@@ -390,7 +390,8 @@ def _draw_parameter(point: Array) -> float:
 def _elo_per_natural_unit(solution: Array) -> float:
     """Logistic Elo per natural unit of strength, for equal players who each move first once.
 
-    With more draws, a natural unit changes the score less. This factor makes small differences equal logistic Elo.
+    ``solution`` is the point of a fit. With more draws, a natural unit changes the score less; this factor makes small
+    differences equal logistic Elo.
     """
     _, draw, win = outcome_probabilities(np.array([solution[-2]]), _draw_parameter(solution))[0]
     slope = draw / 4 + win - (draw / 2 + win) ** 2
@@ -421,9 +422,9 @@ def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: flo
 def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -> tuple[float, Array]:
     """The dispersion of all pairs and of each pairing: observed variance of pair scores divided by modelled variance.
 
-    A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a pairing towards that of all pairs.
-    The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, so that it stays positive if nearly all
-    games are drawn.
+    ``solution`` is the point of the fit. A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a
+    pairing towards that of all pairs. The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, so
+    that it stays positive if nearly all games are drawn.
     """
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     difference = solution[table.first] - solution[table.second]
@@ -487,7 +488,7 @@ def _anchoring(
     """Matrix that makes strengths relative to the anchor of their group, or to the group's mean; shape (players,
     players).
 
-    Strengths in groups with several anchors do not change.
+    Strengths in groups with several anchors do not change; ``fixed`` has these anchors.
     """
     projection = np.eye(player_count)
     for group in groups:

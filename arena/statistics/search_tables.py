@@ -160,6 +160,7 @@ def branching_factor(total: Mapping[str, Any]) -> float | None:
     """Mean effective branching factor; ``None`` if no search completed two iterations.
 
     It is the sum of the nodes of all iterations, divided by the sum of the nodes of the iterations before them.
+    ``total`` has a player's summed statistics.
     """
     rows = [dict(zip(ITERATION_COLUMNS, row, strict=True)) for row in total["iterations"].values()]
     later = [row for row in rows if row["nodes_before"]]
@@ -171,7 +172,10 @@ def _column_sums(table: Mapping[str, Sequence[int]]) -> dict[str, int]:
 
 
 def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
-    """Rows on a player's null moves, one for each value of ``by``: ``material``, ``pieces`` or ``depth``."""
+    """Rows on a player's null moves, one for each value of ``by``: ``material``, ``pieces`` or ``depth``.
+
+    ``total`` has the player's summed statistics.
+    """
     label = {"material": "own_material_from_centipawns", "pieces": "pieces_on_board", "depth": "depth_plies"}[by]
     rows = []
     for key, values in sorted(total[f"null_by_{by}"].items(), key=lambda item: int(item[0])):
@@ -190,7 +194,10 @@ def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
 
 
 def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on a player's iterations, one for each depth. Means are over the searches that completed the depth."""
+    """Rows on a player's iterations, one for each depth. Means are over the searches that completed the depth.
+
+    ``total`` has the player's summed statistics.
+    """
     rows = []
     for key, values in sorted(total["iterations"].items(), key=lambda item: int(item[0])):
         row = dict(zip(ITERATION_COLUMNS, values, strict=True))
@@ -211,7 +218,10 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on the reasons that ended a player's searches, most frequent reason first."""
+    """Rows on the reasons that ended a player's searches, most frequent reason first.
+
+    ``total`` has the player's summed statistics.
+    """
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))

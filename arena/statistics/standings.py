@@ -402,7 +402,10 @@ class TableCounter:
 def tables_of(
     game: str, players: Sequence[str], records: Iterable[GameRecord], anchors: Mapping[str, float] | None = None
 ) -> Tables:
-    """Read the games once, fit the ratings and create all tables; see ``TableCounter``."""
+    """Read the games once, fit the ratings and create all tables; see ``TableCounter``.
+
+    ``anchors`` are fixed ratings in Elo, keyed by player name.
+    """
     counter = TableCounter(game, players)
     for record in records:
         counter.add(record)

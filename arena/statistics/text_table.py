@@ -48,7 +48,10 @@ class Column:
 
 
 def name_column(head: str, cells: Sequence[str], names: Sequence[str] = (), least: int = LEAST_NAME) -> Column:
-    """A column of names, which a narrow table shortens but never omits."""
+    """A column of names, which a narrow table shortens to ``least`` terminal columns but never omits.
+
+    ``names`` are all names that must remain distinguishable, by default the cells.
+    """
     return Column(head, cells, left=True, least=least, names=names or cells)
 
 

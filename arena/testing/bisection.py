@@ -40,7 +40,7 @@ class Step:
 
     @classmethod
     def of(cls, commit: Commit, run: SequentialRun, folder: str) -> Step:
-        """Create the step for a test whose first player is the reference."""
+        """Create the step for a test of ``commit``. The first player of the test must be the reference."""
         verdict = {"H1 accepted": BAD, "H0 accepted": GOOD}.get(run.verdict, UNDECIDED)
         estimate = run.settings.estimate(run.counts)
         return cls(

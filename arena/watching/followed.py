@@ -216,8 +216,8 @@ class FollowedRun:
     def table(self, name: str, query: str, first: int, sort: str, language: str, *, descending: bool) -> dict[str, Any]:
         """One page of the table ``games``, ``openings`` or ``engines``, in the form of ``tables.part_of``.
 
-        ``query`` selects games. For an invalid query, the page is empty and ``problem`` has the reason. Without
-        ``sort``, games are in order of time, newest first.
+        ``query`` selects games. For an invalid query, the page is empty and ``problem`` has the reason. Rows are sorted
+        by the column ``sort``; without it, the newest games come first.
         """
         from elolab.arena.watching import tables
 

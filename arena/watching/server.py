@@ -50,7 +50,7 @@ HEADERS = {
 
 
 def application(runs: WatchedRuns, language: str, host: str) -> ASGIApp:
-    """Create the web application. ``language`` is the default language of pages.
+    """Create the web application for ``runs``. ``language`` is the default language of pages.
 
     ``host`` is the host name in the server's address; requests may use it in addition to this machine's own names.
     """
@@ -245,7 +245,9 @@ class _Server(uvicorn.Server):
 
 
 def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
-    """Serve the pages until SIGTERM or Ctrl-C; Ctrl-C raises ``KeyboardInterrupt``."""
+    """Serve the pages of ``runs`` on the socket ``listening`` until SIGTERM or Ctrl-C; Ctrl-C raises
+    ``KeyboardInterrupt``.
+    """
     config = uvicorn.Config(
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,

@@ -46,10 +46,10 @@ class QueryError(ValueError):
 
 
 def part_of(rows: Sequence[Row], first: int, sort: str, *, descending: bool) -> dict[str, Any]:
-    """Sort rows by a column and return one page: ``rows`` from index ``first`` on, and the number of all rows as
-    ``total``.
+    """Sort rows by the column ``sort`` and return one page.
 
-    Rows keep their order if there is no such column. Empty values come last.
+    The result has ``rows``, the rows from index ``first`` on, and ``total``, the number of all rows. Rows keep their
+    order if there is no such column. Empty values come last.
     """
     if rows and sort in rows[0]:
         filled = [row for row in rows if row[sort] is not None]
@@ -106,7 +106,7 @@ def selected(query: str, games: Sequence[FinishedGame], running: Sequence[Finish
 def _test_of(
     key: str, text: str, words: Sequence[tuple[str, str]], engines: set[str], openings: set[str]
 ) -> Callable[[FinishedGame], bool]:
-    """The condition for games that one word of a query sets.
+    """The condition for games that the word ``key:text`` of a query sets; ``key`` may be empty.
 
     ``words`` has all words of the query. ``engines`` and ``openings`` have all names in lower case.
     """

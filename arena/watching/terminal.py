@@ -79,7 +79,11 @@ def _follow(
     stream: TextIO,
     keyboard: int | None,
 ) -> None:
-    """Redraw the screen every second, after every key, and when the size of the terminal changes."""
+    """Redraw the screen every second, after every key, and when the size of the terminal changes.
+
+    ``outcome`` is the output of ``command``, the result so far. ``keyboard`` is a file descriptor, ``None`` without
+    keys.
+    """
     choice, keys = GameChoice(), _KeyReader(keyboard)
     with _wakened_by_resizing() as resized:
         while True:

@@ -86,7 +86,7 @@ def draw_interval(
     axes: Axes, place: float, interval: tuple[float, float], bounds: tuple[float, float], color: str, *,
     upright: bool = False, linewidth: float = 2.2,
 ) -> None:  # fmt: skip
-    """Draw an interval as a line, truncated at ``bounds``, with an arrowhead at each truncated end.
+    """Draw an interval as a line, cut at ``bounds``, with an arrowhead at each end that is cut.
 
     ``place`` is the coordinate on the other axis. The line is vertical if ``upright``, otherwise horizontal.
     """
@@ -157,7 +157,7 @@ def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
 
 
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
-    """Make an axis logarithmic, with ticks for ratios such as ``0.5×``.
+    """Make an axis logarithmic, with limits around ``bounds`` and ticks for ratios such as ``0.5×``.
 
     ``way`` is the axis, ``x`` or ``y``. The value 1 always has a tick. Near 1, all labels have the same number of
     decimals.
