@@ -1,6 +1,7 @@
-"""Rules and adjudication of a game as frozen values, and how a game can end.
+"""Rules and adjudication of a game as frozen dataclasses, and how a game can end.
 
-The compiled counterparts (``judge`` in each game, ``adjudicate`` in ``engine.play``) read the records made here.
+Compiled code (``judge`` in each game, ``adjudicate`` in ``engine.play``) reads them as records, which ``to_record``
+makes.
 """
 
 from __future__ import annotations
@@ -49,10 +50,11 @@ REPETITION_RULES = ("draw", "check-only", "asian", "chinese")
 FOLDS = (3, 4, 5)
 MAX_SCORE = 30_000
 MAX_TABLEBASE_PIECES = 7
-"""Number of pieces of the largest Syzygy tables."""
+"""Maximum number of pieces in Syzygy tables."""
 MAX_SOLVED_EMPTIES = 24
-"""Maximum of ``Adjudication.solved_empties``: with more empty squares, ``engine.play.SOLVING_NODES`` nodes hardly ever
-suffice."""
+"""Maximum of ``Adjudication.solved_empties``. With more empty squares, ``engine.play.SOLVING_NODES`` nodes rarely
+suffice.
+"""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -74,23 +76,28 @@ ADJUDICATION_DTYPE = np.dtype(
 
 @dataclass(frozen=True)
 class Rules:
-    """Options of a game's rules, which both the arbiter and the engine apply."""
+    """Options of a game's rules. The arbiter and the engine apply the same rules."""
 
     repetition: str = schema.choice(REPETITION_RULES, default=schema.COMPUTED, value="asian", example="draw")
-    """How a repetition is judged: ``asian`` or ``chinese``, ``check-only`` or ``draw``. In chess it is always a draw.
+    """Repetition rule: ``asian``, ``chinese``, ``check-only`` or ``draw``. In chess a repetition is always a draw.
 
-    Under all but ``draw``, a side that alone gave check on every move loses. Else, under ``asian``, a side that alone
-    chased one piece on every move loses; under ``chinese``, a side that alone attacked on every move, by checks,
-    threats of mate or chases."""
+    Under every rule but ``draw``, a side loses if it gave check on every move and the other side did not. Otherwise,
+    under ``asian``, a side loses if only it chased one piece on every move. Under ``chinese``, a side loses if only it
+    attacked on every move, by checks, threats of mate or chases.
+    """
     fold: int = schema.choice(FOLDS, default=3, example=4)
-    """Occurrences of a position, with the same side to move, at which a repetition is judged: 3, 4 or 5."""
+    """Occurrence of a position, with the same side to move, at which the repetition rule applies: 3, 4 or 5."""
     move_limit: int = schema.whole(0, MAX_PLIES, default=schema.COMPUTED, value=120, example=100, unit="plies")
-    """Plies without a capture, in chess without a pawn's move either, after which the game is drawn.
+    """Number of plies without a capture after which the game is drawn; in chess, without a capture or pawn move.
 
     0 switches the rule off. In Xiangqi each side's checks beyond the tenth do not count. In chess the default is 100,
-    the rule of 50 moves; 150 is that of 75 moves."""
+    the 50-move rule; 150 is the 75-move rule.
+    """
     insufficient: bool = schema.switch(default=True)
-    """Whether the game is drawn once no side has a rook, horse, cannon or pawn, in chess once no side can mate."""
+    """Whether the game is drawn when the material is insufficient.
+
+    In chess this means that no side can mate; in Xiangqi, that no side has a rook, horse, cannon or pawn.
+    """
 
     def to_record(self) -> Any:
         """The rules as a numpy record of ``RULES_DTYPE``."""
@@ -103,42 +110,57 @@ class Rules:
 
 
 def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
-    """Declare a setting that is a whole number from ``low`` to ``high``; ``value`` is its default unless a game has its
-    own."""
+    """Declare a setting that is a whole number from ``low`` to ``high``. ``value`` is the default, unless a game has
+    its own.
+    """
     return schema.whole(low, high, default=schema.COMPUTED, value=value, example=example, unit=unit)
 
 
 @dataclass(frozen=True)
 class Adjudication:
-    """Rules by which a tournament ends a game early; setting a rule's number of moves or plies to 0 switches it off."""
+    """Rules by which a tournament ends a game early. If a rule's number of moves or plies is 0, it is off."""
 
     resign_score: int = _by_game(1, MAX_SCORE, 1000, example=800, unit="centipawns")
-    """Score for resignation in centipawns or hundredths of a disc. The loser's own score must be at or below minus
-    this, and with ``resign_twosided`` the winner's own at or above this."""
+    """Score for resignation, in centipawns or hundredths of a disc.
+
+    The loser's own score must be at or below minus this value. With ``resign_twosided`` the winner's own score must
+    also be at or above it.
+    """
     resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
-    """Consecutive moves of each side that must fulfil ``resign_score``; 0 switches the rule off."""
+    """Number of consecutive moves of each side for which ``resign_score`` must hold; 0 switches the rule off."""
     draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
-    """Score for a draw in centipawns or hundredths of a disc: both sides' scores must be at most this far from zero."""
+    """Score for a draw, in centipawns or hundredths of a disc: both sides' scores must be at most this far from zero.
+    """
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
-    """Consecutive moves of each side that must fulfil ``draw_score``; 0 switches the rule off."""
+    """Number of consecutive moves of each side for which ``draw_score`` must hold; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
-    """Number of plies after the opening during which moves do not count towards ``draw_moves``. In chess they count
-    from move 1 by the position's move number, and a capture or a pawn's move restarts the count of ``draw_moves``."""
+    """Number of plies after the opening before moves count towards ``draw_moves``.
+
+    In chess, plies are counted by the move number in the position's FEN, and a capture or pawn move restarts the count
+    of ``draw_moves``.
+    """
     maximum_plies: int = _by_game(0, MAX_PLIES, 400, example=300, unit="plies")
-    """Plies after the opening at which the game is drawn; 0 switches the rule off. The maximum length of a stored game
-    applies in any case."""
+    """Number of plies after the opening at which the game is drawn; 0 switches the rule off.
+
+    The maximum length of a stored game applies in any case.
+    """
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
-    """Number of empty squares at or below which the position is solved and the game ends with the exact result; 0
-    switches solving off."""
+    """Maximum number of empty squares at which the position is solved and the game ends with its exact result.
+
+    0 switches solving off.
+    """
     resign_twosided: bool = schema.switch(default=True)
-    """Whether the winner's scores too must fulfil ``resign_score``; otherwise the loser's alone decide."""
+    """Whether resignation also requires the winner's scores to meet ``resign_score``. If not, the loser's scores
+    decide.
+    """
     tablebases: str = schema.text(default=schema.COMPUTED, value="", example="syzygy", expected="a folder of tables")
-    """Folders with Syzygy tables, separated as in ``PATH``; a game ends with the result that they know. Empty for none.
+    """Folders with Syzygy tables, separated as in ``PATH``; empty for none. A game ends with the result that a table
+    gives.
     """
     tablebase_pieces: int = _by_game(0, MAX_TABLEBASE_PIECES, 0, example=5, unit="pieces")
-    """Largest number of pieces, kings included, for which the tables are probed; 0 for that of the largest table."""
+    """Maximum number of pieces, including kings, for which the tables are probed; 0 for that of the largest table."""
     tablebase_ignore_50: bool = schema.switch()
-    """Whether wins that take more than 50 moves without a capture or a pawn's move count as wins, not as draws."""
+    """Whether a win that the 50-move rule prevents counts as a win instead of a draw."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
@@ -149,8 +171,11 @@ class Adjudication:
         return record
 
     def content(self) -> dict[str, int]:
-        """The settings as plain data for digests. Settings added later are included only if used, so that old digests
-        stay valid. The folders of tablebases are left out: equal tables lie in different places."""
+        """The settings as plain data for digests.
+
+        Settings that were added later are included only if used, so that old digests stay valid. The folders of
+        tablebases are left out, because their paths differ between machines.
+        """
         content = asdict(self)
         if not content.pop("tablebases"):
             del content["tablebase_pieces"], content["tablebase_ignore_50"]
@@ -168,5 +193,5 @@ class Ending:
     result: str
     reason: str
     exact_score: int | None = None
-    """Final score of a solved game in discs, from the point of view of the side that moved first; ``None`` if not
-    solved."""
+    """Final score in discs of a game that was solved, from the view of the side that moved first; otherwise ``None``.
+    """

@@ -1,20 +1,19 @@
 """Optional search statistics: settings, columns, and sums over searches and games as plain data.
 
-The data of one search, one player's game or many games have the same shape, a dictionary for JSON:
+The data of one search, one player's game or many games have the same form, a dictionary for JSON:
 
-- ``searches``, ``nodes``, ``time_ns``: totals, on the search's clock;
-- ``counters``: counts by the names of ``engine.search.records.COUNTERS``;
-- ``mate_at_two``, ``mate_at_null_depth``: null searches whose score was -MATE + ply + 2, and -MATE + ply + null_depth;
-  both are counted, although ``mate_threat_offset`` selects one of them;
+- ``searches``, ``nodes``, ``time_ns``: totals; times are on the search's clock;
+- ``counters``: counts, by the names in ``engine.search.records.COUNTERS``;
+- ``mate_at_two``, ``mate_at_null_depth``: null searches with a score of -MATE + ply + 2, and of -MATE + ply +
+  null_depth; both are counted, although ``mate_threat_offset`` selects one of them;
 - ``last_iteration_nodes`` and ``_ns``: nodes and time of the last completed iterations;
 - ``after_iteration_nodes`` and ``_ns``: in aborted searches, from the last completed iteration to the abort;
-- ``after_result_nodes`` and ``_ns``: from the last new result of the root (a move became best, the first move of an
+- ``after_result_nodes`` and ``_ns``: from the last new result at the root (a move became best, the first move of an
   iteration included) to the end of the search;
-- ``ends``: by the reason that ended the search, rows of ``END_COLUMNS``;
-- ``iterations``: by depth in plies, rows of ``ITERATION_COLUMNS``;
-- ``null_by_material``: by own material, the lower bound in centipawns of steps of ``MATERIAL_STEP``;
-  ``null_by_pieces``: by pieces of both sides on the board; ``null_by_depth``: by remaining depth in plies. All three
-  have rows of ``NULL_COLUMNS``.
+- ``ends``: rows of ``END_COLUMNS``, by the reason that ended the search;
+- ``iterations``: rows of ``ITERATION_COLUMNS``, by depth in plies;
+- ``null_by_material``, ``null_by_pieces``, ``null_by_depth``: rows of ``NULL_COLUMNS``, by own material (lower bound in
+  centipawns of a step of ``MATERIAL_STEP``), by the number of pieces on the board, and by remaining depth in plies.
 
 Rows without a count are left out.
 """
@@ -28,38 +27,44 @@ from typing import Any
 from elolab.engine.settings import schema
 
 ITERATION_COLUMNS = ("searches", "nodes", "time_ns", "nodes_to", "time_to_ns", "nodes_before")
-"""Columns for the searches that completed a depth: their number, nodes and time of the iteration, nodes and time from
-the search's start to the iteration's end, and nodes of the iteration before it."""
+"""Columns for the searches that completed a depth: their number; nodes and time of the iteration; nodes and time from
+the search's start to the iteration's end; nodes of the previous iteration.
+"""
 
 END_COLUMNS = (
     "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",
     "hard_ns",
 )  # fmt: skip
-"""Columns for the searches that ended for a reason: their number, nodes and time; the number with a proper time, the
-time they used, and their proper time; the same three for searches with a hard limit."""
+"""Columns for the searches that ended for a reason: their number, nodes and time. For the searches with a proper time
+(see ``engine.search.clock``): their number, the time they used, and their proper time. The same three for searches with
+a hard limit.
+"""
 
 NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "unresolved")
-"""Columns for null moves: null moves tried; null cutoffs accepted; null fail-highs verified, and of these refuted; null
-cutoffs sampled and searched again without null moves, of these refuted, and of these undecided within the node limit.
+"""Columns for null moves: number tried, cutoffs accepted, fail-highs verified, and verifications that refuted the
+cutoff. For sampled cutoffs that were searched again without null moves: their number, those refuted, and those
+undecided within the node limit.
 """
 
 MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
-"""Width of a row of ``null_by_material``, in centipawns of own material. ElephantEye's material limits coincide with
-borders of rows."""
+"""Width of a row of ``null_by_material``, in centipawns of own material.
+
+ElephantEye's material limits are multiples of it.
+"""
 
 
 @dataclass(frozen=True)
 class SearchStatisticsSettings:
-    """Settings for sampling null cutoffs, which are then searched again without null moves.
+    """Settings for sampling null cutoffs. Each sample is searched again without null moves.
 
     A long search gives at most 16 samples, spread over the search.
     """
 
     null_cutoff_interval: int = schema.whole(0, MAX_INTERVAL, default=500, example=100)
-    """Number of null cutoffs of a player from one sample to the next; 0 switches sampling off."""
+    """Number of a player's null cutoffs from one sample to the next; 0 switches sampling off."""
     null_cutoff_nodes: int = schema.whole(1, MAX_INTERVAL, default=100_000, example=20_000, unit="nodes")
-    """Node limit for searching a sample again."""
+    """Node limit for the repeated search of a sample."""
 
 
 def add_search_statistics(total: dict[str, Any], part: Mapping[str, Any]) -> None:

@@ -1,6 +1,6 @@
-"""Exact solving of a whole position: its score, a best line, and on request the score of every move.
+"""Exact solving of a position: its score, a best line, and on request the score of every move.
 
-``Solver`` searches to the end of the game, ``TableSolver`` looks the position up in tablebases.
+``Solver`` searches to the end of the game. ``TableSolver`` looks the position up in tablebases.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.values import MAX_DEPTH
 
 SETTINGS = {"hash_mb": 256}
-"""Settings of the solver that differ from the engine's defaults; users can override them."""
+"""Settings in which the solver differs from the engine's defaults. Users can override them."""
 TO_THE_END = {"endgame_empties": 60, "pass_costs_depth": False}
-"""Settings with which the solver searches every position to the end of the game, instead of the ordinary search, whose
-scores are not exact.
+"""Settings that make the endgame solver search every position to the end of the game, because ordinary scores are not
+exact.
 
-Passes must cost no depth; otherwise the ordinary search would search positions after a pass.
+Passes must cost no depth; otherwise the ordinary search would handle positions after a pass.
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
-"""End reason of a search that completed its solution."""
+"""The end reason of a search that completed its solution."""
 
 DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
-"""DTZ of a capture or a pawn's move, by the value in a table for the side that makes it."""
+"""DTZ of a capture or pawn move for the side that makes it, by its WDL value for that side."""
 LAST_PLY = 100
-"""Plies without a capture or a pawn's move after which the rule of 50 moves draws the game."""
+"""Number of plies without a capture or pawn move after which the 50-move rule draws the game."""
 LONGEST_LINE = 1000
-"""Most plies of a line out of tablebases."""
+"""Maximum length, in plies, of a line read from tablebases."""
 
 
 def solvable_games() -> list[str]:
@@ -44,13 +44,15 @@ def solvable_games() -> list[str]:
 
 
 def unsolvable(game: str) -> UserError:
-    """The error that says which games have a solver, for one that has none."""
+    """The error for a game that has no solver; it lists the games that have one."""
     return UserError(f"{game} cannot be played out to the end; solve is for {' and '.join(solvable_games())}")
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, above 0 is won."""
+    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, and positive scores are
+    wins.
+    """
 
     score: int
     """Score from the point of view of the side to move."""
@@ -67,10 +69,12 @@ class Solution:
 
 
 class Solver:
-    """Solver for positions of one game; ``settings`` override the engine's and affect only the speed."""
+    """Solves positions of one game by searching to its end. ``settings`` override the engine's and affect only the
+    speed.
+    """
 
     unit = "in discs, empty squares to the winner"
-    """Unit of the scores, for people."""
+    """Name of the scores' unit, for output."""
 
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
         self._game = game_named(game)
@@ -81,7 +85,10 @@ class Solver:
         self._nodes = 0
 
     def solve(self, position: Position, *, every_move: bool = False) -> Solution:
-        """Solve a position exactly; the result is meaningless if the stop flag is set."""
+        """Solve a position exactly. The result is meaningless if the stop flag is set.
+
+        ``every_move`` also computes the score of every legal move.
+        """
         self._nodes = 0
         self._engine.new_game()
         if not position.move_codes():
@@ -98,16 +105,16 @@ class Solver:
         return Solution(score, line[0] if line else None, line, self._nodes + nodes, moves)
 
     def score(self, position: Position) -> int:
-        """The exact score without a line; meaningless if the stop flag is set."""
+        """The exact score of a position, without a line. It is meaningless if the stop flag is set."""
         if not position.move_codes():
             return int(self._game.kernels.final_score(position.state)) // self._game.score_unit
         self._engine.new_game()
         return self._score(position)
 
     def score_within(self, position: Position, nodes: int) -> int | None:
-        """The exact score, or ``None`` if solving takes more than ``nodes`` nodes or the stop flag is set.
+        """The exact score of a position; ``None`` if solving takes more than ``nodes`` nodes or the stop flag is set.
 
-        The number of nodes depends on the position and the settings only.
+        The number of nodes depends only on the position and the settings.
         """
         position, sign = position.copy(), 1
         while len(codes := position.move_codes()) == 1:  # under a limit a search does not think about an only move
@@ -133,11 +140,11 @@ class Solver:
 
 
 class TableSolver(Tablebases):
-    """Solver that looks positions up in the Syzygy tablebases in ``folders``; its ``solve`` is that of ``Solver``.
+    """Solves chess positions by the Syzygy tablebases in ``folders``. The interface is that of ``Solver``.
 
-    A score is the DTZ: plies, the next move included, until the winner gives mate, captures or moves a pawn; minus if
-    the side to move loses. ``ignore_50`` counts wins that the rule of 50 moves prevents. The tables' DTZ may be a ply
-    too small, so a win on the last ply of that rule counts as drawn unless it is certain.
+    A score is the DTZ: the number of plies, the next move included, until the winner mates, captures or moves a pawn.
+    It is negative if the side to move loses. ``ignore_50`` counts wins that the 50-move rule prevents. The tables' DTZ
+    may be one ply too small, so a win on the last ply of that rule counts as a draw unless it is certain.
     """
 
     unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
@@ -149,10 +156,10 @@ class TableSolver(Tablebases):
         self._stop = stop
 
     def solve(self, position: Position, *, every_move: bool = False) -> Solution:
-        """Solve a position exactly; the result is meaningless if the stop flag is set.
+        """Solve a position exactly. The result is meaningless if the stop flag is set.
 
-        The line ends with the game, or after one move if the game is drawn. Raises ``UserError`` if the tables lack the
-        position or one that follows.
+        ``every_move`` also computes the score of every legal move. The line continues to the end of the game, or for
+        one move if the game is drawn. Raises ``UserError`` if the tables lack the position or one that follows.
         """
         position = position.copy()
         scores = self._scores(position)
@@ -171,7 +178,7 @@ class TableSolver(Tablebases):
         return Solution(score, best, tuple(line), nodes, moves)
 
     def _scores(self, position: Position) -> dict[str, int]:
-        """The score of every legal move for the side to move, best move first."""
+        """The score of every legal move, for the side to move, best move first."""
         board = self._board(position.text)
         if board.castling_rights:
             raise UserError(f"{position.text}: tablebases have no positions in which a side may castle")
@@ -192,7 +199,9 @@ class TableSolver(Tablebases):
         return {move: score for _, move, score in ranked}
 
     def _dtz_of_move(self, after: Any) -> tuple[int, bool]:
-        """DTZ of the move that led to a board, for the side that made it, and whether it is certain to the ply."""
+        """DTZ of the move that led to the board ``after``, for the side that made it; and whether it is exact to the
+        ply.
+        """
         try:
             if after.is_checkmate():
                 return 1, True

@@ -1,9 +1,9 @@
 """Suites of positions with known best moves, and how many of them the engine solves.
 
-A suite is an EPD file (``engine.settings.epd``): one position a line, the operation ``bm MOVE [MOVE ...];`` with the
-best moves or ``am MOVE [MOVE ...];`` with moves to avoid, in any of the game's notations, and optionally
-``id "name";``. A position is *solved* if the search plays a best move at its limit, and none to avoid. The depth of the
-solution is the first depth from which all completed iterations prefer such a move.
+A suite is an EPD file (``engine.settings.epd``) with one position per line. The operation ``bm MOVE [MOVE ...];`` has
+the best moves, ``am MOVE [MOVE ...];`` moves to avoid, in any of the game's notations; ``id "name";`` is optional. A
+position is *solved* if the search plays a best move at its limit, and none to avoid. The depth of the solution is the
+first depth from which all completed iterations prefer such a move.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class SuitePosition:
 
     name: str
     position: str
-    """The game's position text (FEN)."""
+    """Text of the position, such as a FEN."""
     best_moves: tuple[str, ...]
-    """The moves that solve the position: with moves to avoid, all others."""
+    """The moves that solve the position. For a position with moves to avoid, these are all other moves."""
 
 
 @dataclass(frozen=True)
 class SuiteIteration:
-    """A completed iteration of a search; nodes and time count from the beginning of the search, on its clock."""
+    """A completed iteration of a search. Nodes and time are counted from the start of the search, on its clock."""
 
     depth: int
     move: str
@@ -47,7 +47,7 @@ class SuiteIteration:
 
 @dataclass(frozen=True)
 class Attempt:
-    """A search of one position of a suite."""
+    """The engine's search of one position of a suite."""
 
     name: str
     position: str
@@ -61,13 +61,17 @@ class Attempt:
     time_ms: float
     solved: bool
     solution: SuiteIteration | None
-    """The first iteration from which all iterations prefer a best move. ``None`` if the position was not solved, or the
-    best move was found after the last completed iteration."""
+    """The first iteration from which all iterations prefer a best move.
+
+    ``None`` if the position was not solved, or if the best move was found only after the last completed iteration.
+    """
     iterations: tuple[SuiteIteration, ...]
 
 
 def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
-    """Read a suite; every position and move is checked. Raises ``ConfigurationError`` with the first mistake's line."""
+    """Read a suite, and check every position and move. Raises ``ConfigurationError`` with the line of the first
+    mistake.
+    """
     contract = game_named(game)
     found: list[SuitePosition] = []
     try:
@@ -98,7 +102,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
 
 
 def _named(position: Position, words: Sequence[str]) -> list[str]:
-    """The legal moves that words in any notation name. Raises ``UserError``."""
+    """Convert moves from any notation to protocol notation. Raises ``UserError`` for an illegal move."""
     names = position.game.move_names
     moves = [
         position.game.read_moves(position, [word], "0")[0] if names is None else names.parse_move_name(position, word)
@@ -110,7 +114,7 @@ def _named(position: Position, words: Sequence[str]) -> list[str]:
 
 
 def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
-    """Search one position of a suite, after clearing the engine's tables."""
+    """Search one position of a suite. Clears the engine's tables first."""
     board = ReportBoard()
     engine.new_game()
     result = engine.search(engine.game.position(entry.position), limits, board=board)
@@ -133,7 +137,7 @@ def _iteration(engine: Engine, report: Report) -> SuiteIteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """For each depth, the number of searches that completed it, and their mean number of nodes from the start."""
+    """For each depth: the number of searches that completed it, and their mean number of nodes until then."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # Of two iterations to one depth the second solves the game: the depth was reached by the first.

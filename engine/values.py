@@ -5,11 +5,12 @@ Scores are in centipawns, in Othello in hundredths of a disc, from the point of 
 """
 
 MAX_PLY = 128
-"""Maximum ply in the search tree, quiescence included; the root is ply 0."""
+"""Maximum ply in the search tree, including quiescence; the root is ply 0."""
 MAX_MOVES = 224
-"""Capacity of a list of moves: at least the largest number of legal moves in a position of any game (218 in chess).
+"""Capacity of a move list: at least the largest number of legal moves in a position of any game (218 in chess).
 
-It is just below a power of two, so that the rows of an array of lists do not compete for the same cache lines."""
+It is just below a power of two, so that rows of an array of lists do not compete for the same cache lines.
+"""
 MOVE_BITS = 17
 """Number of bits of a move's integer code in every game."""
 MAX_DEPTH = 100
@@ -17,20 +18,23 @@ MAX_DEPTH = 100
 MATE = 30_000
 """Base of mate scores: a side without a legal move at ply p scores p - MATE for itself, so that shorter mates win."""
 MATE_BOUND = MATE - MAX_PLY
-"""Scores with at least this absolute value are proven mates."""
+"""Smallest absolute value of a proven mate score."""
 BAN = 29_000
-"""Base of scores for losses by repetition. Such a loss at ply p scores p - BAN; it depends on the path and is never a
-proven mate."""
+"""Base of scores for losses by repetition: such a loss at ply p has the score p - BAN.
+
+It depends on the path and is never a proven mate.
+"""
 BAN_BOUND = BAN - MAX_PLY
-"""Scores with an absolute value from this one up to ``MATE_BOUND`` are losses or wins by repetition; ordinary scores
-are closer to 0."""
+"""Smallest absolute value of a win or loss by repetition. Such scores are below ``MATE_BOUND``; ordinary scores are
+closer to 0.
+"""
 INFINITY = 32_000
 MAX_GAME_PLIES = 1024
-"""Maximum number of plies that a state can store, those of the game and of the search together."""
+"""Maximum number of plies that a state can store, in the game and the search together."""
 
 
 def mate_distance(score: int) -> int | None:
-    """Number of plies to mate, positive if the side to move wins, negative if it loses; ``None`` for other scores."""
+    """Number of plies to mate: positive if the side to move wins, negative if it loses; ``None`` for other scores."""
     if score >= MATE_BOUND:
         return MATE - score
     if score <= -MATE_BOUND:
@@ -39,7 +43,7 @@ def mate_distance(score: int) -> int | None:
 
 
 def format_score(score: int) -> str:
-    """A score as text: ``+0.31`` in pawns, ``+M5``/``-M4`` for mates, ``+R``/``-R`` for a win or loss by repetition."""
+    """Format a score: ``+0.31`` in pawns, ``+M5``/``-M4`` for mates, ``+R``/``-R`` for a win or loss by repetition."""
     plies = mate_distance(score)
     if plies is not None:
         return f"{'+' if plies > 0 else '-'}M{(abs(plies) + 1) // 2}"

@@ -42,7 +42,7 @@ class CommandError(UserError):
 
 @dataclass(frozen=True)
 class SearchTask:
-    """A search that a command has requested."""
+    """A search that a command has requested, with its limits."""
 
     position: Position
     limits: Limits
@@ -51,7 +51,7 @@ class SearchTask:
     lines: int = 1
     """Number of variations to report (multi-PV), at most the number of moves to search."""
     ponders: bool = False
-    """Whether the search ponders: no clock runs, and no answer is sent, before the ponder hit."""
+    """Whether the search ponders: until the ponder hit, no clock runs and no answer is sent."""
     until_stopped: bool = False
     """Whether the answer must wait for a stop command, even if the search is over."""
 
@@ -68,14 +68,15 @@ class SearchProgress:
     """Intermediate or final result of a search for one variation."""
 
     line: int
-    """Number of the variation; 1 is the best."""
+    """Number of the variation in multi-PV; 1 is the best."""
     depth: int
-    """Depth, in plies, of the iteration that found the variation, even if the iteration was aborted."""
+    """Depth, in plies, of the iteration that found the variation, even if that iteration was aborted."""
     score: int
     """Score in centipawns from the point of view of the side to move; mate scores are as in ``engine.values``."""
     nodes: int
-    """Nodes from the start of the search to the end of the iteration; ``time_ms`` and ``deepest_ply`` cover the same
-    span."""
+    """Number of nodes from the start of the search to the end of the iteration; ``time_ms`` and ``deepest_ply`` cover
+    the same time.
+    """
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -89,10 +90,10 @@ The ponder flag is ``None`` if the search does not ponder."""
 
 
 class EngineServer(ABC):
-    """One session with another program, such as a graphical interface; ``run`` reads commands and answers them."""
+    """One session with another program, such as a graphical interface. ``run`` reads its commands and answers them."""
 
     other_names: ClassVar[Mapping[str, str]] = {}
-    """Option names that the protocol prescribes, by parameter name; each must be an alias of its parameter."""
+    """Option names that the protocol prescribes, by parameter name. Each must be an alias of its parameter."""
 
     def __init__(
         self,
@@ -109,9 +110,11 @@ class EngineServer(ABC):
         self.parameters = resolve(overrides, game=game)
         self.position: Position | None = None
         self.defers_input = False
-        """True in batch mode: input waits for the end of a running search that ends by itself."""
+        """Whether input lines are left unread until the running search has ended, if it will end without a further
+        command.
+        """
         self.rules = rules or self.game.standard_rules
-        """Rules of the game that the searches and the protocol's claims follow."""
+        """Rules that apply to the searches, and to results that the engine claims."""
         self.output = output
         self._inbox = Inbox()
         self._engine: Engine | None = None
@@ -123,7 +126,7 @@ class EngineServer(ABC):
         self._ponder = StopFlag()
         self._reports = ReportBoard()
         self._iteration: list[Report] = []
-        """Reports of the newest iteration, until it has one for each variation."""
+        """Reports of the newest iteration so far. It is complete when there is a report for each variation."""
         self._shown: dict[int, SearchProgress] = {}
         self._held: SearchResult | UserError | None = None
         self.is_ending = False
@@ -133,7 +136,7 @@ class EngineServer(ABC):
     # What a protocol says and understands.
 
     def open(self) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Prepare the session; ``run`` calls it once, before the first line of input."""
+        """Prepare the session. ``run`` calls this once, before the first line of input."""
 
     @abstractmethod
     def handle(self, line: str) -> None:
@@ -146,7 +149,7 @@ class EngineServer(ABC):
         """Show one variation of a complete iteration."""
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Show one variation of the final result; ``is_new`` is true if it differs from the one shown last."""
+        """Show one variation of the final result. ``is_new`` is true if it differs from the variation shown last."""
         self.show(progress)
 
     @abstractmethod
@@ -154,14 +157,14 @@ class EngineServer(ABC):
         """Answer with the result of a finished search."""
 
     def answer_nothing(self) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Answer a request whose search failed or found no move."""
+        """Send the answer that the protocol has for a search that failed or found no move."""
 
     # The conversation.
 
     def run(self, descriptor: int | None) -> None:
         """Read commands from a file descriptor and answer them, until ``end`` is called or the input ends.
 
-        Raises ``OSError`` if the reader of the output has closed it.
+        Raises ``OSError`` if the other program has closed the output.
         """
         self._inbox.listen(descriptor)
         try:
@@ -194,24 +197,24 @@ class EngineServer(ABC):
             self.end()
 
     def say(self, line: str) -> None:
-        """Write one line and flush the output."""
+        """Write one line to the output and flush it."""
         self.output.write(line + "\n")
         self.output.flush()
 
     def end(self) -> None:
-        """Make ``run`` return."""
+        """Make ``run`` return after the current event."""
         self._ended = True
 
     # Searches.
 
     @property
     def is_searching(self) -> bool:
-        """Whether a search is running, or finished but not answered yet."""
+        """Whether a search is running, or has finished without its answer being sent yet."""
         return self._task is not None
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the running search has been asked to stop and has not answered yet."""
+        """Whether the running search has received a request to stop and has not been answered yet."""
         return self._task is not None and self._stop.is_set()
 
     @property
@@ -233,7 +236,7 @@ class EngineServer(ABC):
 
     @property
     def searcher(self) -> Search:
-        """The function that finds the moves; by default, the engine's search."""
+        """The function that runs searches; by default, the engine's own search."""
         engine = self.engine
         return lambda task, stop, ponder, board: engine.search(
             task.position, task.limits, task.clock, stop,
@@ -241,7 +244,7 @@ class EngineServer(ABC):
         )  # fmt: skip
 
     def warm_up(self) -> None:
-        """Compile or load everything that a search needs, so that the first move does not lose time to it."""
+        """Compile or load everything that a search needs, so that the first move loses no time by it."""
         engine, start = Engine(self.game.name, {"hash_mb": 0}), self.game.position()
         engine.search(start, Limits(depth=1), board=ReportBoard())
         engine.known_line(start, SearchLine("", 0, 0, (), 0))
@@ -254,7 +257,7 @@ class EngineServer(ABC):
                 self.engine.prepare()
 
     def start(self, task: SearchTask) -> None:
-        """Begin a search; ``answer`` or ``answer_nothing`` is called when it is over."""
+        """Start a search. ``answer`` or ``answer_nothing`` is called when it is over."""
         assert self._task is None, "one search at a time"
         # The search moves on a copy, because this thread may need the position meanwhile.
         task = replace(task, position=task.position.copy())
@@ -281,23 +284,23 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Ask the running search to stop, even if it ponders; its answer follows soon."""
+        """Tell the running search to stop, even if it is pondering. Its answer follows soon."""
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()
 
     def ponder_hit(self) -> None:
-        """Start the clocks, because the opponent made the expected move."""
+        """Start the clocks of a pondering search, because the opponent has made the expected move."""
         self._ponder.clear()
         self._answer_if_due()
 
     def finish(self) -> None:
-        """Mark the session as ending, stop any search, and return once its answer is sent."""
+        """Mark the session as ending, stop any search, and return after its answer is sent."""
         self.is_ending = True
         self.settle()
 
     def settle(self) -> None:
-        """Stop any search, and return once its answer is sent."""
+        """Stop any search, and return after its answer is sent."""
         if self._task is not None:
             self.stop()
         while self._task is not None:
@@ -344,7 +347,7 @@ class EngineServer(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
-        """Show each iteration whose variations are all reported; ``_show_final`` shows an aborted iteration."""
+        """Show each iteration that has a report for every variation. ``_show_final`` shows an aborted iteration."""
         assert self._task is not None, "a search reports"
         for report in self._reports.unread():
             self._iteration.append(report)
@@ -353,7 +356,9 @@ class EngineServer(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """Show the variations of an iteration, best score first: pruning can make a later variation the best."""
+        """Show the variations of an iteration, highest score first: pruning may give a later variation the highest
+        score.
+        """
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)
@@ -364,9 +369,9 @@ class EngineServer(ABC):
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:
-        """Show the final variations, which an aborted iteration may have changed.
+        """Show the final variations if an aborted iteration has changed them.
 
-        A variation that ends in a solved position is extended with moves from the table.
+        If a variation ends in a solved position, moves from the transposition table follow.
         """
         for number, line in enumerate(result.lines, 1):
             moves = line.principal_variation
@@ -394,8 +399,8 @@ class EngineServer(ABC):
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
         """Set a position (``None``: the start of the game) and play moves from it.
 
-        Moves that the previous call has played are not played again. ``ranks`` is the number of the lowest rank in the
-        moves. Raises ``UserError``; the server then has no position.
+        If the moves extend those of the previous call, only the new ones are played. ``ranks`` is the number of the
+        first rank in the moves. After a ``UserError`` the server has no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given
@@ -412,21 +417,21 @@ class EngineServer(ABC):
         self._given = (text, ranks, list(moves))
 
     def set_position_of(self, words: Sequence[str], ranks: str = "0") -> None:
-        """Execute the command ``position`` of UCI and UCCI, given the words after it; see ``set_position``."""
+        """Execute the command ``position`` of UCI and UCCI, given its arguments; see ``set_position``."""
         previous, self.position = self.position, None
         text, moves = split_position(words)
         self.position = previous
         self.set_position(text, moves, ranks)
 
     def set_repetition(self, rule: str) -> None:
-        """Judge repetitions by another rule from now on; forgets what earlier searches have found."""
+        """Change the repetition rule, and clear what the engine remembers from earlier searches."""
         self.rules = replace(self.rules, repetition=rule)
         if self.position is not None:
             self.game.apply_rules(self.position.state, self.rules)
         self.new_game()
 
     def keep_position(self, position: Position) -> None:
-        """Set a position that the protocol's own code will keep up to date."""
+        """Set a position to which the protocol's own code makes all further moves."""
         self.position = position
         self._given = (None, "none", [])
 
@@ -441,19 +446,19 @@ class EngineServer(ABC):
         self.keep_position(before)
 
     def new_game(self) -> None:
-        """Forget what earlier searches have found."""
+        """Clear what the engine remembers from earlier searches."""
         if self._engine is not None:
             self._engine.new_game()
 
     def parameter_options(self) -> list[EngineOption]:
-        """One option for each parameter, with the parameter's current value as default."""
+        """One engine option per parameter, with the parameter's current value as default."""
         rows = parameters_of(self.game.name)
         return [parameter_option(row, self.parameters[row.name], self.other_names.get(row.name, "")) for row in rows]
 
     def set_parameter(self, name: str, value: str) -> bool:
-        """Set the parameter with this option name; return False if there is no such parameter.
+        """Set the parameter with this option name; returns false if there is no such parameter.
 
-        Raises ``UserError`` for a wrong value; the message spells the option's name as given.
+        Raises ``UserError`` for a wrong value. Its message uses the name as the program wrote it.
         """
         row = find_parameter(name, self.game.name)
         if row is None:
@@ -468,7 +473,7 @@ class EngineServer(ABC):
 
 
 def package_version() -> str:
-    """The version of the installed distribution; an empty text if there is none."""
+    """Version of the installed package; an empty string if it is not installed."""
     try:
         return metadata.version("elolab")
     except metadata.PackageNotFoundError:
@@ -476,20 +481,20 @@ def package_version() -> str:
 
 
 def counters_text(result: SearchResult) -> str:
-    """Text of a search's counters, each with its name; it may be longer than ``MAX_MESSAGE``."""
+    """A search's event counters as text ``name value``; it may be longer than ``MAX_MESSAGE``."""
     return " ".join(f"{name} {count}" for name, count in result.counters.items())
 
 
 def one_line(message: str) -> str:
-    """The message as a single line of at most ``MAX_MESSAGE`` characters."""
+    """Convert a message to a single line of at most ``MAX_MESSAGE`` characters."""
     printable = "".join(letter if letter.isprintable() else "?" for letter in message)
     return printable if len(printable) <= MAX_MESSAGE else printable[: MAX_MESSAGE - 3] + "..."
 
 
 def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
-    """Split the words after ``position`` into the position's text (``None`` for ``startpos``) and the moves.
+    """Split the arguments of the command ``position`` into the position's text and the moves.
 
-    Raises ``CommandError``.
+    The text is ``None`` for ``startpos``. Raises ``CommandError``.
     """
     head, moves = list(words), []
     if "moves" in head:
@@ -503,9 +508,9 @@ def split_position(words: Sequence[str]) -> tuple[str | None, list[str]]:
 
 
 def read_count(name: str, word: str, *, low: int = 0, high: int = 10**15) -> int:
-    """The whole number ``word``, clamped to the range from ``low`` to ``high``.
+    """Parse ``word`` as a whole number and clamp it to the range from ``low`` to ``high``.
 
-    Raises ``CommandError``, with ``name`` in its message, if ``word`` is not a whole number.
+    Raises ``CommandError``, which names the argument as ``name``, if ``word`` is not a whole number.
     """
     number = natural_number(word.removeprefix("-"))
     if number is None:

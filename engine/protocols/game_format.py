@@ -22,11 +22,11 @@ _SIDES = ("B", "W")
 
 
 class GameFormatError(UserError):
-    """An unreadable game; the message states the mistake."""
+    """A game in GGF cannot be read; the message describes the mistake."""
 
 
 def read_game(text: str) -> Position:
-    """The position at the end of a game in GGF, with the moves that led to it.
+    """Parse a game in GGF: returns the position at its end, which includes the moves.
 
     The text may omit passes. Raises ``GameFormatError`` or another ``UserError``.
     """
@@ -50,7 +50,7 @@ def read_game(text: str) -> Position:
 
 
 def write_game(start: str, moves: Sequence[str]) -> str:
-    """A game as one line of GGF: the text of its first position, and the moves played from it."""
+    """Write a game as one line of GGF, given the text of its first position and its moves."""
     board, side = start.split()
     first = "XO".index(side)
     tags = [f"BO[8 {board.replace('X', '*')} {'*' if first == 0 else 'O'}]"]
@@ -65,7 +65,7 @@ def read_move(text: str) -> str:
 
 
 def write_move(move: str) -> str:
-    """A move in GGF: ``D3``, or ``PA`` for a pass."""
+    """Convert a move to GGF: ``D3``, or ``PA`` for a pass."""
     return "PA" if move == PASS else move.upper()
 
 

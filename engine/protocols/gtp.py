@@ -1,14 +1,14 @@
 """GTP 2, the Go Text Protocol (Farnebäck, 2002), for Othello.
 
-The engine answers commands in order: ``=`` or ``?``, the command's number if it has one, the text, and an empty line.
-The engine keeps the position, which ``play`` and ``genmove`` change. Squares are written as in Othello, with row 1 at
-the top.
+The engine answers commands in order: ``=`` for success or ``?`` for an error, the command's number if it has one, the
+text, and an empty line. The engine keeps the position, which ``play`` and ``genmove`` change. Squares have their usual
+Othello names, with row 1 at the top.
 
-Engines differ on passes. A side without a legal move passes if the other side has one: ``genmove`` then answers
-``pass``, and ``play b pass`` reports the pass. Programs may omit a forced pass and send the other side's next move. In
-a finished game ``pass`` is the only answer, and changes nothing.
+A side without a legal move passes if the other side has one: ``genmove`` then answers ``pass``, and ``play b pass``
+reports the pass. Engines differ here, so programs may also omit a forced pass and send the other side's next move. In a
+finished game ``pass`` is the only answer, and changes nothing.
 
-Beyond the protocol, ``elolab-limit`` bounds each move by depth, nodes or time, which GTP cannot express, and
+Two commands extend the protocol. ``elolab-limit`` limits each move by depth, nodes or time, which GTP cannot express.
 ``elolab-set`` changes a setting.
 """
 
@@ -28,7 +28,7 @@ from elolab.engine.settings.limits import Limits
 
 BOARD_SIZE = 8
 DEFAULT_LIMITS = Limits(move_time_ms=1000)
-"""Limits of a move without a clock and without ``elolab-limit``."""
+"""Limits of a move if there is neither a clock nor an ``elolab-limit``."""
 MAX_TIME_S = 10**6
 MAX_NUMBER = 18
 """Maximum number of digits in the number before a command; a longer one is read as an unknown command."""
@@ -47,12 +47,12 @@ class GtpServer(EngineServer):
         self._limits = Limits()
         self.timers = (Timer(), Timer())
         self._mover = 0
-        """Side, 0 or 1, for which the running search seeks a move."""
+        """Side, 0 or 1, for which the running search is looking for a move."""
         self._is_generating = False
         self._trouble = ""
         """Error message of the running search; empty if there is none."""
         self._steps: list[int] = []
-        """Length of the game before each ``play`` or ``genmove`` that can be undone, in moves."""
+        """Number of moves in the game before each ``play`` or ``genmove`` that can be undone."""
         self._actions: dict[str, Action] = {
             "protocol_version": lambda words: "2",
             "name": lambda words: self.title.split()[0],
@@ -100,7 +100,7 @@ class GtpServer(EngineServer):
                 self._succeed(answer)
 
     def warn(self, message: str) -> None:
-        """Keep an error of the search for the answer to ``genmove``; send any other error at once."""
+        """Save an error of a running search for the answer to ``genmove``; send any other error at once."""
         if self._is_generating:
             self._trouble = message
         else:
@@ -241,12 +241,12 @@ class GtpServer(EngineServer):
 
 @dataclass
 class Timer:
-    """One side's clock: main time, then periods in which ``stones`` moves must be made (Canadian byo-yomi)."""
+    """One side's clock in Canadian byo-yomi: main time, then periods with ``stones`` moves each."""
 
     main_ms: int = 0
     period_ms: int = 0
     stones: int = 0
-    """Moves in each period. There is no time limit if both times are 0, or if a period has 0 moves."""
+    """Number of moves per period. There is no time limit if both times are 0, or if this number is 0."""
 
     def __post_init__(self) -> None:
         self.reset()
@@ -259,7 +259,7 @@ class Timer:
         self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
 
     def tell(self, time_ms: int, moves: int) -> None:
-        """Set the clock to the values of the command ``time_left``.
+        """Set the clock to the values in the command ``time_left``.
 
         If ``moves`` is 0, ``time_ms`` is main time; otherwise it is the rest of a period with ``moves`` moves to go.
         """
@@ -283,10 +283,10 @@ class Timer:
         self.remaining_ms = max(0, self.remaining_ms)
 
     def bound(self, limits: Limits) -> tuple[Limits, Clock | None]:
-        """Limits of the next move, with the clock added, and the clock's state.
+        """Add the clock to the limits of the next move; returns the limits and the clock's state.
 
         Without a time limit, the limits are unchanged and the clock's state is ``None``. Main time followed by periods
-        becomes a clock with an increment, which is a move's share of a period.
+        is treated as a clock with an increment: a move's share of a period.
         """
         if not self.runs:
             return limits, None
@@ -303,7 +303,7 @@ def _is_bounded(limits: Limits) -> bool:
 
 
 def _read_side(word: str) -> int:
-    """The side that a word names: 0 for Black, 1 for White; raises ``CommandError``."""
+    """Parse a side: 0 for Black, 1 for White. Raises ``CommandError`` for any other word."""
     sides = {"b": 0, "black": 0, "w": 1, "white": 1}
     if word.lower() not in sides:
         raise CommandError(f"syntax error: {word!r} is no colour, expected b or w")

@@ -1,4 +1,4 @@
-"""Event queue of an engine server: input lines, the end of the input, and the results of its searches.
+"""Event queue of an engine server: input lines, the end of the input, and results of searches.
 
 A daemon thread reads the input through its own buffer and not through ``sys.stdin``. Otherwise, a thread that still
 waits for input when the program ends would hold the lock of ``sys.stdin``, and Python would wait for that lock.
@@ -49,7 +49,7 @@ InboxEvent = InputLine | LineTooLong | EndOfInput | SearchEnded
 
 
 class Inbox:
-    """Queue of events. Results of searches come before lines."""
+    """Queue of events for a server. Results of searches are returned before lines."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -58,9 +58,10 @@ class Inbox:
         self._closed = False
 
     def take(self, timeout_s: float | None, *, lines: bool = True) -> InboxEvent | None:
-        """Wait for the next event; returns ``None`` after ``timeout_s`` seconds, or never if ``timeout_s`` is ``None``.
+        """Wait for the next event. Returns ``None`` after ``timeout_s`` seconds; waits without limit if that is
+        ``None``.
 
-        ``lines=False`` takes results of searches only, and leaves lines in the queue.
+        ``lines=False`` returns results of searches only, and leaves lines in the queue.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._results or (lines and self._lines), timeout_s)
@@ -73,13 +74,13 @@ class Inbox:
             return None
 
     def put_result(self, result: SearchEnded) -> None:
-        """Add a search's result; called by the search's thread."""
+        """Add a search's result. The search's thread calls this."""
         with self._changed:
             self._results.append(result)
             self._changed.notify_all()
 
     def put_line(self, event: InboxEvent) -> bool:
-        """Add a line or the end of the input, waiting while the queue is full; returns False if the queue is closed."""
+        """Add a line or the end of the input. Waits while the queue is full; returns false if the queue is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or len(self._lines) < MAX_LINES)
             self._lines.append(event)

@@ -1,10 +1,10 @@
 """The NBoard protocol, version 2 (Welty), for Othello.
 
-The program sends its current game (``set game``, ``move``) and the search depth (``set depth``). ``go`` requests a
-move, which the engine sends (``=== D3/1.50/0.2``: move, discs, seconds) but does not play; ``hint`` requests the best
-moves with their evaluations. Any further command ends a search, whose answer precedes the command's output; so output
-after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require an answer. Unknown commands
-are ignored; errors appear in the status line.
+The program sends the current game (``set game``, ``move``) and the search depth (``set depth``). ``go`` requests a
+move: the engine sends it (``=== D3/1.50/0.2``: move, score in discs, seconds) but does not play it. ``hint`` requests
+the best moves with their evaluations. Any further command ends the search, whose answer precedes the command's output;
+so output after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require an answer. Unknown
+commands are ignored; errors appear in the status line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class NBoardServer(EngineServer):
         self.warm_up()
 
     def handle(self, line: str) -> None:
-        """Execute one command; a square alone is a move, as in version 1 of the protocol."""
+        """Execute one command. A square alone is a move, as in version 1 of the protocol."""
         command, *words = line.split()
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "nboard": self._introduce, "set": self._set, "move": self._move, "hint": self._hint, "go": self._go,

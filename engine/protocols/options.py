@@ -1,4 +1,4 @@
-"""Options that the engine announces over UCI and UCCI, one for each parameter, and parsing of their values."""
+"""Engine options in UCI and UCCI: one for each parameter. Formats their announcement and parses their values."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from elolab.engine.settings.parameters import Parameter, Value, format_value, ne
 
 
 class OptionError(UserError):
-    """An unknown option or an illegal value; the message states the expected one."""
+    """An unknown option or an illegal value; the message describes what is expected."""
 
 
 @dataclass(frozen=True)
 class EngineOption:
-    """An option as the engine announces it."""
+    """An option that the engine announces to other programs."""
 
     name: str
     kind: str
@@ -25,7 +25,7 @@ class EngineOption:
     choices: tuple[str, ...] = ()
 
     def announcement(self, *, keyword: bool) -> str:
-        """Line that announces the option in UCI (``keyword``) or UCCI.
+        """The line that announces the option, in the form of UCI (with ``keyword``) or UCCI.
 
         UCI has the keyword ``name`` and puts the default before the range; UCCI puts the default last.
         """
@@ -38,14 +38,14 @@ class EngineOption:
         return " ".join(["option", self.name, "type", self.kind, *domain, *default])
 
     def read_switch(self, value: str) -> bool:
-        """Read the value of a ``check`` option; raises ``OptionError``."""
+        """Parse the value of a ``check`` option; raises ``OptionError``."""
         words = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
         if value.lower() not in words:
             raise OptionError(f"option {self.name} = {value!r}, expected true or false")
         return words[value.lower()]
 
     def read_number(self, value: str) -> int:
-        """Read the value of a ``spin`` option; raises ``OptionError``."""
+        """Parse the value of a ``spin`` option; raises ``OptionError``."""
         digits = value.removeprefix("+")
         if digits.isascii() and digits.isdigit() and len(digits) < 10 and self.low <= int(digits) <= self.high:
             return int(digits)
@@ -53,22 +53,25 @@ class EngineOption:
 
 
 REPETITION_OPTIONS = ("Repetition Rule", "repetition")
-"""Names of the option for the rule of repetition: as programs announce it over UCI, and in UCCI."""
+"""Names of the option for the repetition rule: in UCI, as other programs call it, and in UCCI."""
 REPETITION_WORDS: dict[str, tuple[str, ...]] = {
     "draw": ("AlwaysDraw",), "check-only": ("CheckBan", "AllowChase"), "asian": ("AsianRule",),
     "chinese": ("ChineseRule",),
 }  # fmt: skip
-"""Values of that option, by rule of ``engine.rules.REPETITION_RULES``; the first is the one that elolab announces."""
+"""Values of the option for the repetition rule, by name of the rule. elolab announces the first value of each.
+
+The rules are those of ``engine.rules.REPETITION_RULES``.
+"""
 
 
 def repetition_option(name: str, rule: str) -> EngineOption:
-    """The option ``name`` for the rule of repetition, with ``rule`` as its default."""
+    """Make the option for the repetition rule, with ``rule`` as its default."""
     words = {rule: words[0] for rule, words in REPETITION_WORDS.items()}
     return EngineOption(name, "combo", words[rule], choices=tuple(words.values()))
 
 
 def read_repetition(name: str, value: str) -> str:
-    """The rule of repetition that a value of the option ``name`` stands for; raises ``OptionError``."""
+    """Convert a value of the option ``name`` to the repetition rule; raises ``OptionError``."""
     for rule, words in REPETITION_WORDS.items():
         if value.lower() in (rule, *(word.lower() for word in words)):
             return rule
@@ -77,7 +80,7 @@ def read_repetition(name: str, value: str) -> str:
 
 
 def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOption:
-    """The option for a parameter, with ``value`` as its default; ``name`` replaces the usual name of the option."""
+    """Make the option for a parameter, with ``value`` as its default. ``name`` replaces the option's usual name."""
     name = name or row.protocol_name
     if row.kind == "switch":
         return EngineOption(name, "check", "true" if value else "false")
@@ -89,11 +92,13 @@ def parameter_option(row: Parameter, value: Value, name: str = "") -> EngineOpti
 
 
 def find_parameter(name: str, game: str) -> Parameter | None:
-    """The parameter that has ``name`` as its option name, own name or alias; ``None`` if the game has none."""
+    """Find the parameter whose option name, own name or alias is ``name``; ``None`` if the game has none."""
     row = row_named(name)
     return row if row is None or not row.games or game in row.games else None
 
 
 def nearest_option(name: str, game: str) -> str:
-    """A hint for a misspelt option: ``" (did you mean 'x'?)"`` with the closest name in the game, or an empty text."""
+    """Hint for a misspelt option: ``" (did you mean 'x'?)"`` with the most similar option of the game, or an empty
+    string.
+    """
     return nearest_name(name, [row.name for row in parameters_of(game)])

@@ -1,12 +1,11 @@
-"""The protocol of the program Qianhong (QHPLUGIN 1.3), after ElephantEye's adapter UCCI2QH 2.0 (2007).
+"""The plug-in protocol of the Xiangqi program Qianhong (QHPLUGIN 1.3), after ElephantEye's adapter UCCI2QH 2.0 (2007).
 
-The engine keeps the position, which ``PLAY`` and its own answers to ``AI`` change. The protocol has no clocks; the
-engine treats a level as a clock with a number of seconds for the next moves. Moves are written ``H2-E2``. With
-``BGTHINK ON`` the engine ponders on the expected reply after each of its moves; a ``PLAY`` of that reply is the ponder
-hit.
+The engine keeps the position, which ``PLAY`` and its own answers to ``AI`` change. The protocol has no clocks, only
+levels; the engine treats a level as a clock for the next moves. Moves are written ``H2-E2``. With ``BGTHINK ON`` the
+engine ponders on the expected reply after each of its moves; a ``PLAY`` of that reply is the ponder hit.
 
-Answers: ``OK``, ``ERROR`` (the command failed, or came at a wrong time), ``ABORTED``, a move, for hints a move and
-``ENDHINTS``, and ``BYE``. Unknown commands get no answer.
+Answers are ``OK``, ``ERROR`` (the command failed, or came at a wrong time), ``ABORTED``, a move, a move and
+``ENDHINTS`` for hints, and ``BYE``. Unknown commands get no answer.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from elolab.engine.settings.limits import Limits
 LEVEL_SECONDS = (0.1, 0.3, 1, 2, 5, 10, 20, 30, 60, 120)
 """Approximate thinking time per move in seconds, by level from 0."""
 LEVEL_MOVES = 10
-"""Number of moves for which a level's clock must last; the clock has this many times the level's seconds."""
+"""Number of moves that a level's clock must cover. The clock has this many times the level's seconds."""
 FIRST_LEVEL = 2
 MAX_LOADED = 1998
-"""Maximum number of moves in one ``LOAD``: a game with 999 moves of each side."""
+"""Maximum number of moves in one ``LOAD`` list: a game with 999 moves of each side."""
 MAX_BANNED = 128
 
 # Purposes of the running search.
@@ -41,9 +40,11 @@ class QianhongServer(EngineServer):
         self._level = FIRST_LEVEL
         self._ponders = False
         self._expected = ""
-        """The opponent's move that the engine expects, and on which it ponders."""
+        """The opponent's move that the engine expects and ponders on."""
         self._ready: SearchResult | None = None
-        """Result of a search after a ponder hit, kept until the program requests the move; ``None`` without one."""
+        """Result of a search that ended after a ponder hit, kept until the program requests the move; otherwise
+        ``None``.
+        """
         self._banned: list[str] = []
         self._collected: list[str] = []
         """Lines received so far for a ``LOAD`` or ``BAN`` list."""
@@ -72,7 +73,9 @@ class QianhongServer(EngineServer):
             self.say("ERROR")
 
     def answer(self, result: SearchResult) -> None:
-        """Send the move or hint that was found; after a ponder hit, keep the result until a move is requested."""
+        """Send the move or hint that was found. After a ponder hit, keep the result until the program requests the
+        move.
+        """
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose == _PONDER_HIT:
             self._ready = result
@@ -204,7 +207,7 @@ class QianhongServer(EngineServer):
             raise CommandError("the engine thinks")
 
     def _begin_change(self) -> None:
-        """Prepare a change of the position: abandon any search, and clear the bans.
+        """Prepare a change of the position: abandon any search, and clear the banned moves.
 
         Raises ``CommandError`` during a search for a move.
         """
@@ -273,7 +276,9 @@ class QianhongServer(EngineServer):
 
 
 def read_number(name: str, words: Sequence[str], high: int) -> int:
-    """The whole number after the command ``name``; raises ``CommandError`` if it is not from 0 to ``high``."""
+    """Parse the number after the command ``name``. Raises ``CommandError`` unless it is a whole number from 0 to
+    ``high``.
+    """
     number = read_count(name, words[0] if words else "", low=-1, high=high + 1)
     if not 0 <= number <= high:
         raise CommandError(f"{name} is {words[0]}, expected a whole number from 0 to {high}")
@@ -281,12 +286,12 @@ def read_number(name: str, words: Sequence[str], high: int) -> int:
 
 
 def write_move(move: str) -> str:
-    """A move in the protocol's notation: ``H2-E2`` for ``h2e2``."""
+    """Convert a move to the protocol's notation, such as ``H2-E2`` for ``h2e2``."""
     return f"{move[:2]}-{move[2:]}".upper()
 
 
 def description(title: str) -> list[str]:
-    """Lines that describe the program, for the option ``-info`` (``QHPLUGIN V1.3``)."""
+    """Lines that describe the program in answer to the option ``-info``; the first is ``QHPLUGIN V1.3``."""
     levels = [f"{level} - about {seconds:g} s a move" for level, seconds in enumerate(LEVEL_SECONDS)]
     abilities = [f"{name} 1" for name in ("UNDO", "HINTS", "RULES", "BGTHINK", "TIMEOUT")]
     return ["QHPLUGIN V1.3", title, f"LEVELS {len(levels)}", *levels, *abilities, "ENDINFO"]

@@ -1,7 +1,4 @@
-"""Playing moves that name their side, in games with forced passes.
-
-Some programs send forced passes, others omit them.
-"""
+"""Plays moves that name their side, in games with forced passes: some programs send forced passes, others omit them."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ def must_pass(position: Position) -> bool:
 
 
 def play_in_turn(position: Position, side: int, move: str) -> None:
-    """Play a move of a side (0 or 1), adding the other side's forced pass before it if necessary.
+    """Play a move of a side (0 or 1). If it is the other side's turn and that side must pass, its pass is added first.
 
     A pass in a finished game changes nothing. Raises ``MoveError`` without changing the position.
     """

@@ -1,8 +1,9 @@
 """UCCI 3.0, the protocol of Chinese Xiangqi programs (www.xqbase.com/protocol/cchess_ucci.htm, November 2007).
 
-States: *boot* until ``ucci``; *idle*; *thinking* after ``go`` until ``bestmove`` or ``nobestmove``, when the engine
-reads only ``isready``, ``stop``, ``ponderhit``, ``probe`` and ``quit``; *pondering*, which is thinking without a
-clock. In batch mode a thinking engine reads nothing, so that a file of commands is executed one by one.
+The engine is in one of four states: *boot* until ``ucci``; *idle*; *thinking* after ``go`` until ``bestmove`` or
+``nobestmove``; and *pondering*, which is thinking without a clock. A thinking engine reads only ``isready``, ``stop``,
+``ponderhit``, ``probe`` and ``quit``. In batch mode it reads nothing, so that a file of commands is executed one by
+one.
 
 Where the specification leaves a choice:
 
@@ -61,13 +62,13 @@ STANDARD_OPTIONS = {
     "usebook", "useegtb", "bookfiles", "egtbpaths", "evalapi", "idle", "promotion", "pruning", "knowledge",
     "randomness", "style", "usehash", "selectivity", "drawmoves", "alwayscheck",
 }  # fmt: skip
-"""Options of the specification that programs set without asking; the engine ignores them silently."""
+"""Options of the specification that programs set even if they are not announced. The engine ignores them silently."""
 
 _NUMBERS = ("depth", "nodes", "movestogo", "oppmovestogo")
 _TIMES = ("time", "increment", "opptime", "oppincrement")
 _MODES = ("ponder", "draw", "infinite")
 MOVE_TIME = "movetime"
-"""Argument of UCI's ``go`` that many programs also send over UCCI; its value is always in milliseconds."""
+"""Argument of UCI's ``go`` that many programs also send in UCCI. Its value is always in milliseconds."""
 
 
 class UcciServer(EngineServer):
@@ -131,13 +132,13 @@ class UcciServer(EngineServer):
         self._show_line(progress)
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Send the total nodes and, if ``is_new``, the variation, which then differs from the one shown last."""
+        """Send the total number of nodes and, if ``is_new``, the variation."""
         self._show_effort(progress)
         if is_new:
             self._show_line(progress)
 
     def answer(self, result: SearchResult) -> None:
-        """Send ``bestmove`` with the reply to ponder on, and ``draw`` or ``resign`` if they apply."""
+        """Send ``bestmove`` with the reply to ponder on, followed by ``draw`` or ``resign`` if they apply."""
         if self._switches["debug"]:
             self.say(f"info message {counters_text(result)}")
         words = ["bestmove", str(result.move)]
@@ -153,7 +154,7 @@ class UcciServer(EngineServer):
         self.say(" ".join(words))
 
     def answer_nothing(self) -> None:
-        """Answer ``nobestmove``."""
+        """Send ``nobestmove``."""
         self.say("nobestmove")
 
     def _attempt(self, action: object, words: Sequence[str]) -> None:
@@ -221,7 +222,7 @@ class UcciServer(EngineServer):
             raise MoveError(f"banmoves: not legal here: {' '.join(illegal)}")
 
     def _probe(self, words: Sequence[str]) -> None:
-        """Send the transposition table's entry of a position; also possible during a search."""
+        """Send the transposition table entry of a position. Allowed during a search."""
         text, moves = split_position(words)
         entry = self.engine.table_entry(self.game.position(text, moves))
         answer = ["pophash"]
@@ -258,7 +259,10 @@ class UcciServer(EngineServer):
         self.start(SearchTask(position, limits, clock, tuple(allowed), ponders="ponder" in words))
 
     def _read_go(self, words: Sequence[str]) -> dict[str, int]:
-        """Numbers after ``go``, by the words before them; times are in milliseconds. Raises ``CommandError``."""
+        """Parse the arguments of ``go``: returns each number by the word before it. Raises ``CommandError``.
+
+        Times are in milliseconds.
+        """
         found: dict[str, int] = {}
         unknown: list[str] = []
         rest = iter(words)

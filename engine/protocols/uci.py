@@ -1,9 +1,9 @@
 """UCI (Meyer-Kahlen and Huber, 2006) for chess and, in two dialects, for Xiangqi.
 
-In Xiangqi, engines of the Fairy-Stockfish family count ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the
-"cyclone" dialect count ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts. In
-chess, castling is written as a move of the king by two squares, or, with ``UCI_Chess960``, onto its own rook. Both are
-understood at any time.
+In Xiangqi, engines of the Fairy-Stockfish family number ranks from 1 to 10 and announce ``UCI_Variant``. Engines of the
+"cyclone" dialect number ranks from 0 to 9 and do not announce it. The dialect is chosen when the program starts. In
+chess, castling is written as a king's move of two files or, with ``UCI_Chess960``, onto its own rook. Both forms are
+always understood.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _KEYWORDS = (*_NUMBERS, *_TIMES, "mate", "infinite", "ponder", "searchmoves")
 
 
 def variant_option(game: str) -> EngineOption:
-    """The option ``UCI_Variant``, whose only choice is the game."""
+    """The option ``UCI_Variant``, with the game as its only choice."""
     return EngineOption("UCI_Variant", "combo", game, choices=(game,))
 
 
@@ -76,7 +76,7 @@ class UciServer(EngineServer):
         self.set_position(None, ())
 
     def handle(self, line: str) -> None:
-        """Execute one command; unknown words before it are skipped, as the specification requires."""
+        """Execute one command. Unknown words before it are skipped, as the specification requires."""
         words = line.split()
         if self.first_rank == 0 and words[:1] in (["fen"], ["startpos"]):
             words.insert(0, "position")  # the cyclone dialect may leave it out
@@ -97,7 +97,7 @@ class UciServer(EngineServer):
         self.say(f"info string {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:
-        """Send one ``info`` line with depths, score, nodes, speed, use of the table, time and variation."""
+        """Send one ``info`` line with depths, score, nodes, speed, hash usage, time and variation."""
         words = ["info", "depth", progress.depth, "seldepth", progress.deepest_ply]
         if self._lines > 1:
             words += ["multipv", progress.line]
@@ -204,7 +204,7 @@ class UciServer(EngineServer):
         self.start(task)
 
     def _read_go(self, words: Sequence[str]) -> SearchTask:
-        """The search that ``go`` asks for; raises ``CommandError``."""
+        """Parse the arguments of ``go`` to a search task. Raises ``CommandError``."""
         position = self.board
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
@@ -221,7 +221,7 @@ class UciServer(EngineServer):
         )  # fmt: skip
 
     def _read_limits(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """Numbers after ``go``, by the words before them, and the moves to which the search is restricted."""
+        """Parse the arguments of ``go``: returns each number by the word before it, and the ``searchmoves``."""
         found: dict[str, int] = {}
         moves: list[str] = []
         rest = list(words)
@@ -251,13 +251,13 @@ class UciServer(EngineServer):
 
 
 class UciCycloneServer(UciServer):
-    """Server for one session in the cyclone dialect of UCI, which counts ranks from 0 and knows Xiangqi only."""
+    """Server for one session in the cyclone dialect of UCI, which is for Xiangqi only and numbers ranks from 0."""
 
     first_rank = 0
 
 
 def format_score(score: int) -> str:
-    """A score as text: ``cp 31`` in centipawns, or ``mate 3`` in moves, negative if the engine is mated."""
+    """Format a score for UCI: ``cp 31`` in centipawns, or ``mate 3`` in moves, negative if the engine is mated."""
     plies = mate_distance(score)
     if plies is None:
         return f"cp {score}"

@@ -1,13 +1,14 @@
 """The xboard protocol, version 2 (Chess Engine Communication Protocol by Mann and Muller, 2009).
 
-The engine keeps the game: it receives the opponent's moves and answers with its own. With ``hard`` it ponders, and with
-``analyze`` it searches each position until the next one comes. On the board of Xiangqi, which has ten ranks, ranks
-count from 0. In chess, castling is ``e1g1``, or ``O-O`` in the variant fischerandom.
+The engine keeps the game: it receives the opponent's moves and answers with its own. After ``hard`` it ponders. After
+``analyze`` it searches each position until it receives the next one. In Xiangqi, whose board has ten ranks, ranks are
+numbered from 0. In chess, castling is ``e1g1``, or ``O-O`` in the variant fischerandom.
 
-It supports ``nps``, which counts time in nodes: ``nps 1000`` with ``st 1`` is a search of a thousand nodes. ``nps 0``
-counts processor time. With either, the thinking output shows processor time. ``new`` and ``nps -1`` restore wall time.
+``nps`` selects another clock. With ``nps 1000``, time is counted in nodes: ``st 1`` is then a search of a thousand
+nodes. With ``nps 0``, it is processor time. In both cases thinking output shows processor time. ``new`` and ``nps -1``
+restore wall-clock time.
 
-Where the specification leaves a choice, the engine accepts a draw if the search's score is at most 0, offers none
+Where the specification leaves a choice: the engine accepts a draw if the search's score is at most 0, offers none
 itself, and never resigns. It claims the result of a game that is over by its rules.
 """
 
@@ -43,7 +44,7 @@ FEATURES = (
 MATE_SCORE = 100_000
 """Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
-"""Default time control: number of moves, time for them in milliseconds, increment in milliseconds."""
+"""Default time control: number of moves, time for these moves and increment per move, both in milliseconds."""
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {
@@ -51,9 +52,9 @@ _IGNORED = {
 }  # fmt: skip
 """Commands that the engine ignores."""
 _BARE_MOVE = re.compile(r"[a-i][0-9]-?[a-i][0-9][qrbn]?|[O0]-[O0](-[O0])?")
-"""Matches a move that was sent without ``usermove``."""
+"""Matches a command that consists of a move only, without the word ``usermove``."""
 _STYLES = {"normal": "standard", "fischerandom": "castling"}
-"""Style in which moves are written, by variant; see ``Game.write_moves``."""
+"""Style of moves, by variant; see ``Game.write_moves``."""
 # Purposes of the running search.
 _NOTHING, _ANSWER, _PONDER, _ANALYSE = "nothing", "answer", "ponder", "analyse"
 
@@ -67,7 +68,7 @@ class XboardServer(EngineServer):
         """Do nothing: the engine is silent until the command ``protover``."""
         self._purpose = _NOTHING
         self._plays: int | None = None
-        """The side that the engine plays, 0 or 1; ``None`` while it only watches."""
+        """The side that the engine plays, 0 or 1; ``None`` in force mode and analysis, when it plays neither."""
         self._analyses = False
         """Whether the engine analyses each position, between ``analyze`` and ``exit``."""
         self._variants = REGISTERED[self.game.name].xboard_variants
@@ -77,16 +78,19 @@ class XboardServer(EngineServer):
         """The opponent's move that the engine expects and ponders on."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
-        """Time control: number of moves (0: the whole game), time for them and increment, both in milliseconds;
-        ``None`` if none was set, for ``FIRST_CONTROL``."""
+        """Time control: number of moves (0: the whole game), time for these moves and increment per move, both in
+        milliseconds.
+
+        ``None`` until the program sets one; then ``FIRST_CONTROL`` applies.
+        """
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
-        """Argument of the last ``nps``: nodes per second, or 0 for processor time; ``None`` for wall time."""
+        """Argument of the last ``nps``: nodes per second, or 0 for processor time; ``None`` for wall-clock time."""
         self._began_ns = 0
         """Processor time of the process at the start of the last search, in nanoseconds."""
         self._clocks_ms: list[int | None] = [None, None]
-        """Remaining times last received, in milliseconds: the engine's and the opponent's; ``None`` before the
-        first."""
+        """Remaining times last received, in milliseconds: the engine's and the opponent's; ``None`` before the first.
+        """
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
         """Limits and clock with which the last search started."""
         self._pings: list[str] = []
@@ -135,7 +139,7 @@ class XboardServer(EngineServer):
             self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(moves)}")
 
     def _searched(self) -> Position:
-        """A copy of the position that is searched."""
+        """A copy of the position being searched: the current one or, when pondering, that after the expected move."""
         position = self.board.copy()
         if self._purpose == _PONDER:
             position.push(self.expected)
@@ -146,7 +150,7 @@ class XboardServer(EngineServer):
         return _STYLES.get(self._variant, "")
 
     def answer(self, result: SearchResult) -> None:
-        """Send ``move`` and play it; accept an offered draw if the score is at most 0."""
+        """Send ``move`` and play the move. First accept an offered draw, if the score is at most 0."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose != _ANSWER:
             return
@@ -162,14 +166,14 @@ class XboardServer(EngineServer):
             self._ponder_on(result.principal_variation[1])
 
     def answer_nothing(self) -> None:
-        """Reset the search's purpose after a failed search, and answer pending pings."""
+        """Return to the idle state after a failed search, and answer pending pings."""
         self._purpose = _NOTHING
         self._answer_pings()
 
     # The game.
 
     def _introduce(self, words: Sequence[str]) -> None:
-        """Send the features; the first line asks the program to wait until everything is compiled."""
+        """Send the engine's features. The first line tells the program to wait until everything is compiled."""
         self.say("feature done=0")
         self.warm_up()
         self.say(f'feature myname="{self.title}" variants="{",".join(self._variants)}" {" ".join(FEATURES)}')
@@ -185,7 +189,7 @@ class XboardServer(EngineServer):
         self.game.apply_rules(self.board.state, self.rules)
 
     def _new(self, words: Sequence[str]) -> None:
-        """Begin a new game, in which the engine plays the side that moves second."""
+        """Start a new game, in which the engine plays the side that moves second."""
         self.new_game()
         self._begin_game()
         self._depth = None
@@ -223,7 +227,9 @@ class XboardServer(EngineServer):
         self._force(words)
 
     def _tell_progress(self, words: Sequence[str]) -> None:
-        """Report on the analysis: centiseconds, nodes and depth; the moves left to search are not counted."""
+        """Report on the analysis: time in centiseconds, nodes and depth. The number of moves left to search is sent as
+        0.
+        """
         progress = self.shown_best
         if self._purpose == _ANALYSE and progress is not None:
             self.say(f"stat01: {round(progress.time_ms / 10)} {progress.nodes} {progress.depth} 0 0")
@@ -248,7 +254,7 @@ class XboardServer(EngineServer):
         self._plays = 1 - self.board.side_to_move
 
     def _take_move(self, words: Sequence[str]) -> None:
-        """Play the opponent's move, or any move of a game that the engine only watches."""
+        """Play a move received from the program: the opponent's, or any move in force mode."""
         if self._purpose == _ANSWER:
             raise MoveError("it is the engine's turn")
         position = self.board
@@ -276,7 +282,7 @@ class XboardServer(EngineServer):
         self._resume_analysis()
 
     def _hear_result(self, words: Sequence[str]) -> None:
-        """Stop playing, because the program has sent the game's result."""
+        """Stop playing, because the program has sent the result of the game."""
         self._force(words)
 
     def _hear_offer(self, words: Sequence[str]) -> None:
@@ -304,7 +310,7 @@ class XboardServer(EngineServer):
     # Settings.
 
     def _set_level(self, words: Sequence[str]) -> None:
-        """Set the time control: moves, time in minutes or as minutes:seconds, increment in seconds."""
+        """Set the time control: number of moves, time in minutes or as minutes:seconds, increment in seconds."""
         found = re.fullmatch(r"(\d{1,4}) (\d{1,6})(?::(\d{1,2}))? (\d{1,6}(?:\.\d{0,6})?)", " ".join(words), re.ASCII)
         if found is None:
             raise CommandError(f"level {' '.join(words)!r}: expected MOVES MINUTES[:SECONDS] INCREMENT")
@@ -323,7 +329,9 @@ class XboardServer(EngineServer):
         self._depth = read_count("sd", " ".join(words), low=1, high=10**6)
 
     def _set_speed(self, words: Sequence[str]) -> None:
-        """Set the node clock's nodes per second; 0 selects processor time, a negative number wall time."""
+        """Execute ``nps``: a number above 0 selects the node clock, 0 processor time, a negative number wall-clock
+        time.
+        """
         number = read_count("nps", " ".join(words), low=-1, high=MAX_NODES_PER_SECOND)
         self._nodes_per_second = number if number >= 0 else None
 
@@ -353,7 +361,7 @@ class XboardServer(EngineServer):
         self.set_parameter("hash_mb", str(read_count("memory", " ".join(words), low=int(low), high=int(high))))
 
     def _set_option(self, words: Sequence[str]) -> None:
-        """Set an option by ``NAME=VALUE``; switches are 1 or 0."""
+        """Set an option given as ``NAME=VALUE``. The value of a switch is 1 or 0."""
         self._refuse_while_thinking()
         name, _, value = " ".join(words).partition("=")
         row = find_parameter(name, self.game.name)
@@ -376,7 +384,7 @@ class XboardServer(EngineServer):
         self._answer_pings()
 
     def _claim(self) -> bool:
-        """Send the game's result if the game is over; returns whether it is over."""
+        """Send the game's result if the game is over. Returns whether it is."""
         ending = self.board.judge(self.rules)
         if ending is not None:
             self.say(f"{ending.result} {{{ending.reason.replace('_', ' ')}}}")
@@ -392,7 +400,7 @@ class XboardServer(EngineServer):
             self._search_for(position, ponders=False)
 
     def _resume_analysis(self) -> None:
-        """Search the position until another comes, if the engine analyses."""
+        """Start to search the current position without limits, if the engine is analysing."""
         if self._analyses and self.board.legal_moves():
             self._purpose = _ANALYSE
             self._began_ns = time.process_time_ns()
@@ -408,7 +416,7 @@ class XboardServer(EngineServer):
     def _answer_hit(self, position: Position) -> None:
         """Turn pondering into a normal search after a ponder hit.
 
-        If clocks or limits have changed meanwhile, a new search starts; it profits from the transposition table.
+        If clocks or limits have changed meanwhile, starts a new search, which profits from the transposition table.
         """
         self._purpose = _ANSWER
         if self._limits() == self._searched_under:
@@ -447,9 +455,9 @@ class XboardServer(EngineServer):
 
 
 def format_score(score: int) -> int:
-    """A score as the protocol sends it, in centipawns, or ``MATE_SCORE`` + n for a mate in n moves.
+    """Convert a score to the protocol: centipawns, or ``MATE_SCORE`` + n for a mate in n moves.
 
-    It is negative if the engine is mated.
+    It is negative if the engine is losing.
     """
     plies = mate_distance(score)
     if plies is None:
@@ -458,7 +466,7 @@ def format_score(score: int) -> int:
 
 
 def format_option(option: EngineOption) -> str:
-    """Value of the xboard feature ``option`` that announces an engine option, such as ``NAME -spin 1 0 9``."""
+    """Value of the feature ``option`` that announces an engine option, such as ``NAME -spin 1 0 9``."""
     if option.kind == "check":
         return f"{option.name} -check {int(option.default == 'true')}"
     if option.kind == "spin":

@@ -1,1 +1,1 @@
-"""The search, shared by all games: it reaches positions only through the stubs of ``engine.games.contract``."""
+"""The search, shared by all games. It accesses positions only through the functions of ``engine.games.contract``."""

@@ -2,12 +2,12 @@
 
 Strategies [EE 8.2]: the *proper* time of a move is the remaining time divided by the moves to go, or the increment plus
 the remaining time divided by ``time_divisor``. ``elephanteye`` plays at the first new root result after half the proper
-time and aborts at twice the proper time; ``fixed`` aborts after a constant time; ``share`` after a fixed share of the
+time and aborts at twice the proper time. ``fixed`` aborts after a constant time, ``share`` after a fixed share of the
 remaining time. ``othello`` [OT] sets a deadline before each iteration: the closer the iteration's horizon is to the end
 of the game, the later.
 
 Pondering [EE 8.1]: no clock ends the search before the ponder hit. Either another thread signals the hit, or the caller
-grants a pondering time in advance (the time the opponent took, on the search's clock). A grant makes pondering
+grants a pondering time in advance: the time that the opponent took, on the search's clock. A grant makes pondering
 reproducible on the node clock.
 """
 
@@ -43,8 +43,11 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Drop of the score from one iteration to the next, in centipawns, above which ElephantEye 3.31 does not halve its time
-for the move. It is 20 in ElephantEye's own units."""
+"""Drop of the score between iterations, in centipawns, above which ElephantEye 3.31 does not halve its time for the
+move.
+
+It is 20 in ElephantEye's own units.
+"""
 STABLE_ITERATIONS = 4
 """Number of iterations with the same best move after which ElephantEye 3.31 halves its time."""
 
@@ -60,8 +63,8 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
     """Set the soft and hard time limits of the next search, in nanoseconds.
 
     ``move_time_ms`` is a fixed time for this move, 0 for none. ``remaining_ns`` is the player's time on the game clock,
-    negative without a game clock. ``moves_to_go`` is the number of moves until the next time control, 0 if there is
-    none.
+    negative without a game clock. ``increment_ns`` is added per move. ``moves_to_go`` is the number of moves until the
+    next time control, 0 if there is none.
     """
     soft = NO_LIMIT
     hard = NO_LIMIT
@@ -109,11 +112,11 @@ def allocate_time(search, parameters, move_time_ms, remaining_ns, increment_ns, 
 
 @jit
 def adapt_soft_limit(search, parameters, score_change):
-    """Set the soft limit after an iteration as ElephantEye 3.31 does.
+    """Set the soft limit after an iteration, as ElephantEye 3.31 does.
 
     It is the proper time, halved for each of three conditions: null moves are off, the score has not dropped by more
-    than ``FALLING_SCORE``, the best move is stable. ``score_change`` is the iteration's score minus the previous
-    iteration's.
+    than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is the iteration's score minus the previous
+    one's, in centipawns.
     """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
@@ -141,7 +144,9 @@ def _logarithm(number):
 
 @jit
 def _power(logarithm):
-    """2 to the power of ``logarithm`` / 256, which must not be negative; ``NO_LIMIT`` from 2**46 on."""
+    """2 to the power of ``logarithm`` / 256. ``logarithm`` must not be negative. Results of 2**46 or more become
+    ``NO_LIMIT``.
+    """
     whole = logarithm >> 8
     if whole > 45:
         return NO_LIMIT
@@ -152,8 +157,8 @@ def _power(logarithm):
 def forecast_ns(search, parameters):
     """Expected duration of the next iteration in nanoseconds, extrapolated from up to three earlier ones [OT].
 
-    A straight line is fitted to the logarithms of three durations. Its value at the fourth is their mean plus the
-    difference between the last and the first.
+    A straight line is fitted to the logarithms of the three durations. Its value for the fourth iteration is their mean
+    plus the difference between the last and the first.
     """
     last = search.iteration_ns[0]
     before = search.iteration_ns[1]
@@ -168,9 +173,9 @@ def forecast_ns(search, parameters):
 
 @jit
 def next_iteration_fits(search, parameters):
-    """Whether the next iteration is expected to end before the hard limit; true if there is no forecast.
+    """Whether the next iteration is expected to end before the hard limit. True if there is no forecast.
 
-    Call ``allocate_iteration_time`` first: it sets the hard limit of that iteration.
+    Call ``allocate_iteration_time`` first, which sets the hard limit for that iteration.
     """
     if parameters.time_predict == _PREDICT_OFF or search.clock == CLOCK_OFF or search.hard_ns >= NO_LIMIT:
         return True
@@ -181,7 +186,7 @@ def next_iteration_fits(search, parameters):
 
 @jit
 def elapsed_ns(search):
-    """Nanoseconds since the search began, on its clock; without a clock, in real time."""
+    """Nanoseconds since the search began, on the search's clock, or in real time if it has none."""
     if search.clock == CLOCK_NODE:
         return search.nodes * search.nanoseconds_per_node
     if search.clock == CLOCK_CPU:
@@ -191,17 +196,19 @@ def elapsed_ns(search):
 
 @jit
 def counted_ns(search):
-    """Nanoseconds that count against the time limits: since the start of the search, or since the ponder hit."""
+    """Nanoseconds that count against the time limits: since the start of the search or, after pondering, the ponder
+    hit.
+    """
     return elapsed_ns(search) - search.uncounted_ns
 
 
 @jit
 def allocate_iteration_time(search, parameters, depth, left):
-    """Set the move's deadline before an iteration of ``depth`` under the time strategy ``othello`` [OT].
+    """Set the move's deadline before an iteration of ``depth`` plies, under the time strategy ``othello`` [OT].
 
-    The time for the move is the player's remaining time divided by the number of moves that the player has to make
-    between the iteration's horizon and the end of the game. ``left`` is the number of plies to the end of the game. If
-    the end is unknown, the divisor is ``time_divisor``.
+    The time for the move is the player's remaining time divided by the number of own moves between the iteration's
+    horizon and the end of the game. ``left`` is the number of plies to the end of the game. If the end is unknown, the
+    divisor is ``time_divisor``.
     """
     if parameters.time_strategy != _OTHELLO or search.remaining_ns < 0:
         return
@@ -216,7 +223,7 @@ def allocate_iteration_time(search, parameters, depth, left):
 
 @jit
 def start_clock(search):
-    """Begin counting time and nodes."""
+    """Start counting time and nodes for a search."""
     search.start_ns = thread_cpu_ns() if search.clock == CLOCK_CPU else monotonic_ns()
     search.nodes = 0
     search.stopped = 0
@@ -229,13 +236,13 @@ def start_clock(search):
 
 @jit
 def awaits_ponder_hit(search):
-    """Whether the search ponders and has not noticed a ponder hit yet."""
+    """Whether the search ponders and has not yet noticed a ponder hit."""
     return search.ponder_address != 0 or search.ponder_grant_ns > 0
 
 
 @jit
 def granted_nodes(search):
-    """Number of nodes that fit into the granted pondering time on the node clock."""
+    """Number of nodes in the granted pondering time, on the node clock."""
     return search.ponder_grant_ns // search.nanoseconds_per_node
 
 
@@ -273,8 +280,9 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Check all limits: set ``stopped`` if one is reached, otherwise set ``countdown`` to the number of nodes until the
-    next check."""
+    """Check all limits. Sets ``stopped`` if one is reached, otherwise ``countdown``, the number of nodes until the next
+    check.
+    """
     if read_flag(search.stop_address) != 0:
         search.stopped = STOPPED_BY_FLAG
         return
@@ -302,14 +310,14 @@ def poll(search, parameters):
 
 @jit
 def arm_clock(search):
-    """Allow the clock to end the search; called when the first iteration is complete."""
+    """Allow the clock to end the search. Called when the first iteration is complete."""
     search.clock_armed = 1
     search.countdown = 0
 
 
 @jit
 def stop_if_soft_limit_passed(search):
-    """Stop the search if its soft time limit has passed; a pondering search is never stopped."""
+    """Stop the search if its soft time limit has passed. Never stops a pondering search."""
     if search.clock != CLOCK_OFF and search.clock_armed != 0 and search.soft_ns < NO_LIMIT:
         if not awaits_ponder_hit(search) and counted_ns(search) > search.soft_ns:
             search.stopped = STOPPED_BY_SOFT_LIMIT
@@ -317,7 +325,7 @@ def stop_if_soft_limit_passed(search):
 
 @jit
 def spend_node(search, parameters):
-    """Count one node before its move is made; return false if the search must stop instead."""
+    """Count one node before its move is made. Returns false if the search must stop instead."""
     if search.countdown <= 0:
         poll(search, parameters)
     if search.stopped != 0:
@@ -329,7 +337,9 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Count ``nodes`` nodes, as that many calls of ``spend_node`` would; return false if the search must stop."""
+    """Count ``nodes`` nodes, with the same effect as ``nodes`` calls of ``spend_node``. Returns false if the search
+    must stop.
+    """
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

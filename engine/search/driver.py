@@ -1,8 +1,8 @@
 """The driver: root search, iterative deepening, aspiration windows, multi-PV, and the decision to stop.
 
 Aspiration [AW]: the window is the last iteration's value plus and minus the half-width; the first iteration has a full
-window. A value equal to a bound is a failure, and the depth advances only after a success. A search that was stopped
-is neither.
+window. A value equal to a bound counts as a failure and is searched again; the depth advances only after a success. If
+the search is stopped, its value is neither.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ MAX_TURNS = 4
 def search_root(state, search, lists, parameters, alpha, beta, depth, first):
     """Search the root moves from index ``first`` on, move the best one to ``first``, and return its value.
 
-    A move that raises alpha is stored in the results at once, so that a later abort loses nothing; other moves leave
-    the results unchanged. With ``root_order`` "as_nodes" an abort keeps such a move only if the previous iteration's
-    best move has been searched too. The value is meaningless when ``search.stopped`` is set.
+    A move that raises alpha is stored in the results at once, so that an abort loses nothing; other moves leave the
+    results unchanged. With ``root_order`` "as_nodes", an abort keeps such a move only if the previous iteration's best
+    move has been searched too. The value is meaningless if ``search.stopped`` is set.
     """
     check_node(state, search, alpha, beta, depth, np.int64(0))
     search.variation_end[0] = 0
@@ -182,8 +182,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
 def _root_reduction(state, search, parameters, depth, number, reducible):
     """Late move reduction, in plies, for the first search of a root move that has just been made.
 
-    ``number`` is the number of root moves searched before it. ``reducible`` is false for moves that must not be
-    reduced; a move that gives check is not reduced either.
+    ``number`` is the number of root moves searched before it. ``reducible`` is false for a move that must not be
+    reduced. Moves that give check are not reduced either.
     """
     late = number >= parameters.lmr_min_moves and depth >= parameters.lmr_min_depth
     if not (reducible and late and parameters.late_move_reductions != 0) or in_check(state):
@@ -205,8 +205,8 @@ def _copy_line(search, source, target):
 def _keep_result(search, line, move, value, depth):
     """Store a move, its value, its depth and the principal variation as the result of variation ``line``.
 
-    If the move already begins another variation, that one is replaced, so no two variations ever begin with the same
-    move.
+    If another variation begins with the same move, that variation is replaced, so that no two variations begin with the
+    same move.
     """
     if search.line_move[line] != move:
         place = search.lines - 1
@@ -237,8 +237,9 @@ def _move_to_front(search, index, first):
 
 @jit
 def _collect_root_moves(state, search, lists, parameters):
-    """Fill ``root_moves`` with the legal moves that pass the filter, in search order; return the number of all legal
-    moves."""
+    """Write the legal moves that pass the filter into ``root_moves``, in search order. Returns the number of all legal
+    moves.
+    """
     count = generate(state, lists, 0)
     score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
     search.root_count = 0
@@ -256,7 +257,7 @@ def _collect_root_moves(state, search, lists, parameters):
 
 @jit
 def _order_as_node(state, search, lists, parameters, first):
-    """Sort the root moves as at other nodes; the first ``first`` moves, which are already searched, stay in front."""
+    """Sort the root moves as at other nodes. The first ``first`` moves are already searched and stay in place."""
     _collect_root_moves(state, search, lists, parameters)
     for line in range(first):
         for index in range(line, search.root_count):
@@ -267,7 +268,7 @@ def _order_as_node(state, search, lists, parameters, first):
 
 @jit
 def _search_window(state, search, lists, parameters, depth, previous):
-    """Search the current variation to ``depth`` with an aspiration window around ``previous``, and return its value."""
+    """Search the current variation to ``depth`` with an aspiration window around ``previous``; returns its value."""
     line = search.current_line
     alpha = np.int64(-INFINITY)
     beta = np.int64(INFINITY)
@@ -326,8 +327,10 @@ def _search_window(state, search, lists, parameters, depth, previous):
 
 @jit
 def _search_mtdf(state, search, lists, parameters, depth, guess):
-    """Search the current variation to ``depth`` by MTD(f), and return its value: null windows, the first at ``guess``,
-    converge on it from both sides [OT]."""
+    """Search the current variation to ``depth`` by MTD(f); returns its value [OT].
+
+    A sequence of null windows, the first at ``guess``, converges on the value.
+    """
     line = search.current_line
     lower = np.int64(-INFINITY)
     upper = np.int64(INFINITY)
@@ -350,7 +353,7 @@ def _search_mtdf(state, search, lists, parameters, depth, guess):
 
 @jit
 def _others_lose(state, search, lists, parameters, depth):
-    """Whether all root moves except the best are proven to lose [EE 8.3]; false if the search is stopped before that.
+    """Whether all root moves except the best are proven to lose [EE 8.3]. False if the search is stopped before that.
 
     Stores no entry for the root, because a value without the best move is not the position's value.
     """
@@ -374,8 +377,10 @@ def _others_lose(state, search, lists, parameters, depth):
 
 @jit
 def _first_guess(search, parameters, depth_before):
-    """First guess for MTD(f), in centipawns; ``depth_before`` is the depth of the last completed iteration (0:
-    none)."""
+    """First guess for MTD(f), in centipawns.
+
+    ``depth_before`` is the depth of the last completed iteration, 0 for none.
+    """
     if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
         return np.int64(0)
     if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:
@@ -385,10 +390,10 @@ def _first_guess(search, parameters, depth_before):
 
 @jit
 def _note_iteration(search, parameters, began_ns, best_before, score_before):
-    """Record an iteration's duration, best move and score for the time management, and adapt the soft limit.
+    """Record an iteration's duration, best move and score for time management, and adapt the soft limit.
 
-    ``began_ns`` is when the iteration began, on the search's clock; the other two are best move and score of the
-    iteration before it.
+    ``began_ns`` is the start of the iteration on the search's clock. ``best_before`` and ``score_before`` are the best
+    move and score of the previous iteration.
     """
     for index in range(3, 0, -1):
         search.iteration_ns[index] = search.iteration_ns[index - 1]
@@ -400,7 +405,7 @@ def _note_iteration(search, parameters, began_ns, best_before, score_before):
 
 @jit
 def _iterate(state, search, lists, parameters):
-    """Deepen iteratively until the search ends; return the end reason, or ``RUNNING`` if ``search.stopped`` is set."""
+    """Deepen iteratively until the search ends. Returns the end reason, or ``RUNNING`` if ``search.stopped`` is set."""
     left = plies_left(state)
     deepest = min(search.depth_limit, MAX_DEPTH, left)
     # Near its end the game is solved, whatever the depth limit.
@@ -482,7 +487,7 @@ def _iterate(state, search, lists, parameters):
 def think(state, search, lists, parameters):
     """Search a position, write the results into the lines of ``search``, and return the move to play (0: none).
 
-    The caller sets limits, time allocation, filter and number of lines first, and calls ``new_game`` once before the
+    The caller first sets limits, time allocation, filter and number of lines, and calls ``new_game`` once before the
     first search.
     """
     start_clock(search)
@@ -527,7 +532,9 @@ def think(state, search, lists, parameters):
 
 @jit
 def new_game(search, game_number):
-    """Clear the data of earlier games; ``game_number`` (1 to 65 535) must be new for this transposition table."""
+    """Clear the data of earlier games. ``game_number`` (1 to 65 535) must not have been used with this transposition
+    table.
+    """
     search.game_number = game_number
     search.search_number = 0
     clear_history(search)

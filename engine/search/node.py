@@ -91,8 +91,10 @@ STORE_NODE_DEPTH = choice_code("null_store_depth", "node")
 RECORD_CUTOFF_AND_PV = choice_code("history_record", "cutoff_and_pv")
 
 LOGARITHM = np.array([0] + [round(100 * math.log(number)) for number in range(1, 256)], np.int64)
-"""Table of 100 times the natural logarithm of each index, rounded once, so that reductions are the same on every
-processor. Index 0 has 0."""
+"""Table of 100 times the natural logarithm of each index; entry 0 is 0.
+
+It is rounded to integers, so that reductions are the same on every processor.
+"""
 
 
 @jit
@@ -118,7 +120,7 @@ def remember_variation(search, ply, move):
 
 @jit
 def prepare_reductions(search, parameters):
-    """Fill the table of late move reductions that ``reduction`` reads; it saves two divisions per move."""
+    """Fill the table of late move reductions that ``reduction`` reads. The table saves two divisions per move."""
     for depth in range(REDUCTION_DEPTHS):
         for number in range(REDUCTION_MOVES):
             amount = LOGARITHM[depth] * LOGARITHM[number] // parameters.lmr_divisor
@@ -127,7 +129,7 @@ def prepare_reductions(search, parameters):
 
 @jit
 def reduction(search, parameters, depth, number, order):
-    """Late move reduction, in plies, of the ``number``-th move (from 0); ``order`` is its ordering score."""
+    """Late move reduction, in plies, of move number ``number`` (from 0). ``order`` is the move's ordering score."""
     plies = np.int64(search.reductions[min(depth, REDUCTION_DEPTHS - 1), min(number, REDUCTION_MOVES - 1)])
     if parameters.lmr_history == 0:
         return plies
@@ -136,8 +138,9 @@ def reduction(search, parameters, depth, number, order):
 
 @jit
 def note_static_value(search, ply, static, checked):
-    """Record a node's static evaluation; if ``checked``, the node is in check and takes over the evaluation of two
-    plies before."""
+    """Record a node's static evaluation. If the node is in check (``checked``), record the evaluation of two plies
+    before.
+    """
     search.static_values[ply + 2] = search.static_values[ply] if checked else static
 
 
@@ -149,7 +152,9 @@ def is_improving(search, ply):
 
 @jit
 def table_static(parameters, entry, static, ply):
-    """The static evaluation, or the table's score if the entry's bound proves the score to be more accurate."""
+    """The static evaluation, or the transposition table's score where its bound shows that the score is closer to the
+    truth.
+    """
     if parameters.hash_static == 0 or entry == 0:
         return static
     score = entry_score(entry, ply)
@@ -163,7 +168,7 @@ def table_static(parameters, entry, static, ply):
 
 @jit
 def mate_cutoff(parameters, entry, alpha, beta, ply):
-    """Whether the table's entry proves a mate score that causes a cutoff at the node, whatever the entry's depth."""
+    """Whether the table entry proves a mate score that causes a cutoff at the node, regardless of the entry's depth."""
     if parameters.hash_mate_any_depth == 0:
         return False
     score = entry_score(entry, ply)
@@ -175,8 +180,7 @@ def mate_cutoff(parameters, entry, alpha, beta, ply):
 
 @jit
 def table_cutoff(parameters, entry, alpha, beta, depth, ply):
-    """Whether the table entry's score makes a search of the node unnecessary: by a proven mate, or by depth and
-    bound."""
+    """Whether the table entry makes a search of the node unnecessary: by a proven mate, or by its depth and bound."""
     if mate_cutoff(parameters, entry, alpha, beta, ply):
         return True
     score = entry_score(entry, ply)
@@ -193,7 +197,9 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth of the child node after ``move``, usually ``depth`` - 1; ``pass_costs_depth`` may exempt forced passes."""
+    """Depth of the child node after ``move``: usually ``depth`` - 1. With ``pass_costs_depth``, forced passes can be
+    free.
+    """
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
     return depth - 1
@@ -201,15 +207,17 @@ def next_depth(state, parameters, move, depth):
 
 @jit
 def probcut_check_depth(parameters, depth, check):
-    """Depth of the ``check``-th ProbCut search (from 0): at most half of ``depth``, with the same parity."""
+    """Depth of ProbCut search number ``check`` (from 0): at most half of ``depth``, with the same parity."""
     shallow = depth * (check + 1) // (2 * parameters.probcut_checks)
     return max(shallow - ((depth - shallow) & 1), 0)
 
 
 @jit
 def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
-    """A score of at least ``beta`` that the table entry of a child proves; ``-INFINITY`` if none of the first ``count``
-    moves leads to one."""
+    """A score of at least ``beta`` that a child's table entry proves (enhanced transposition cutoff).
+
+    Looks at the first ``count`` moves; returns ``-INFINITY`` if none of them has such an entry.
+    """
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
         new_depth = next_depth(state, parameters, move, depth)
@@ -225,7 +233,7 @@ def enhanced_cutoff(state, search, lists, parameters, beta, depth, ply, count):
 
 @jit
 def _prefetch(search, key):
-    """Prefetch a position's table bucket and cached evaluation."""
+    """Load a position's transposition table bucket and cached evaluation into the processor's cache in advance."""
     prefetch_bucket(search, key)
     prefetch_value(search.evaluation_cache, key)
 
@@ -235,8 +243,7 @@ def path_value(state, lists, verdict, ply):
     """Score, for the side to move, of a position in which repetition or another rule decides the game.
 
     ``verdict`` is ``PATH_DRAW``, ``PATH_WIN`` or ``PATH_LOSS``. Wins and losses are adjusted by the distance from the
-    root. A position without legal moves takes its final score even if a rule says draw, because the arbiter decides
-    likewise.
+    root. A position without legal moves gets its final score even if a rule says draw, as the arbiter decides.
     """
     if verdict == PATH_DRAW:
         if generate(state, lists, ply) == 0:
@@ -247,9 +254,10 @@ def path_value(state, lists, verdict, ply):
 
 @jit
 def horizon(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a node at depth 0: the result by repetition or another rule, else quiescence or the static evaluation.
+    """Value of a node at depth 0: the result by repetition or another rule, otherwise quiescence or the static
+    evaluation.
 
-    Separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
+    It is separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
     """
     search.variation_end[ply] = ply
     if parameters.rules_in_search != 0:
@@ -267,10 +275,10 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
 
 @jit
 def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_type):
-    """Value of the position, in centipawns for the side to move; outside (alpha, beta) it is a bound.
+    """Value of the position, in centipawns for the side to move. Outside (alpha, beta) it is a bound.
 
-    ``node_type`` is one of the types of ``engine.search.null_move``. The value is meaningless when ``search.stopped``
-    is set.
+    ``node_type`` is one of the node types of ``engine.search.null_move``. The value is meaningless if
+    ``search.stopped`` is set.
     """
     check_node(state, search, alpha, beta, depth, ply)
 
@@ -627,8 +635,9 @@ def enter_address(state, search, lists, parameters):
 
 @jit
 def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
-    """Call ``search_node`` through its address, so that callers do not contain its code, by far the engine's
-    largest."""
+    """Call ``search_node`` through its address, so that its code, by far the engine's largest, is not copied into
+    callers.
+    """
     return call_at(
         search.node_address,
         (

@@ -19,8 +19,10 @@ _GUARD_BOUND = choice_code("null_hash_guard", "bound")
 _OFFSET_NULL_DEPTH = choice_code("mate_threat_offset", "null_depth")
 
 NORMAL, AFTER_NULL, VERIFICATION, EXCLUSION = 0, 1, 2, 3
-"""Node types: ordinary; no null move may follow (after a null move, and roots of auxiliary searches); root of a null
-move verification; search without the excluded table move, to test whether that move is singular."""
+"""Types of nodes. ``NORMAL``: no restriction. ``AFTER_NULL``: no null move is allowed, after a null move or at the root
+of an auxiliary search. ``VERIFICATION``: root of a null move verification. ``EXCLUSION``: the table move is excluded,
+to test whether it is singular.
+"""
 
 
 @jit
@@ -37,7 +39,7 @@ def null_move_banned(search, parameters, node_type):
 
 @jit
 def null_reduction(parameters, depth):
-    """Depth reduction of a null search, in plies, which includes the ply of the null move itself."""
+    """Depth reduction of a null search, in plies, including the ply of the null move itself."""
     if parameters.null_depth_divisor == 0:
         return np.int64(parameters.null_depth)
     return np.int64(parameters.null_depth + depth // parameters.null_depth_divisor)
@@ -53,8 +55,7 @@ def null_evaluation_reduction(parameters, static, beta):
 
 @jit
 def _table_forbids(parameters, entry, beta, depth, ply):
-    """Whether the table's entry forbids a null move, for instance because it shows a mate threat or a score below
-    beta."""
+    """Whether the table entry forbids a null move, for instance by a mate threat or a score below beta."""
     if entry == 0:
         return False
     if parameters.null_mate_guard != 0 and entry_threat(entry) != 0:
@@ -70,7 +71,7 @@ def _table_forbids(parameters, entry, beta, depth, ply):
 
 @jit
 def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
-    """Whether the position allows a null move; each condition is a parameter. The caller tests for check."""
+    """Whether the position allows a null move. Each condition depends on a parameter. The caller tests for check."""
     if depth < parameters.null_min_depth:
         return False
     if pv_node and parameters.null_in_pv == 0:

@@ -1,7 +1,7 @@
-"""Error rate of null cutoffs: after the search for a move, a sample of its cutoffs is searched without null moves.
+"""Estimates the error rate of null move cutoffs by searching a sample of them again without null moves.
 
-These searches use their own record, table and history, and do not count against the player's clock or nodes, so they
-cannot influence play.
+This happens after the search for a move. It uses its own record, table and history, and does not count against the
+player's clock or nodes, so it cannot influence play.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from elolab.engine.search.table import GAME_NUMBERS, WORDS_PER_BUCKET
 
 @jit
 def _prepare_checker(search, checker):
-    """Reset the checker's table, history, clock and limits for one sample."""
+    """Reset the checker's table, history, clock and limits, to search one sample."""
     number = checker.game_number + 1
     if number == GAME_NUMBERS:
         for word in range((checker.table_mask + 1) * WORDS_PER_BUCKET):
@@ -44,11 +44,11 @@ def _prepare_checker(search, checker):
 
 @jit
 def check_null_samples(state, search, checker, lists, parameters):
-    """Search the sampled null cutoffs of the last search without null moves, and count the wrong ones.
+    """Search the sampled null cutoffs of the last search again without null moves, and count the wrong ones.
 
-    ``state`` is the root position of that search, unchanged on return. ``checker`` is a search record; ``parameters``
-    are the player's, with null moves off. A null cutoff claims a value of at least beta; it is wrong if the search
-    without null moves returns less.
+    ``state`` is the root position of that search, unchanged on return. ``checker`` is the search record to use;
+    ``parameters`` are the player's, with null moves off. A null cutoff claims a value of at least beta; it is wrong if
+    the search without null moves returns less.
     """
     if search.search_statistics_address == 0:
         return

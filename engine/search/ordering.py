@@ -1,4 +1,4 @@
-"""Move ordering: the table's move, captures, killers, history."""
+"""Move ordering: transposition table move, captures, killers, history."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ _HASH_MOVE = 1 << 30
 _GOOD_CAPTURE = 1 << 28
 _KILLER = 1 << 27
 _MAX_HISTORY = 1 << 24
-"""Value at which the histories are halved, so that they stay below the ordering scores of killers."""
+"""History value at which all histories are halved, so that they stay below the ordering scores of killers."""
 _LOSING_CAPTURE = -(1 << 28)
 _HISTORY_LIMIT = 1 << 14
-"""Maximum absolute value of a history under ``history_gravity``."""
+"""Maximum absolute history value under ``history_gravity``."""
 _GRAVITY_BONUS = 128
-"""Factor of the bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``, at most an eighth of
-``_HISTORY_LIMIT``."""
+"""Factor of the history bonus under ``history_gravity``: bonus = factor * depth ** ``history_weight``.
+
+The bonus is at most an eighth of ``_HISTORY_LIMIT``.
+"""
 
 _NO_CAPTURE_ORDER = choice_code("capture_order", "none")
 _SEE = choice_code("capture_order", "see")
@@ -51,15 +53,18 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """Convert an ordering score to a history value from -100 to 100; killers and all moves ordered before them get
-    100."""
+    """Convert an ordering score to a history value from -100 to 100. Killers, and all moves ordered before them, get
+    100.
+    """
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
 @jit
 def _continuation_row(state, parameters, back):
-    """Row of the continuation history for the move made ``back`` plies ago; -1 if no move was made then or the
-    parameters do not use it."""
+    """Row of the continuation history for the move made ``back`` plies ago.
+
+    It is -1 if no move was made then, or if the parameters do not use that history.
+    """
     if parameters.continuation_history < back or np.int64(state.ply) < back:
         return np.int64(-1)
     move = past_move(state, np.int64(state.ply) - back)
@@ -72,7 +77,7 @@ def _continuation_row(state, parameters, back):
 
 @jit
 def _continuation_place(state, move):
-    """Index of a move in a row of the continuation history."""
+    """Column of a move in the continuation history."""
     return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
 
 
@@ -125,7 +130,9 @@ def _add_continuation(state, search, lists, parameters, ply, count):
 
 @jit
 def bring_best(lists, ply, start, count):
-    """Swap the move at ``start`` with the highest-scored move from ``start`` on; of equal scores, the first counts."""
+    """Swap the move with the highest score, from index ``start`` on, to ``start``. Of equal scores, the first move is
+    taken.
+    """
     # Unsigned indices avoid numba's test for negative ones, with which this loop took a sixth of the search.
     row = np.uint64(ply)
     first = np.uint64(start)
@@ -152,9 +159,9 @@ def bring_best(lists, ply, start, count):
 
 @jit
 def pick_move(state, parameters, lists, ply, start, count):
-    """Bring the best remaining move to ``start`` and return it.
+    """Swap the best remaining move to index ``start`` and return it.
 
-    Whether a capture loses material is tested only when its turn comes, because most captures are never tried.
+    Tests whether a capture loses material only when its turn comes, because most captures are never tried.
     """
     while True:
         bring_best(lists, ply, start, count)
@@ -169,11 +176,11 @@ def pick_move(state, parameters, lists, ply, start, count):
 
 @jit
 def leave_out_quiet(state, lists, ply, start, count, spare_checks):
-    """Remove the quiet moves from index ``start`` on and return the new number of moves; ``spare_checks`` keeps quiet
+    """Remove the quiet moves from index ``start`` on; returns the new number of moves. ``spare_checks`` keeps quiet
     checks.
 
-    The function uses the move list of the next ply as scratch space. It removes nothing if two of the remaining moves
-    have the same score, because the order of equal moves depends on the moves between them.
+    Overwrites the move list of the next ply. Removes nothing if two of the remaining moves have the same score, because
+    the order of equal moves depends on the moves between them.
     """
     row = np.uint64(ply)
     scratch = row + _ONE
@@ -203,7 +210,7 @@ def leave_out_quiet(state, lists, ply, start, count, spare_checks):
 
 @jit
 def _bonus(parameters, depth):
-    """History bonus: the remaining depth, at least 1, to the power of ``history_weight``."""
+    """History bonus of a move: the remaining depth, at least 1, to the power of ``history_weight``."""
     depth = max(depth, 1)
     bonus = np.int64(1)
     for _ in range(parameters.history_weight):
@@ -221,7 +228,7 @@ def _halve_history(search):
 
 @jit
 def clear_history(search):
-    """Clear the history, the continuation history and the corrections of the static evaluation."""
+    """Clear the history, the continuation histories and the corrections of the static evaluation."""
     for block in range(HISTORY_SIZE // HISTORY_BLOCK):
         if search.history_filled[block] != 0:
             search.history_filled[block] = 0
@@ -241,7 +248,7 @@ def clear_history(search):
 
 @jit
 def reward_history(state, search, parameters, move, depth):
-    """Raise the history of a good move; captures are included only with ``history_captures``."""
+    """Increase the history of a good move. Captures are included only with ``history_captures``."""
     if parameters.history == 0 or (parameters.history_captures == 0 and not is_quiet(state, move)):
         return
     index = _history_index(state, parameters, move)
@@ -263,14 +270,15 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after the bonus or malus ``change``; the nearer the value is to its limit, the smaller the
-    effect."""
+    """The history ``value`` after adding ``change``, a bonus or malus. The effect shrinks as the value approaches its
+    limit.
+    """
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 
 @jit
 def _move_histories(state, search, parameters, move, change):
-    """Add ``change``, a bonus or, if negative, a malus, to a move's history and continuation histories."""
+    """Add ``change``, a bonus or a negative malus, to a move's history and continuation histories."""
     index = _history_index(state, parameters, move)
     search.history[index] = with_gravity(np.int64(search.history[index]), change)
     if parameters.continuation_history == 0 or not is_quiet(state, move):
@@ -286,7 +294,7 @@ def _move_histories(state, search, parameters, move, change):
 
 @jit
 def punish_histories(state, search, lists, parameters, depth, ply, count):
-    """Lower the histories of the quiet moves among the node's first ``count`` moves, which did not cause a cutoff."""
+    """Decrease the histories of quiet moves among the node's first ``count`` moves, which caused no cutoff."""
     malus = -gravity_bonus(parameters, depth)
     for index in range(count):
         move = np.int64(lists.moves[ply, index])
@@ -297,8 +305,10 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 @jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Update history and killers after a beta cutoff by ``move``; the first ``tried`` moves of the node had been
-    searched without a cutoff."""
+    """Update history and killers after a beta cutoff by ``move``.
+
+    The first ``tried`` moves of the node were searched before it, without a cutoff.
+    """
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)
@@ -309,7 +319,7 @@ def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
 
 @jit
 def prepare_heuristics(search, parameters):
-    """Clear the killers, and clear, halve or keep the history, before the search of a new move."""
+    """Prepare killers and history for the next search: clear the killers, and clear, halve or keep the history."""
     for ply in range(search.killers.shape[0]):
         search.killers[ply, 0] = 0
         search.killers[ply, 1] = 0

@@ -1,4 +1,4 @@
-"""Quiescence search: captures, and all evasions of checks near the horizon, until the position is quiet."""
+"""Quiescence search: captures, and near the horizon all evasions of checks, until the position is quiet."""
 
 from __future__ import annotations
 
@@ -36,14 +36,15 @@ from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 _ONE = np.uint64(1)
 MAX_CORRECTION = 100
-"""Largest absolute value, in centipawns, of an error that is learnt."""
+"""Maximum absolute correction of a static evaluation, in centipawns."""
 _STEPS, _MAX_STEP = 256, 16
-"""A search to depth d moves a correction by (d + 1) / 256 of the way to the error it found, at most by 16 / 256."""
+"""Learning rate of corrections: a search to depth d changes one by (d + 1) / 256 of the error found, at most 16 / 256.
+"""
 
 
 @jit
 def static_value(state, cache, parameters, alpha, beta):
-    """Static evaluation plus tempo bonus, in centipawns for the side to move; outside (alpha, beta) only a bound.
+    """Static evaluation plus tempo bonus, in centipawns for the side to move. Outside (alpha, beta) it is only a bound.
 
     ``cache`` is the address of the evaluation cache.
     """
@@ -58,7 +59,7 @@ def _correction_index(state):
 
 @jit
 def corrected_value(state, search, parameters, alpha, beta):
-    """``static_value`` plus the correction that searches of positions with the same structure have taught."""
+    """``static_value`` plus the correction learned from earlier searches of positions with the same structure key."""
     correction = np.int64(0)
     if parameters.correction_history != 0:
         learnt = np.int64(search.corrections[_correction_index(state)])
@@ -69,7 +70,7 @@ def corrected_value(state, search, parameters, alpha, beta):
 
 @jit
 def learn_correction(state, search, error, depth):
-    """Move the correction of the position's structure towards ``error``, by a step that grows with the ``depth``.
+    """Move the correction for the position's structure key towards ``error``, by a step that grows with ``depth``.
 
     The error is a search's score minus the static evaluation, in centipawns.
     """
@@ -82,8 +83,9 @@ def learn_correction(state, search, error, depth):
 
 @jit
 def terminal_value(state, ply):
-    """Score, for the side to move, of a position without legal moves; mate scores are adjusted by the distance from the
-    root."""
+    """Score, for the side to move, of a position without legal moves. Mate scores are adjusted by the distance from the
+    root.
+    """
     score = final_score(state)
     if score <= -MATE_BOUND:
         return score + ply
@@ -94,7 +96,9 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the table's entry makes the search of a quiescence node with a null window unnecessary."""
+    """Whether the table entry makes the search of a quiescence node unnecessary. Always false for a node with an open
+    window.
+    """
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)
@@ -106,7 +110,9 @@ def _decides(parameters, entry, alpha, beta, ply):
 
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
-    """Value for the side to move of a position ``below`` plies below the horizon, in centipawns."""
+    """Quiescence value of a position, in centipawns for the side to move. ``below`` is the number of plies below the
+    horizon.
+    """
     check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
@@ -159,10 +165,11 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
 
 @jit
 def quiescence_by_table(state, search, lists, parameters, alpha, beta, ply):
-    """Value of a position at the horizon, from the table or else from quiescence, which stores an entry of depth 0.
+    """Value of a position at the horizon: from the transposition table, or from quiescence, stored as an entry of depth
+    0.
 
     A deeper entry is not overwritten. Positions below the horizon are not probed, because their buckets have not been
-    prefetched. Separate from ``quiescence`` to keep the stack frame of that recursion small.
+    prefetched. The function is separate from ``quiescence`` to keep the stack frame of that recursion small.
     """
     entry = probe(search, state.key)
     if _decides(parameters, entry, alpha, beta, ply):

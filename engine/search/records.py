@@ -1,4 +1,4 @@
-"""The record one search works on: limits, clock, results, killers, history, principal variations, counters."""
+"""The record that one search works on: limits, clock, results, killers, history, principal variations, counters."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from elolab.engine.values import MAX_MOVES, MAX_PLY
 
 HISTORY_SIZE = 1 << 15
 HISTORY_BLOCK = 128
-"""Number of entries of ``history`` per flag in ``history_filled``. Blocks with an unset flag are all 0 and need no
-clearing."""
+"""Number of entries of ``history`` for each flag in ``history_filled``. A block whose flag is unset is all 0."""
 MAX_LINES = 32
 """Maximum number of variations in a multi-PV analysis."""
 
 CONTINUATION_PIECES = 7
 CONTINUATION_SQUARES = 90
 CONTINUATION_MOVES = CONTINUATION_PIECES * CONTINUATION_SQUARES
-"""Number of rows and of columns of a continuation history: one for each piece type and target square. Both sides share
-them, so that the table fits the processor's caches."""
+"""Number of rows and of columns of a continuation history: one for each piece type and target square.
+
+Both sides share them, so that the table fits into the processor's caches.
+"""
 CONTINUATIONS = 2
-"""Number of continuation histories: one for the opponent's last move, one for the own move before it."""
+"""Number of continuation histories: one for the opponent's last move, one for the player's own move before it."""
 
 CORRECTION_BITS = np.uint64(14)
 CORRECTIONS = np.uint64(1 << 14)
-"""Number of corrections of the static evaluation for each side to move."""
+"""Number of entries in the correction history, for each side to move."""
 CORRECTION_UNIT = 256
-"""Parts of a centipawn in which corrections are stored."""
+"""Number of stored units per centipawn in the correction history."""
 
 REDUCTION_DEPTHS = 64
-"""Number of depths in the table of late move reductions; greater depths use the last one."""
+"""Number of depths in the table of late move reductions. Greater depths use the last one."""
 REDUCTION_MOVES = 128
-"""Number of moves in the table of late move reductions; later moves use the last one."""
+"""Number of move numbers in the table of late move reductions. Later moves use the last one."""
 
 NO_LIMIT = 1 << 60
 

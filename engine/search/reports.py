@@ -1,6 +1,6 @@
-"""Progress reports of a running search to another thread, through a board in shared memory.
+"""Reports progress of a running search to another thread, through a board in shared memory.
 
-The board is a uint64 array owned by the reader; the search has its address and appends one report for each line of each
+The board is a uint64 array owned by the reader. The search has its address and appends one report for each line of each
 completed iteration. Word 0 is the number of reports; it is written last, so that this many reports are complete. There
 is room for every report of a search: none is overwritten, and no lock is needed.
 """
@@ -60,11 +60,11 @@ class Report:
     """Nanoseconds since the search began, on its clock."""
     deepest_ply: int
     variation: tuple[int, ...]
-    """Moves of the variation, as move codes of the compiled code."""
+    """Moves of the variation, as integer move codes."""
 
 
 class ReportBoard:
-    """Memory and reader of a board of reports; only one search at a time may write to it."""
+    """A board's memory, and its reader. Only one search at a time may write to it."""
 
     def __init__(self) -> None:
         self._words = np.zeros(1 + _MAX_REPORTS * _WORDS, np.uint64)
@@ -72,11 +72,11 @@ class ReportBoard:
 
     @property
     def address(self) -> int:
-        """Memory address of the board, for the search record; valid as long as this object lives."""
+        """Memory address of the board, for the search record. It is valid as long as this object exists."""
         return int(self._words.ctypes.data)
 
     def clear(self) -> None:
-        """Remove all reports, for another search."""
+        """Remove all reports, before another search."""
         self._words[0] = 0
         self._read = 0
 

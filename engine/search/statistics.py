@@ -1,7 +1,7 @@
-"""Optional search statistics: a separate record whose address the search record holds (0: off).
+"""Optional search statistics, in a record of their own. The search record holds its address; 0 switches them off.
 
-If statistics are off, the search only tests the address, at rare events: null moves, new root results, ends of
-iterations. Statistics do not change the search.
+If they are off, the search only tests the address, at rare events: null moves, new root results, ends of iterations.
+Statistics do not change the search.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATE
 from elolab.engine.values import MATE, MAX_DEPTH, MAX_PLY
 
 MAX_SAMPLES = 16
-"""Maximum number of sampled null cutoffs in one search. If it is reached, every other sample is dropped and the
-sampling interval doubles."""
+"""Maximum number of sampled null cutoffs in one search.
+
+When it is reached, every other sample is dropped and the sampling interval doubles.
+"""
 _SAMPLE_WORDS = 3 + MAX_PLY  # depth, beta, moves in the path, the path
 _MATERIAL_ROWS = 64
 _PIECE_ROWS = 129
@@ -61,7 +63,7 @@ SEARCH_STATISTICS_DTYPE = np.dtype(
         ("samples", np.int64, (MAX_SAMPLES, _SAMPLE_WORDS)),
     ]
 )
-"""Record of one player's statistics. All fields consist of 8-byte words, which kernels address by number."""
+"""Record of one player's statistics. All fields consist of 8-byte words, which compiled code accesses by index."""
 
 PLACE = {name: SEARCH_STATISTICS_DTYPE.fields[name][1] // 8 for name in SEARCH_STATISTICS_DTYPE.names}  # type: ignore[index,union-attr]
 
@@ -102,8 +104,11 @@ def _add(search, place, amount):
 
 @jit
 def note_null(state, search, column, depth):
-    """Count one event of null move pruning at this node in the rows for own material, for pieces and for remaining
-    depth; ``column`` is the index of the event in ``NULL_COLUMNS``."""
+    """Count one event of null move pruning at this node, in the tables by own material, number of pieces and remaining
+    depth.
+
+    ``column`` is the index of the event in ``NULL_COLUMNS``.
+    """
     if search.search_statistics_address == 0:
         return
     row = min(max(material(state), 0) // MATERIAL_STEP, _MATERIAL_ROWS - 1)
@@ -116,7 +121,7 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search whose score is a mate threat, separately for each value of ``mate_threat_offset``."""
+    """Count a null search whose score is a mate threat, separately for each definition in ``mate_threat_offset``."""
     if search.search_statistics_address == 0:
         return
     if value == ply + 2 - MATE:
@@ -127,8 +132,10 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff; at every sampling interval, also store depth, beta and the moves from the root to the node
-    for ``null_samples``."""
+    """Count a null cutoff. Every so many cutoffs, also store one as a sample for ``null_samples``.
+
+    A sample has depth, beta, and the moves from the root to the node.
+    """
     if search.search_statistics_address == 0:
         return
     note_null(state, search, NULL_CUTOFF, depth)
@@ -164,13 +171,13 @@ def sample_count(search):
 
 @jit
 def sample_nodes(search):
-    """Node limit for searching one sampled null cutoff again."""
+    """Node limit for the repeated search of one sampled null cutoff."""
     return _read(search, _SAMPLE_NODES)
 
 
 @jit
 def sample_word(search, number, word):
-    """One word of a stored sample.
+    """Word number ``word`` of the stored sample number ``number``.
 
     Word 0 is the remaining depth, word 1 beta, word 2 the number of moves from the root; the moves follow.
     """
@@ -182,7 +189,7 @@ def sample_word(search, number, word):
 
 @jit
 def note_search_start(search):
-    """Reset the counts of the running search when it begins."""
+    """Reset the counts of the current search, at its start."""
     if search.search_statistics_address == 0:
         return
     for place in range(_BEGAN_NODES, _ITERATION_NS + 1):
@@ -231,7 +238,7 @@ def note_iteration_end(search, depth):
 
 @jit
 def note_search_end(search):
-    """Add a finished search to the sums; its ``elapsed_ns`` and ``end_reason`` must already be set."""
+    """Add a finished search to the sums. Its ``elapsed_ns`` and ``end_reason`` must already be set."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes
@@ -262,7 +269,7 @@ def note_search_end(search):
 
 
 def search_statistics_data(record: Any) -> dict[str, Any]:
-    """The counts of a statistics record as plain data (see ``engine.search_statistics``), without ``counters``."""
+    """Convert a statistics record to plain data (see ``engine.search_statistics``), without ``counters``."""
     labels = {
         "ends": END_REASONS,
         "null_by_material": [str(row * MATERIAL_STEP) for row in range(_MATERIAL_ROWS)],
@@ -276,6 +283,6 @@ def search_statistics_data(record: Any) -> dict[str, Any]:
 
 
 def clear_search_statistics(record: Any) -> None:
-    """Set all counts to 0; keeps the settings and the number of null cutoffs since the last sample."""
+    """Set all counts to 0. Keeps the settings, and the number of null cutoffs since the last sample."""
     for name in (*_TOTALS, *_TABLES):
         record[name] = 0

@@ -1,11 +1,11 @@
-"""The transposition table: a flat uint64 array, buckets of two entries, two words an entry.
+"""The transposition table: a uint64 array of buckets with two entries each; an entry is two words.
 
-The first word is the key xor the data, so that a torn or foreign entry does not match. The data are, from the lowest
-bit: move 17, score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game number 15. Entries of
-other games count as empty, so a new game does not depend on earlier ones and needs no clearing. Mate scores are stored
-relative to the node. Losses by repetition depend on the path and are not stored. The search's ``history_key`` is part
-of every key, because values depend on the earlier positions whose next occurrence would end the game; it is 0 if there
-are none.
+The first word is the key xor the data, so that a torn or foreign entry does not match. The second word holds the data,
+from the lowest bit: move 17 bits, score 16 (offset by 32 768), depth 8, bound 2, mate threat 1, search number 5, game
+number 15. Entries of other games count as empty, so that a new game does not depend on earlier ones and nothing needs
+to be cleared. Mate scores are stored relative to the node. Losses by repetition depend on the path and are not stored.
+Every key includes the search's ``history_key``, because values depend on the earlier positions whose next occurrence
+would end the game; it is 0 if there are none.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CACHE_LINE = 64
 SEARCH_NUMBERS = 32
 GAME_NUMBERS = 1 << 15
 SAMPLE = 1000
-"""Number of entries by which the use of the table is estimated."""
+"""Number of entries that are sampled to estimate how full the table is."""
 
 ALWAYS = choice_code("replacement", "always")
 DEEPER = choice_code("replacement", "deeper")
@@ -40,7 +40,7 @@ _GAME_SHIFT = 49
 
 
 def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
-    """A zeroed table of at most ``megabytes`` MiB, smaller under a low ``node_limit``. Shape: (4 * buckets,) uint64.
+    """A zeroed table of at most ``megabytes`` MiB; smaller under a low ``node_limit``. Shape: (4 * buckets,) uint64.
 
     The size depends only on the two arguments, so that games are reproducible.
     """
@@ -60,9 +60,10 @@ def allocate(megabytes: int, node_limit: int | None) -> np.ndarray:
 
 
 def permille_in_use(table: np.ndarray, game_number: int, search_number: int) -> int:
-    """Share of a table, in thousandths, that holds entries of a search; from its first ``SAMPLE`` entries.
+    """Share of a table, in thousandths, that holds entries of the given search, estimated from its first ``SAMPLE``
+    entries.
 
-    ``table`` is the array of ``allocate``; the numbers are those of the search record.
+    ``table`` is the array of ``allocate``; the numbers are those in the search record.
     """
     data = table[1 : 2 * SAMPLE : 2]
     wanted = game_number << (_GAME_SHIFT - _SEARCH_SHIFT) | search_number
@@ -71,7 +72,7 @@ def permille_in_use(table: np.ndarray, game_number: int, search_number: int) -> 
 
 @jit
 def prefetch_bucket(search, key):
-    """Prefetch the bucket of a position's key."""
+    """Load the bucket for a position's key into the processor's cache in advance."""
     if search.table_mask >= 0:
         key ^= search.history_key
         prefetch(search.table_address + (np.int64(key) & search.table_mask) * BYTES_PER_BUCKET)
@@ -79,7 +80,7 @@ def prefetch_bucket(search, key):
 
 @jit
 def probe(search, key):
-    """The data word of the position's entry (int64), or 0 if there is none.
+    """Data word of the position's entry (int64); 0 if there is none.
 
     Read it with ``entry_move``, ``entry_score``, ``entry_depth``, ``entry_bound`` and ``entry_threat``.
     """
@@ -107,7 +108,7 @@ def entry_move(entry):
 
 @jit
 def entry_score(entry, ply):
-    """Score of the entry; mate scores are converted to the distance from the root, for a node at ``ply``."""
+    """Score of the entry for a node at ``ply``; mate scores are converted to the distance from the root."""
     score = ((entry >> _SCORE_SHIFT) & 0xFFFF) - _SCORE_OFFSET
     if score >= MATE_BOUND:
         return score - ply
@@ -118,31 +119,33 @@ def entry_score(entry, ply):
 
 @jit
 def entry_depth(entry):
-    """Depth of the search that made the entry."""
+    """Depth, in plies, of the search that stored the entry."""
     return (entry >> _DEPTH_SHIFT) & 0xFF
 
 
 @jit
 def entry_bound(entry):
-    """How the entry's score limits the true value: ``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
+    """Type of the entry's score: ``UPPER_BOUND``, ``LOWER_BOUND`` or ``EXACT``."""
     return (entry >> _BOUND_SHIFT) & 3
 
 
 @jit
 def entry_threat(entry):
-    """1 if a null search from the position found a mate threat, else 0."""
+    """1 if a null search from the position found a mate threat, otherwise 0."""
     return (entry >> _THREAT_SHIFT) & 1
 
 
 @jit
 def is_null_cutoff(entry):
-    """Whether a null cutoff made the entry: a lower bound without a move, which no search of real moves stores."""
+    """Whether a null cutoff stored the entry: it is then a lower bound without a move. Other cutoffs always store a
+    move.
+    """
     return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0
 
 
 @jit
 def _replaceable(search, entry, depth):
-    """Whether an entry may be replaced: it is from another game or search, or no deeper than the new one."""
+    """Whether an entry may be replaced: it is from another game or search, or not deeper than the new one."""
     if (entry >> _GAME_SHIFT) & (GAME_NUMBERS - 1) != search.game_number:
         return True
     if (entry >> _SEARCH_SHIFT) & (SEARCH_NUMBERS - 1) != search.search_number:
@@ -152,9 +155,10 @@ def _replaceable(search, entry, depth):
 
 @jit
 def store(search, key, move, score, depth, bound, ply, threat):
-    """Store a result. By default the first slot keeps the deepest entry of this search, the second the latest.
+    """Store a search result in the bucket of ``key``.
 
-    A null cutoff (a lower bound without a move) never replaces a lower bound that has a move.
+    By default the first slot keeps the deepest entry of this search, the second the latest. A null cutoff (a lower
+    bound without a move) never replaces a lower bound that has a move.
     """
     if search.table_mask < 0:
         return

@@ -12,27 +12,27 @@ class FileKind:
     """A kind of file that users write."""
 
     folder: str
-    """Folder of such files in ``configs``, which also identifies the kind; empty if no such files are shipped."""
+    """Folder of these files in ``configs``, which also identifies the kind; empty if no such files are shipped."""
     title: str
-    """Name of such a file in messages: ``tournament specification``."""
+    """Name of this kind of file in messages, such as ``tournament specification``."""
     use: str = ""
-    """The command or parameter that takes files of this kind."""
+    """The command or parameter that takes this kind of file, for messages."""
     marks: tuple[str, ...] = ()
-    """Keys that occur only in files of this kind; nearly every such file has at least one of them."""
+    """Keys that occur in no other kind of file. Nearly every file of this kind has at least one of them."""
     suffixes: tuple[str, ...] = (".toml",)
     name: str = ""
-    """Name of the kind for the command ``elolab keys``; empty if such files have no keys."""
+    """Name of the kind in the command ``elolab keys``; empty if such files have no keys."""
     schema: str = ""
-    """Location of the ``Schema`` of such files, as ``module:NAME``."""
+    """Where the ``Schema`` of these files is defined, as ``module:NAME``."""
 
     @property
     def keys(self) -> Any:
-        """The ``Schema`` of the files' keys; imports the module that declares it."""
+        """The ``Schema`` of these files. Imports the module that declares it."""
         return pkgutil.resolve_name(self.schema)
 
 
 FILE_KINDS: dict[str, FileKind] = {}
-"""Every registered kind of file, by folder."""
+"""Every registered kind of file, by its folder in ``configs``."""
 
 
 def register(*kinds: FileKind) -> tuple[FileKind, ...]:
@@ -52,4 +52,7 @@ ENGINE_FILES = register(
     ),
     FileKind("suites", "suite of positions", suffixes=(".epd",)),
 )  # fmt: skip
-"""The kinds of files that the engine reads. A preset is recognized by its sections, which are named after games."""
+"""The kinds of files that the engine reads.
+
+A preset needs no ``marks``: it is recognized by its sections, which are named after games.
+"""

@@ -1,4 +1,4 @@
-"""Configuration files: finding one by name, reading TOML, and explaining mistakes in one line."""
+"""Configuration files: finds them by name, reads TOML, and explains mistakes in one line."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings import FILE_KINDS
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
-"""ASCII equivalents of typographic and Chinese characters that Unicode normalization (NFKC) does not convert to
-ASCII."""
+"""ASCII equivalents of typographic and Chinese characters that Unicode normalization (NFKC) does not convert to ASCII.
+"""
 
 
 class ConfigurationError(UserError):
@@ -25,16 +25,16 @@ class ConfigurationError(UserError):
 
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
-    """``" (did you mean 'x'?)"`` for the candidate closest to ``name``, or an empty text."""
+    """Hint ``" (did you mean 'x'?)"`` with the candidate most similar to ``name``, or an empty string."""
     near = difflib.get_close_matches(name, list(candidates), 1, 0.5)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
-    """Raise ``ConfigurationError`` if a file's keys show that it is of another kind than ``kind``, a key of
-    ``FILE_KINDS``.
+    """Raise ``ConfigurationError`` if a file has a key that shows it to be of another kind than ``kind``.
 
-    ``where`` is the file, and ``expected`` describes the expected file in the error; if empty, the kind's title does.
+    ``kind`` is a key of ``FILE_KINDS``. ``where`` is the file's path, for the error. ``expected`` describes the
+    expected file; by default it is the kind's title.
     """
     found = {one.folder: mark for one in FILE_KINDS.values() for mark in reversed(one.marks) if mark in data}
     if not found or kind in found:
@@ -51,21 +51,22 @@ def _with_article(name: str) -> str:
 
 
 def shipped_folder() -> Path:
-    """The folder ``configs`` installed next to the package ``engine``.
+    """The folder ``configs`` that is installed with elolab.
 
-    The path is derived from this file and not from an import, because users may have a folder ``configs`` of their own.
+    Its path is derived from this file and not from an import, because users may have a folder ``configs`` of their own.
     """
     return Path(__file__).resolve().parent.parent.parent / "configs"
 
 
 def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Path:
-    """Find a configuration file by path or name; the suffix may be left out.
+    """Find a configuration file by path or by name. The suffix may be left out.
 
-    Searches the current folder, ``beside`` (the folder of the file that refers to it), ``./configs/<kind>`` and the
-    shipped files, in this order. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with near names.
+    Searches these folders in order: the current folder, ``beside`` (the folder of the file that refers to it),
+    ``./configs/<kind>``, and the shipped files. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with
+    similar names.
 
-    The current folder comes last for names without suffix to which shipped files refer, because a file of another kind
-    may have that name there: for all weights, and for any name if ``beside`` is a shipped folder.
+    For a name without suffix in a shipped file, and for every name of weights, the current folder is searched last: it
+    may have a file of another kind with that name.
     """
     is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
     is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)
@@ -87,7 +88,7 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
 
 
 def _near_names(name: str, names: Sequence[str]) -> str:
-    """A hint for an error: up to four similar names, the nearest first, or all names if none is similar."""
+    """Hint for an error: up to four similar names, the most similar first, or all names if none is similar."""
     near = difflib.get_close_matches(name, names, 4, 0.4) or [other for other in names if name and name in other][:4]
     if not near:
         return f" (there are {', '.join(names)})" if names else ""
@@ -103,7 +104,7 @@ def _is_file(path: Path) -> bool:
 
 
 def available_configs(kind: str) -> list[str]:
-    """The names, without suffix, that ``find_config`` finds without a path."""
+    """Names, without suffix, of the files that ``find_config`` finds by name alone."""
     names = set()
     for folder in (Path("configs") / kind, shipped_folder() / kind):
         for path in folder.glob("*") if folder.is_dir() else ():
@@ -114,7 +115,7 @@ def available_configs(kind: str) -> list[str]:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The content of a TOML file. Raises ``ConfigurationError`` naming the file, the line and the usual remedy."""
+    """Read a TOML file. Raises ``ConfigurationError`` that names the file, the line and the usual remedy."""
     text = ""
     try:
         text = path.read_text(encoding="utf-8-sig")  # editors of Windows begin it with a mark
@@ -133,7 +134,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _place_of_long_number(text: str) -> str:
-    """The line and key of the first whole number that has more digits than Python reads."""
+    """The line and key of the first whole number with more digits than Python converts."""
     most = sys.get_int_max_str_digits()
     found = re.search(rf"[0-9](?:_?[0-9]){{{most},}}", text)
     if found is None:
@@ -144,7 +145,7 @@ def _place_of_long_number(text: str) -> str:
 
 
 def _toml_remedy(text: str, error: str) -> str:
-    """How to correct a TOML error, derived from the text where it occurs; empty if no remedy is known."""
+    """Advice on how to correct a TOML error, given the text in which it occurs; empty if there is none."""
     place = re.search(r"at line (\d+), column (\d+)", error)
     if place is None:
         return ""
@@ -169,9 +170,9 @@ def _toml_remedy(text: str, error: str) -> str:
 
 
 def specification_word(kind: str, source: str) -> str:
-    """The argument for a file on a command line: its name if it is a shipped file, otherwise its path.
+    """The argument that stands for a file on a command line: its name if it is a shipped file, otherwise its path.
 
-    The path is relative if the file lies below the current folder.
+    The path is relative if the file is below the current folder.
     """
     path = Path(source).resolve()
     name = path.name.removesuffix(FILE_KINDS[kind].suffixes[0])

@@ -1,8 +1,8 @@
-"""Lines of EPD: a position, and after it operations such as ``id "name";``.
+"""Lines of EPD: a position, followed by operations such as ``id "name";``.
 
-The position is a FEN, with or without its two counters, or another game's text. A ``;`` before the first
-operation and after the last one is optional. A ``#`` at the beginning of a word starts a comment, except in quotation
-marks.
+The position is a FEN, with or without its two counters, or another game's position text. The ``;`` before the first
+operation and after the last one is optional. A ``#`` at the beginning of a word starts a comment, except within
+quotation marks.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _MARKS = frozenset('#;"')
 _COUNTER = re.compile(r"-|\d+")
 _CHESS_RANKS = 8
 _CHESS_FIELDS = (re.compile(r"-|[KQkqA-Ha-h]{1,4}"), re.compile(r"-|[a-h][36]"))
-"""Patterns of the fields of castling rights and en passant, in a position with eight ranks."""
+"""Regular expressions for the FEN fields castling rights and en passant, in a position with eight ranks."""
 _FIELDS = 6
 """Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
 MOVES = "moves"
-"""Word that separates a position from its moves in protocols such as UCI; it is not the name of an EPD operation."""
+"""Word that separates a position from its moves in protocols such as UCI. It is never the name of an EPD operation."""
 
 
 def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
-    """The position of a line, and the operands of its operations by name; both are empty if the line has only a
-    comment.
+    """Parse a line: returns the position, and the operands of its operations by name. Both are empty for a comment
+    line.
 
-    If the position has no counters, the operations ``hmvc`` and ``fmvn`` supply them.
+    If the position has no counters, they are taken from the operations ``hmvc`` and ``fmvn``.
     """
     if not _MARKS.intersection(line):
         return " ".join(line.split()), {}
@@ -50,7 +50,7 @@ def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
 
 
 def _operations(words: Sequence[str]) -> dict[str, str]:
-    """The operands of a line's operations, without quotation marks, by the operations' names."""
+    """Parse a line's operations: returns their operands, without quotation marks, by operation name."""
     found: dict[str, str] = {}
     code, operands = "", []
     for word in [*words, ";"]:

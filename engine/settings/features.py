@@ -1,6 +1,6 @@
-"""Names of the features of each game's evaluation, in the numbering of its compiled code.
+"""Names of the features of each game's evaluation, in the order in which compiled code numbers them.
 
-A file of weights (``engine.settings.weights``) has a column for each feature it weighs.
+A file of weights (``engine.settings.weights``) has a column for each feature that it weighs.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ XIANGQI_TERMS = (
 )
 
 XIANGQI_PIECES = ("general", "advisor", "elephant", "horse", "rook", "cannon", "pawn")
-"""Names of the types of pieces, in the order of their numbers in compiled code."""
+"""Names of the piece types, in the order in which compiled code numbers them."""
 _FILES = "abcde"
 _ANYWHERE = tuple(f"{file}{rank}" for rank in range(10) for file in _FILES)
 XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
@@ -75,12 +75,16 @@ XIANGQI_SQUARES: dict[str, tuple[str, ...]] = {
     "cannon": _ANYWHERE,
     "pawn": tuple(f"{file}{rank}" for rank in range(3, 10) for file in (_FILES if rank > 4 else "ace")),
 }
-"""Squares on which a piece of Red may stand, by piece. Files f to i are mirrored to d to a, and Black's ranks are
-mirrored."""
+"""Squares on which a Red piece can stand, by piece type.
+
+Only files a to e are listed: files f to i mirror d to a, and Black's ranks mirror Red's.
+"""
 
 XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
-"""Names of Xiangqi's features: the terms, then each type of piece on each square. The weight of a piece on a square
-includes its material."""
+"""Names of Xiangqi's features: the terms, followed by each piece type on each square.
+
+The weight of a piece on a square includes its material value.
+"""
 
 CHESS_TERMS = (
     # Squares that a piece reaches, other than those of the own king and pawns and those that enemy pawns attack.
@@ -140,17 +144,21 @@ CHESS_TERMS = (
 )
 
 CHESS_PIECES = ("pawn", "knight", "bishop", "rook", "queen", "king")
-"""Names of the types of pieces, in the order of their numbers in compiled code."""
+"""Names of the piece types, in the order in which compiled code numbers them."""
 CHESS_SQUARES: dict[str, tuple[str, ...]] = {
     piece: tuple(f"{file}{rank}" for rank in (range(2, 8) if piece == "pawn" else range(1, 9)) for file in "abcd")
     for piece in CHESS_PIECES
 }
-"""Squares on which a white piece may stand, by piece. Files e to h are mirrored to d to a, and Black's ranks are
-mirrored."""
+"""Squares on which a white piece can stand, by piece type.
+
+Only files a to d are listed: files e to h mirror d to a, and Black's ranks mirror White's.
+"""
 
 CHESS = CHESS_TERMS + tuple(f"{piece}_{square}" for piece, squares in CHESS_SQUARES.items() for square in squares)
-"""Names of chess's features: the terms, then each type of piece on each square. The weight of a piece on a square
-includes its material."""
+"""Names of chess's features: the terms, followed by each piece type on each square.
+
+The weight of a piece on a square includes its material value.
+"""
 
 FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO, "chess": CHESS}
-"""Names of the features, by game."""
+"""Names of all features, by game."""

@@ -19,18 +19,18 @@ MARGIN_MS = 100
 """Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""Notation for no limits: the player uses its own level, because its protocol cannot send limits."""
+"""Notation for "no limits": the player uses its own level, because its protocol cannot transmit limits."""
 
 
 class LimitError(UserError):
-    """A limit that cannot be read; the message names the text and the grammar."""
+    """A limit cannot be read; the message quotes it and shows the grammar."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one player for every move of a game.
+    """The limits of one player, for every move of a game.
 
-    Any combination may be set; the first one reached ends the search. ``None`` means "no such limit".
+    Any combination may be set; the first limit reached ends the search. ``None`` means that there is no such limit.
     """
 
     depth: int | None = None
@@ -40,14 +40,15 @@ class Limits:
     move_time_ms: int | None = None
     """Time for each move, in milliseconds."""
     clock_ms: int | None = None
-    """Time on the clock at the start of the game (or of each control), in milliseconds."""
+    """Time on the clock at the start of the game, or of each time control, in milliseconds."""
     increment_ms: int = 0
     """Time added to the clock after each move, in milliseconds."""
     moves_per_control: int = 0
-    """Number of moves after which ``clock_ms`` is added again; 0 means that it must last for the whole game."""
+    """Number of moves after which ``clock_ms`` is added again; 0 if the time is for the whole game."""
     clock_kind: str = "wall"
-    """Measure of the clock: ``wall`` is real time, ``cpu`` the time of the searching thread, ``node`` the nodes at a
-    configured speed."""
+    """Type of clock: ``wall`` measures real time, ``cpu`` CPU time of the searching thread, ``node`` nodes at a fixed
+    speed.
+    """
     nodes_per_second: int | None = None
     """Speed of the node clock, in nodes per second."""
 
@@ -62,9 +63,9 @@ class Limits:
         return self.is_timed and self.clock_kind == "wall"
 
     def scaled(self, scale: float) -> Limits:
-        """These limits with clock, increment and time per move multiplied by ``scale``, in whole milliseconds.
+        """A copy with clock, increment and time per move multiplied by ``scale``, in whole milliseconds.
 
-        Limits that count no wall-clock time stay as they are.
+        Limits that do not use wall-clock time are returned unchanged.
         """
         if not self.is_on_wall_clock:
             return self
@@ -79,23 +80,23 @@ class Limits:
 
     @property
     def is_reproducible(self) -> bool:
-        """Whether games under this limit are the same on every machine at any load."""
+        """Whether games under these limits are the same on every machine and at any load."""
         if self.is_timed:
             return self.clock_kind == "node"
         return self.depth is not None or self.nodes is not None
 
     @property
     def nanoseconds_per_node(self) -> int:
-        """Duration of one node on the node clock; 0 on other clocks."""
+        """Duration of one node on the node clock, in nanoseconds; 0 for other clocks."""
         if self.nodes_per_second is None:
             return 0
         return max(1, 1_000_000_000 // self.nodes_per_second)
 
     @classmethod
     def parse(cls, text: str) -> Limits:
-        """Read limits in the notation of the command line and of configuration files (see ``GRAMMAR``).
+        """Parse limits in the notation of the command line and of configuration files (see ``GRAMMAR``).
 
-        Raises ``LimitError`` with the text and the grammar if it cannot be read.
+        Raises ``LimitError``, which quotes the text and shows the grammar.
         """
         found: dict[str, int | str] = {}
 

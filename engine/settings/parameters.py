@@ -1,14 +1,14 @@
 """The table of all parameters of the engine.
 
-Everything that depends on the parameters is derived from ``PARAMETERS``: the record that the kernels read, validation,
-the command line, tuning dimensions, ablation rows, complete presets, the benchmark's variants, and the printed
-reference (``elolab parameters``). A new parameter needs one row here, its use in the search, and a test. Input accepts
-a parameter's name and aliases in any spelling; files store its name. Names from the literature with another unit or
-meaning are refused (``TEXT_NAMES``).
+Everything that depends on the parameters is derived from ``PARAMETERS``: the record that compiled code reads,
+validation, the command line, tuning dimensions, ablation rows, complete presets, the benchmark's variants, and the
+printed reference (``elolab parameters``). A new parameter needs one row here, its use in the search, and a test. A
+parameter's name and aliases are accepted in any spelling; files store its name. Names from the literature whose unit or
+meaning differs are refused (``TEXT_NAMES``).
 
 Sources: [EE] ElephantEye, chapter 8 (2005); [AW] aspiration windows (Moreland); [FN] null move in practice (fenon,
 2006); [XQ] XQWizard Light 0.3 (2008); [OT] Othello, iterative deepening (2021); [3.31] the released ElephantEye 3.31;
-[ours] what no text says.
+[ours] parameters that are in no text.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 Value = bool | int | float | str
 
 NO_TEXT = "[ours]"
-"""Prefix of the source of each parameter that is not from the literature."""
+"""Prefix of the source of every parameter that does not come from the literature."""
 
 
 class ParameterError(UserError):
-    """An unknown parameter or a value outside its legal range; names the key, the value and the remedy."""
+    """An unknown parameter, or a value outside its legal range; the message names the key, the value and the remedy."""
 
 
 @dataclass(frozen=True)
@@ -49,54 +49,61 @@ class Parameter:
 
     name: str
     kind: str
-    """Kind of value: ``switch``, ``integer``, ``choice``, or ``weights`` for a file of ``engine.settings.weights``."""
+    """Type of the value: ``switch``, ``integer``, ``choice``, or ``weights`` for a file of ``engine.settings.weights``.
+    """
     default: Value
     legal: tuple[Any, ...]
-    """The legal values: for integers (lowest, highest); for choices every choice, in the order of their codes; for
-    weights the games whose weights the file may hold."""
+    """The legal values. Integers: lowest and highest. Choices: all choices, in the order of their codes. Weights: the
+    games whose weights the file may hold.
+    """
     tuning: tuple[Any, ...]
-    """Values for tuning: for integers the range, for switches and choices the values to try. Empty if the parameter is
-    not worth tuning."""
+    """Values for tuning. Integers: the range. Switches and choices: the values to try. Empty if tuning the parameter is
+    not worthwhile.
+    """
     scale: str
-    """How a tuner should space the values of the range: ``linear`` or ``log``."""
+    """How a tuner should space values in the range: ``linear`` or ``log``."""
     unit: str
     games: tuple[str, ...]
     """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Name of another parameter, and the values of it with which this parameter has an effect; ``None`` if it always
-    has an effect."""
+    """Another parameter's name, and the values of it with which this parameter has an effect; ``None`` if there is no
+    such condition.
+    """
     sound: bool
-    """Whether the value of a position at a given depth does not depend on this parameter, provided that all other
-    techniques in use are sound too."""
+    """Whether the parameter does not change the value of a position at a given depth, if all other techniques in use
+    are also sound.
+    """
     off: Value | None
-    """The value that switches the parameter's technique off; ``None`` if no value does (a step, a margin, a time).
+    """Value that switches the parameter's technique off; ``None`` if there is none, as for a step, a margin or a time.
 
-    Ablations use it, and complete presets use it for each technique that they do not name.
+    Ablations use it. Complete presets use it for each technique that they do not name.
     """
     acts_on_clock_only: bool
     """Whether the parameter has no effect under limits without a clock."""
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Defaults by game, where ``default`` would be wrong. They may include games in which users cannot set the
-    parameter."""
+    """Defaults of single games, where ``default`` would be wrong. They may include games in which users cannot set the
+    parameter.
+    """
     aliases: tuple[str, ...] = ()
-    """Other names of the parameter, from the literature and other engines and in their spelling. Unit and meaning must
-    be the same."""
+    """Other names of the parameter in the literature and in other engines, in their spelling. Unit and meaning must be
+    the same.
+    """
 
     def default_for(self, game: str | None) -> Value:
-        """The default value in a game; ``None`` stands for every game without a default of its own."""
+        """The default value in a game. ``None`` stands for every game that has no default of its own."""
         return dict(self.default_by_game).get(game or "", self.default)
 
     @property
     def protocol_name(self) -> str:
-        """The option's name over UCI and UCCI."""
+        """Name of the parameter's option in UCI and UCCI."""
         return "".join(word.capitalize() for word in self.name.split("_"))
 
     def check(self, value: object, where: str = "", name: str = "") -> Value:
-        """Return ``value`` converted to the parameter's type; raise ``ParameterError`` if it is not legal.
+        """Convert ``value`` to the parameter's type and validate it. Raises ``ParameterError`` if it is not legal.
 
-        For errors, ``where`` is the file or option, and ``name`` the parameter's name there.
+        For errors, ``where`` is the file or option, and ``name`` the parameter's name as written there.
         """
         said = (f"{where}: " if where else "") + (name or self.name)
         if self.kind == "switch":
@@ -128,7 +135,7 @@ class Parameter:
         return int(value)
 
     def encode(self, value: Value) -> int:
-        """Convert a value to the integer that the kernels read."""
+        """Convert a value to the integer that compiled code reads."""
         if self.kind == "choice":
             return self.legal.index(value)
         if self.kind == "weights":
@@ -187,8 +194,7 @@ def _row(
     aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
-    """Make a row; ``clock`` is ``acts_on_clock_only``, and ``by_game`` has defaults of single games
-    (``othello=False``)."""
+    """Make a row of the table. ``clock`` sets ``acts_on_clock_only``; ``by_game`` has defaults of single games."""
     return Parameter(
         name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, off, clock, doc, source,
         tuple(by_game.items()), aliases,
@@ -200,10 +206,10 @@ def _needs(name: str, *values: Value) -> tuple[str, tuple[Value, ...]]:
 
 
 _WITH_KINGS = ("xiangqi", "chess")
-"""Games of pieces that capture, and of a king or general that they mate."""
+"""Games with captures and with a king or general that can be mated."""
 _OTHELLO = ("othello",)
 _MEASURED_IN = ("chess",)
-"""Games for techniques that have been measured there alone."""
+"""Games in which certain techniques have been measured; they are not offered in other games."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
@@ -582,14 +588,16 @@ PARAMETERS: tuple[Parameter, ...] = (
 BY_NAME: dict[str, Parameter] = {row.name: row for row in PARAMETERS}
 
 TEXT_NAMES: Mapping[str, str] = tomllib.loads((Path(__file__).parent / "text_names.toml").read_text("utf-8"))
-"""Names from the literature that are refused because their unit or meaning differs. Each has, in the spelling of its
-source, an explanation and the setting to use instead."""
+"""Names from the literature that are refused, because their unit or meaning differs from the engine's.
+
+Each name, in the spelling of its source, has an explanation and the setting to use instead.
+"""
 
 _SAYS_NOTHING = str.maketrans("", "", "_- ")
 
 
 def plain_spelling(name: str) -> str:
-    """A name in the form in which names are compared: lower case, without underscores, hyphens and spaces."""
+    """Normalize a name for comparison: lower case, without underscores, hyphens and spaces."""
     return name.lower().translate(_SAYS_NOTHING)
 
 
@@ -602,13 +610,13 @@ PARAMETERS_DTYPE = np.dtype([(row.name, np.int64) for row in PARAMETERS])
 
 @functools.cache
 def parameters_of(game: str) -> tuple[Parameter, ...]:
-    """The rows that apply to a game, with its defaults."""
+    """The rows that apply to a game, with the game's own defaults."""
     return tuple(_row_for(row, game) for row in PARAMETERS if not row.games or game in row.games)
 
 
 @functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
-    """The row with the default, weights files and dependency that it has in the game."""
+    """The row as it applies to a game: with its default, its weights files and its dependency there."""
     legal = (game,) if row.kind == "weights" else row.legal
     needed = row.depends_on
     if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
@@ -617,16 +625,15 @@ def _row_for(row: Parameter, game: str) -> Parameter:
 
 
 def row_named(name: str) -> Parameter | None:
-    """The row of a name or alias in any spelling (``null_depth``, ``NullDepth``, ``null-depth``), or ``None``.
+    """The row of a name or alias in any spelling (``null_depth``, ``NullDepth``, ``null-depth``); ``None`` if unknown.
 
-    Names of ``TEXT_NAMES``, in exactly that spelling, have no row.
+    A name in ``TEXT_NAMES``, in exactly that spelling, has no row.
     """
     return None if name in TEXT_NAMES else _BY_SPELLING.get(plain_spelling(name))
 
 
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
-    """A hint for an unknown name: ``" (did you mean 'x'?)"``, the meaning of a name from ``TEXT_NAMES``, or an empty
-    text."""
+    """Hint for an unknown name: ``" (did you mean 'x'?)"``, the explanation in ``TEXT_NAMES``, or an empty string."""
     if name in TEXT_NAMES:
         return f" ({TEXT_NAMES[name]})"
     rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
@@ -642,7 +649,8 @@ def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
     """The row of a name or alias in any spelling.
 
-    Raises ``ParameterError`` with the nearest name (among the names ``among``) if there is none.
+    For an unknown name, raises ``ParameterError`` with the most similar name of ``among``, by default of all
+    parameters.
     """
     row = row_named(name)
     if row is not None:
@@ -652,8 +660,7 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 
 
 def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
-    """The row of each name, keyed by the name as given; raises ``ParameterError`` if two names mean the same
-    parameter."""
+    """The row of each name, by the name as given. Raises ``ParameterError`` if two names mean the same parameter."""
     among = None if among is None else tuple(among)
     rows: dict[str, Parameter] = {}
     for name in names:
@@ -668,7 +675,7 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
 
 
 def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-    """The settings with every alias replaced by the parameter's name; values are unchecked.
+    """Replace every alias in the settings by the parameter's name. Values are not checked.
 
     Raises ``ParameterError`` like ``find_all``.
     """
@@ -676,10 +683,10 @@ def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]
 
 
 def resolve(overrides: Mapping[str, object], where: str = "", game: str | None = None) -> dict[str, Value]:
-    """The value of every parameter, in the table's order: the checked ``overrides``, and defaults for the rest.
+    """The value of every parameter, in the table's order: the validated ``overrides``, and defaults for the rest.
 
-    With a ``game``, only the parameters that apply to it, with its defaults; otherwise all parameters. ``where`` names
-    the file or option in errors. Raises ``ParameterError``.
+    With a ``game``, returns only the parameters that apply to it, with its defaults. ``where`` names the file or option
+    in errors. Raises ``ParameterError``.
     """
     rows = PARAMETERS if game is None else parameters_of(game)
     values: dict[str, Value] = {row.name: row.default for row in rows}
@@ -696,7 +703,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
 
 
 def is_active(name: str, values: Mapping[str, Value]) -> bool:
-    """Whether a parameter has an effect, given the values of all parameters."""
+    """Whether a parameter has an effect under the given values of all parameters."""
     needed = BY_NAME[name].depends_on
     # What a parameter depends on may be of another game alone, and then says nothing here.
     if needed is None or needed[0] not in values:
@@ -705,7 +712,7 @@ def is_active(name: str, values: Mapping[str, Value]) -> bool:
 
 
 def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | None = None) -> str | None:
-    """Explain why a parameter has no effect with these values and limits; ``None`` if it has an effect."""
+    """Explain why a parameter has no effect under these values and limits; ``None`` if it has an effect."""
     row = BY_NAME[name]
     if limits is not None and row.acts_on_clock_only and limits.clock_ms is None:
         return f"it has an effect only on a clock, and the limit is {limits}"
@@ -719,7 +726,7 @@ def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | 
 
 
 def needed_for(name: str) -> dict[str, Value]:
-    """Values of other parameters with which this parameter has an effect, whatever the defaults are."""
+    """Values of other parameters that this parameter needs to have an effect, independent of the defaults."""
     needed = BY_NAME[name].depends_on
     if needed is None:
         return {}
@@ -729,10 +736,10 @@ def needed_for(name: str) -> dict[str, Value]:
 
 
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
-    """The settings of a complete preset: those it names, with every other technique of the game switched off.
+    """The settings of a complete preset: those that it names, with every other technique of the game switched off.
 
-    While a technique is off, its parameters have no effect. Those from the literature then keep their defaults; those
-    of our own are set to their ``off`` values, so that no other setting can activate them.
+    The parameters of a technique that is off have no effect. Those from the literature keep their defaults; the others
+    are set to their ``off`` values, so that no other setting can activate them.
     """
     rows = {row.name: row for row in parameters_of(game)}
     completed = dict(settings)
@@ -756,7 +763,7 @@ def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[
 
 
 def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[str, Value]:
-    """Read ``name=value`` words of a command line into checked overrides."""
+    """Parse arguments ``name=value`` of a command line, and validate them. ``where`` is the option, for errors."""
     given: dict[str, str] = {}
     for word in assignments:
         name, equals, value = word.partition("=")
@@ -767,7 +774,7 @@ def parse_assignments(assignments: Iterable[str], where: str = "--set") -> dict[
 
 
 def to_record(values: Mapping[str, Value]) -> Any:
-    """The record of ``PARAMETERS_DTYPE`` (all int64) that the kernels read; parameters of other games are 0."""
+    """The values as a record of ``PARAMETERS_DTYPE`` (all int64) for compiled code; parameters of other games are 0."""
     record = np.zeros(1, PARAMETERS_DTYPE).view(np.recarray)[0]
     for row in PARAMETERS:
         if row.name not in values:
@@ -777,7 +784,7 @@ def to_record(values: Mapping[str, Value]) -> Any:
 
 
 def choice_code(name: str, choice: str) -> int:
-    """The integer code of a choice, from which the kernels define their named constants."""
+    """The integer code of a choice. Compiled code defines its named constants by this function."""
     return BY_NAME[name].legal.index(choice)
 
 

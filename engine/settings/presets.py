@@ -1,7 +1,7 @@
 """Presets of the built-in engine: named sets of parameters in ``configs/engines/NAME.toml``, one section for each game.
 
-A preset lists the differences from the defaults. A preset with ``complete = true``, such as a system from the
-literature, switches off every technique that it does not name, including techniques added to the engine later.
+A preset lists the differences from the defaults. A preset with ``complete = true``, such as an engine from the
+literature, switches off every technique that it does not name, including techniques that are added to the engine later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from elolab.engine.settings.configuration import ConfigurationError, find_config
 from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
-"""Name of the preset with the engine's defaults; it applies to games without a section too."""
+"""Name of the preset with the engine's defaults. It needs no section for a game."""
 
 
 def is_parameter(name: str) -> bool:
@@ -30,7 +30,7 @@ SETTINGS = schema.declare(
     others=schema.key(schema.VALUE, default=schema.COMPUTED, example=3, message="parameter"),
     holds=is_parameter,
 )
-"""Schema of a table with engine parameters as keys, whose values the table of parameters validates."""
+"""Schema of a table whose keys are engine parameters. The table of parameters validates their values."""
 PRESET = schema.declare(
     "elolab.engine",
     "preset_key",
@@ -43,15 +43,15 @@ PRESET = schema.declare(
 
 
 def preset_name(name_or_path: str) -> str:
-    """The preset's name without folder and ``.toml``; a name may contain dots (``xqwlight-0.3``)."""
+    """The preset's name, without folder and ``.toml``. A name may contain dots (``xqwlight-0.3``)."""
     return PurePath(name_or_path).name.removesuffix(".toml")
 
 
 def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dict[str, Any]:
-    """A preset's parameters for a game that differ from the defaults, by parameter name.
+    """Load a preset: returns the parameters that differ from the game's defaults, by name.
 
-    For a complete preset these include the techniques that it switches off. Raises ``UserError`` if there is no such
-    preset or section, or if a parameter or value is wrong.
+    For a complete preset these include the techniques that it switches off. ``beside`` is an additional folder to
+    search. Raises ``UserError`` if there is no such preset or section, or if a parameter or value is wrong.
     """
     path = find_config("engines", name_or_path, beside)
     table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")

@@ -1,4 +1,4 @@
-"""The parameter table as output: text for a terminal, and plain data for JSON."""
+"""Output of the parameter table: text for a terminal, and plain data for JSON."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ SOURCES = {
     "3.31": "ElephantEye 3.31 as released",
     "ours": "what no text says",
 }
-"""Literature that each abbreviation in the column of sources stands for."""
+"""The literature for each abbreviation in the column of sources."""
 
 MEASUREMENTS = Path(__file__).parent / "parameter_measurements.toml"
-"""File with measurements that support the defaults, by parameter. It is not Python code, so that a new figure requires
-no compilation."""
+"""File with measurements that support the defaults, by parameter.
+
+It is not Python code, so that a new figure does not require the engine to be compiled again.
+"""
 
 
 @cache
 def measurements(game: str) -> Mapping[str, str]:
-    """Measured effects in a game, by parameter: one line of text with Elo differences from the default."""
+    """Measured effects of parameters in a game, by parameter: a line of text with Elo differences from the default."""
     found = tomllib.loads(MEASUREMENTS.read_text("utf-8")).get(game, {})
     return {str(name): str(text) for name, text in found.items()}
 
 
 def unit_in(game: str, row: Parameter) -> str:
-    """The parameter's unit in a game: games that count discs use hundredths of a disc instead of centipawns."""
+    """The parameter's unit in a game. Games that count discs use hundredths of a disc instead of centipawns."""
     return row.unit.replace("centipawns", "hundredths of a disc") if game_named(game).score_unit else row.unit
 
 
 _INDENT = "    "
 _MIN_LEGAL_WIDTH = 24
-"""Minimum width, in characters, for the legal values next to name and default; with less, they move to the next
-line."""
+"""Minimum width, in characters, for the legal values beside name and default. If there is less, they move to the next
+line.
+"""
 
 
 def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
-    """Aligned lines of at most ``width`` columns: name, default and legal values, and below them the explanation."""
+    """Aligned lines of at most ``width`` columns: name, default and legal values, followed by the explanation."""
     name_width = max(len(row.name) for row in rows)
     default_width = max(len(format_value(row.default)) for row in rows)
     narrow = width < name_width + default_width + 4 + _MIN_LEGAL_WIDTH
@@ -69,7 +72,7 @@ def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:
 
 
 def as_data(rows: Sequence[Parameter], game: str) -> list[dict[str, Any]]:
-    """Plain data: one dictionary a parameter with every column of the table."""
+    """Plain data: for each parameter a dictionary with every column of the table."""
     return [
         {
             "name": row.name,

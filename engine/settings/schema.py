@@ -1,4 +1,4 @@
-"""Tables of TOML files, declared once: readers, ``elolab keys`` and JSON schemas take every key from its ``Field``.
+"""Tables of TOML files, each key declared once. Readers, ``elolab keys`` and JSON schemas all use the key's ``Field``.
 
 A dataclass that holds a table declares its keys as typed fields::
 
@@ -8,8 +8,8 @@ A dataclass that holds a table declares its keys as typed fields::
 
     RULES = schema.declare("elolab.arena", "rules", "rules", Rules)
 
-A key of the file that the dataclass does not keep is a ``ClassVar``. The meaning of a key is the message
-``<topic>.<key>`` of the catalogue; ``<topic>_default.<key>`` describes a default that is no constant.
+A key that is in the file but not in the dataclass is declared as a ``ClassVar``. The meaning of a key is the message
+``<topic>.<key>`` of the catalogue; ``<topic>_default.<key>`` describes a default that is not a constant.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ from elolab.engine.settings.toml_values import format_toml, toml_key
 
 TEXT, WHOLE, NUMBER, SWITCH, CHOICE = "text", "whole", "number", "switch", "choice"
 TEXTS, VALUE, VALUES, ROWS = "texts", "value", "values", "rows"
-"""Kinds of values: a list of texts; a text, number or truth value; a list of such values; a list of rows of whole
-numbers."""
+"""Kinds of values. ``TEXTS``: a list of strings. ``VALUE``: a string, number or boolean. ``VALUES``: a list of such
+values. ``ROWS``: a list of rows of whole numbers.
+"""
 TABLE, TABLES = "table", "tables"
 
 DECLARATION = "key of a file"
-"""Key under which a dataclass field's metadata has its ``Field``."""
+"""Key of a dataclass field's metadata under which its ``Field`` is stored."""
 
 Read = TypeVar("Read")
 
 
 class Default(Enum):
-    """Meaning of a missing key without a constant default: an error (``REQUIRED``), or a computed value
-    (``COMPUTED``)."""
+    """Meaning of a missing key that has no constant default: an error (``REQUIRED``), or a computed value
+    (``COMPUTED``).
+    """
 
     REQUIRED = "required"
     COMPUTED = "computed"
-    """The default is derived from other settings; the message catalogue says from which."""
+    """The default is derived from other settings; the message catalogue describes how."""
 
 
 REQUIRED, COMPUTED = Default.REQUIRED, Default.COMPUTED
@@ -55,24 +57,24 @@ class Field:
     """Kinds of values that the key accepts, the usual one first."""
     default: Any = REQUIRED
     example: Any = None
-    """An example of a value that is not the default; ``None`` for a table that declares its own keys."""
+    """Example of a value other than the default; ``None`` for a table that declares its own keys."""
     low: float = 0
     high: float = 0
     """Maximum of a number; ``low`` is its minimum."""
     unit: str = ""
-    """Unit of a number: the name of a message in the catalogue's table ``unit``."""
+    """Unit of a number, as the name of a message in the catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
     schema: Schema | None = None
     """Schema of the value if it is a table, or a list of tables."""
     expected: str = ""
-    """Description of a valid value, for errors; empty to derive it from the kind."""
+    """Description of a valid value, for errors; if empty, it is derived from the kind."""
     message: str = ""
-    """Name of the message that explains the key; empty if it is the key's name."""
+    """Name of the message that explains the key; if empty, the key's own name."""
     name: str = ""
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
     topic: str = ""
-    """Table of the catalogue that has the message."""
+    """Table of the catalogue that contains the message."""
 
     @property
     def has_constant_default(self) -> bool:
@@ -100,8 +102,9 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is valid; always true if the key has several kinds of values or a free form, which the caller
-        checks."""
+        """Whether a value is valid. Always true if the key has several kinds of values or a free form; the caller
+        checks these.
+        """
         if len(self.kinds) > 1:
             return True
         match self.kinds[0]:
@@ -130,13 +133,14 @@ class Schema:
     """Name of the table in the reference, and of the message that explains it."""
     catalogue: str
     topic: str
-    """Table of the catalogue that has the messages."""
+    """Table of the catalogue that contains the messages."""
     keys: Mapping[str, Field]
     others: Field | None = None
-    """Declaration of every key that is not in ``keys``; ``None`` if no other keys are allowed."""
+    """Declaration for every key that is not in ``keys``; ``None`` if no other keys are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Function that tests whether a name is one of the free names that ``others`` declares; errors use it to suggest
-    the table in which a key belongs."""
+    """Function that tests whether a name is a valid key under ``others``. Errors use it to suggest the table for a
+    misplaced key.
+    """
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
 
@@ -150,13 +154,13 @@ class Schema:
         return len(self.keys)
 
     def __getitem__(self, name: str) -> Field:
-        """The declaration of a key; raises ``KeyError`` if there is none."""
+        """The declaration of a key. Raises ``KeyError`` if there is none."""
         if self.others is not None and name not in self.keys:
             return replace(self.others, name=name)
         return self.keys[name]
 
     def only(self, names: Sequence[str]) -> Schema:
-        """A copy of the schema with only these keys."""
+        """A copy of the schema with only the keys ``names``."""
         return replace(self, keys={name: self[name] for name in names}, others=None)
 
 
@@ -170,9 +174,9 @@ def declare(
     holds: Callable[[str], bool] = lambda name: False,
     **keys: Any,
 ) -> Schema:
-    """Declare a table with the keys of ``parts`` (dataclasses and other tables) and of ``keys``, in this order.
+    """Declare a table with the keys of ``parts`` (dataclasses and other schemas) and of ``keys``, in this order.
 
-    ``catalogue`` and ``topic`` locate the messages for keys that have none from another table. ``others`` declares the
+    ``catalogue`` and ``topic`` locate the messages for keys that do not come from another schema. ``others`` declares
     keys with free names, and ``holds`` tests such a name, as in ``Schema``.
     """
 
@@ -191,16 +195,16 @@ def declare(
 
 
 def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
-    """The fields of a dataclass that declare keys, including the fields that are a ``ClassVar``."""
+    """The fields of a dataclass that declare keys, including those that are a ``ClassVar``."""
     every: dict[str, dataclasses.Field[Any]] = holder.__dataclass_fields__  # type: ignore[attr-defined]
     return {name: one for name, one in every.items() if DECLARATION in one.metadata}
 
 
 def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value is of one of ``kinds``; ``more`` are further fields of ``Field``.
+    """Declare a key whose value is of one of ``kinds``; ``more`` sets further attributes of its ``Field``.
 
-    Without ``default`` the key is required. If ``default`` is ``COMPUTED``, the reader fills the key from other keys;
-    ``value`` is then the default of the dataclass's field.
+    Without ``default`` the key is required. If ``default`` is ``COMPUTED``, the reader derives the value from other
+    keys; ``value`` is then the default of the dataclass's field.
     """
     constant = value if isinstance(default, Default) else default
     own = dataclasses.MISSING if isinstance(constant, Default) else constant
@@ -208,7 +212,7 @@ def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any
 
 
 def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
-    """Declare a key whose value is a non-empty text."""
+    """Declare a key whose value is a non-empty string."""
     return key(TEXT, default=default, example=example, **more)
 
 
@@ -223,7 +227,7 @@ def number(low: float, high: float, *, example: float, default: Any = REQUIRED, 
 
 
 def switch(*, default: Any = False, **more: Any) -> Any:
-    """Declare a key whose value is ``true`` or ``false``; the example is the opposite of the default."""
+    """Declare a key whose value is ``true`` or ``false``. The example is the opposite of the default."""
     return key(SWITCH, default=default, example=default is not True, **more)
 
 
@@ -243,16 +247,16 @@ def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
 
 
 class Table:
-    """Reads a table of a file: values are validated against their declarations on access, unknown keys at once.
+    """Reads a table of a file. Values are validated against their declarations on access, unknown keys at once.
 
     Access to an undeclared key is a programming error and raises ``KeyError``.
     """
 
     def __init__(self, data: object, where: str, schema: Schema, *, knows_all: bool = True, kind: str = "") -> None:
-        """Check the keys of ``data``; ``where`` names it in errors: the file's path, and for a table within it the
-        table's name.
+        """Check the keys of ``data``. ``where`` locates it in errors: the file's path, and for a subtable also its
+        name.
 
-        ``knows_all`` is false if other code reads further keys, so that unknown keys are no error. ``kind`` is a key of
+        ``knows_all`` is false if other code reads further keys, so that unknown keys are allowed. ``kind`` is a key of
         ``FILE_KINDS`` if ``data`` is a whole file, otherwise empty.
         """
         if not isinstance(data, Mapping):
@@ -275,7 +279,7 @@ class Table:
         return name in self.data
 
     def __getitem__(self, name: str) -> Any:
-        """The validated value, or its constant default; raises ``ConfigurationError`` if there is neither.
+        """The validated value of a key, or its constant default. Raises ``ConfigurationError`` if there is neither.
 
         A missing table is read as an empty one. A table with a dataclass is returned as an instance of it, a table with
         free names as a dictionary.
@@ -288,20 +292,23 @@ class Table:
         return declared.default
 
     def get(self, name: str, default: Any = None, **narrower: Any) -> Any:
-        """The validated value, or ``default`` if the key is missing; ``narrower`` replaces fields of its ``Field``."""
+        """The validated value of a key, or ``default`` if the key is missing.
+
+        ``narrower`` overrides attributes of the key's ``Field`` for this call, such as ``high``.
+        """
         declared = self.schema[name]
         return self._checked(replace(declared, **narrower)) if name in self.data else default
 
     def error(self, name: str, expected: str) -> ConfigurationError:
-        """The error to raise for the value of a key; ``expected`` describes a valid value."""
+        """The error to raise for a key's value; ``expected`` describes a valid value."""
         if name not in self.data:
             return ConfigurationError(f"{self.where}: {name} is missing, expected {expected}")
         return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")
 
     def read(self, holder: type[Read], **given: Any) -> Read:
-        """An instance of the dataclass with the table's values; ``given`` are values from elsewhere.
+        """Create an instance of the dataclass from the table's values; ``given`` are values from elsewhere.
 
-        Missing keys without a constant default are ``None``.
+        Missing keys without a constant default become ``None``.
         """
         names = [one.name for one in dataclasses.fields(holder) if one.name in self.schema and one.name not in given]  # type: ignore[arg-type]
         values = {name: self.get(name) if self._is_optional(name) else self[name] for name in names}
@@ -311,7 +318,7 @@ class Table:
         return self.schema[name].default is COMPUTED and self.schema[name].kinds != (TABLE,)
 
     def table(self, name: str, names: Sequence[str] | None = None) -> Table:
-        """The table ``[name]``, empty if it is missing; ``names`` restricts the keys of a table with free names."""
+        """The subtable ``[name]``, empty if it is missing. ``names`` restricts the keys of a table with free names."""
         schema = self.schema[name].schema
         assert schema is not None
         return Table(
@@ -338,7 +345,7 @@ class Table:
         return dict(value)
 
     def _refuse_strayed_keys(self) -> None:
-        """Raise ``ConfigurationError`` if a key of this table was written below the header of a subtable by mistake."""
+        """Raise ``ConfigurationError`` if a key of this table was written below a subtable's header by mistake."""
         for name, value in self.data.items():
             below = self.schema[name].schema
             for entry in value if isinstance(value, list) else [value]:
@@ -354,10 +361,10 @@ class Table:
 
 
 def home_of(name: str, schema: Schema) -> str:
-    """A hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, or an empty text.
+    """Hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, otherwise an empty string.
 
-    If the ``holds`` of a subtable with free names knows the key, the hint is like ``"; it belongs in set = { null_move
-    = ... }"``.
+    For a subtable with free names whose ``holds`` accepts the key, it is like ``"; it belongs in set = { null_move =
+    ... }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():
@@ -370,5 +377,5 @@ def home_of(name: str, schema: Schema) -> str:
 
 
 def entry_of_table(table: str, name: str) -> str:
-    """An example of an entry in a table, in TOML: ``options = { "Skill Level" = ... }``."""
+    """Example of an entry in a table, as TOML: ``options = { "Skill Level" = ... }``."""
     return f"{table} = {{ {toml_key(name)} = ... }}"

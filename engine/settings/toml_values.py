@@ -10,7 +10,7 @@ from typing import Any
 
 
 def toml_value(value: Any) -> str:
-    """Plain data in TOML notation; values that TOML does not know are in Python's notation."""
+    """Format plain data as TOML; values that TOML does not have are in Python's notation."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(toml_lines(value)) + "}"
     if isinstance(value, list | tuple):
@@ -26,10 +26,10 @@ def toml_lines(table: Mapping[Any, Any]) -> list[str]:
 
 
 def toml_key(key: str) -> str:
-    """A key in TOML notation, in quotation marks if it needs them."""
+    """Format a key as TOML, in quotation marks if necessary."""
     return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)
 
 
 def format_toml(value: Any) -> str:
-    """A value in TOML notation for an error message; texts have the quotation marks that Python prints."""
+    """Format a value as TOML for an error message; strings are quoted as by Python's ``repr``."""
     return repr(value) if isinstance(value, str) else toml_value(value)

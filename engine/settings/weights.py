@@ -1,13 +1,15 @@
-"""Weights of a linear evaluation, read from a file: one row a phase of the game, one column a feature.
+"""Weights of a linear evaluation, read from a file: one row per phase of the game, one column per feature.
 
 A file is TOML. ``game`` names the game, ``provenance`` the origin of the weights, ``features`` the columns, by names
 from ``engine.settings.features``. ``phases`` are rows of whole numbers in hundredths of a point. A feature without a
 column has the weight 0. In Othello the rows divide the ``STEPS`` of a game evenly, so that their number must divide
-``STEPS``. In Xiangqi and chess the first row applies with all material, the last one with none; between them weights
-are interpolated. ``patterns`` are the optional weights of patterns: 16-bit numbers, a row for each of
-``pattern_phases``, compressed (zlib) and written in base 85. A setting names a file. Validation turns it into
-``name#digest`` with a digest of the numbers, so that a game's settings identify the weights, and a later change of the
-file is detected."""
+``STEPS``. In Xiangqi and chess the first row applies with all material, the last one with none; weights are
+interpolated between them. ``patterns`` are optional weights of patterns: 16-bit numbers, a row for each of
+``pattern_phases``, compressed (zlib) and written in base 85.
+
+A setting names a file. Validation turns it into ``name#digest`` with a digest of the numbers. So a game's settings
+identify the weights, and a later change of the file is detected.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +34,16 @@ from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.toml_values import format_toml
 
 STEPS = 60
-"""Number of steps of a game with separate weights: in Othello the number of discs placed since the start, 0 to 59."""
+"""Number of steps of a game that can have separate weights. In Othello a step is the number of discs placed, 0 to 59.
+"""
 LINE = 116
 """Width, in characters, of the lines with pattern weights in a file."""
 MAX_WEIGHT = 10_000
 """Maximum absolute value of a weight, in hundredths of a point."""
 MAX_PACKED_WEIGHT = 2_000
-"""Maximum absolute value where compiled code adds pairs packed in one number, because both sums must fit 16 bits."""
+"""Maximum absolute value of a weight in ``PACKED_GAMES``: two sums of weights must fit into 16 bits each."""
 PACKED_GAMES = ("xiangqi", "chess")
-"""Games with such weights: one row for full material, one for none."""
+"""Games whose compiled code packs two weights into one integer: one for full material, one for none."""
 DIGEST_DIGITS = 12
 
 WEIGHTS = schema.declare(
@@ -72,7 +75,7 @@ class Weights:
 
     @functools.cached_property
     def digest(self) -> str:
-        """Digest of features and weights, which are all that affects the evaluation."""
+        """Digest of features and weights, which are everything in the file that affects the evaluation."""
         numbers: list[Any] = [self.game, self.features, self.phases]
         if self.pattern_phases:
             numbers += [self.pattern_phases, hashlib.sha256(self.patterns).hexdigest()]
@@ -106,7 +109,7 @@ def _read(path: Path, changed_ns: int, size: int) -> Weights:
 
 
 def _read_patterns(table: schema.Table) -> tuple[int, bytes]:
-    """Number of phases and the weights of the patterns, as in ``Weights``."""
+    """The number of phases and the pattern weights of a file, as in ``Weights``."""
     if "patterns" not in table:
         return 0, b""
     phases = table["pattern_phases"]
@@ -123,7 +126,7 @@ def _read_patterns(table: schema.Table) -> tuple[int, bytes]:
 
 
 def _base_85_decoded(text: str) -> bytes:
-    """Fast equivalent of ``base64.b85decode``, which takes 0.1 s for the weights; raises ``ValueError``."""
+    """Fast equivalent of ``base64.b85decode``, which would take 0.1 s for the weights. Raises ``ValueError``."""
     padding = -len(text) % 5
     digits = _BASE_85_DIGITS[np.frombuffer(text.encode("ascii") + b"~" * padding, np.uint8)]
     words = digits.reshape(-1, 5) @ np.array([85**4, 85**3, 85**2, 85, 1])
@@ -140,28 +143,31 @@ _BASE_85_DIGITS[list(_ALPHABET.encode("ascii"))] = np.arange(_NO_DIGIT)
 
 
 def patterns_text(weights: np.ndarray) -> str:
-    """The keys ``pattern_phases`` and ``patterns`` as TOML text; the array's rows are the phases."""
+    """The keys ``pattern_phases`` and ``patterns`` as TOML text, for an array with one row per phase."""
     encoded = base64.b85encode(zlib.compress(weights.astype("<i2").tobytes(), 9)).decode("ascii")
     lines = [encoded[start : start + LINE] for start in range(0, len(encoded), LINE)]
     return "\n".join([f"pattern_phases = {len(weights)}", "patterns = '''", *lines, "'''"]) + "\n"
 
 
 _PROVIDED: dict[str, Weights] = {}
-"""Weights that were received without a file, for instance from another machine, by digest."""
+"""Weights that were registered without a file, for instance received from another machine, by digest."""
 
 
 def name_and_digest(value: str) -> tuple[str, str]:
-    """Split a setting into a file's name or path, which may contain ``#``, and the digest, empty if there is none."""
+    """Split a setting ``name#digest`` into the file's name or path, which may itself contain ``#``, and the digest.
+
+    The digest is empty if the setting has none.
+    """
     name, mark, digest = value.rpartition("#")
     is_pinned = bool(mark) and len(digest) == DIGEST_DIGITS and set(digest) <= set("0123456789abcdef")
     return (name, digest) if is_pinned else (value, "")
 
 
 def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
-    """The weights that a setting ``name`` or ``name#digest`` refers to; they must be for one of ``games``.
+    """The weights for a setting ``name`` or ``name#digest``; they must be for one of ``games``.
 
     Raises ``ConfigurationError`` if there is no such file, if it is for another game or names features that its game
-    does not have, or if its content no longer has the digest.
+    does not have, or if its content no longer matches the digest.
     """
     name, digest = name_and_digest(value)
     if digest in _PROVIDED:
@@ -180,7 +186,7 @@ def find_weights(value: str, games: Sequence[str] = tuple(FEATURES)) -> Weights:
 
 
 def provide_weights(weights: Weights) -> None:
-    """Register checked weights, so that settings ``name#digest`` find them without a file."""
+    """Register validated weights, so that settings ``name#digest`` can use them without a file."""
     _PROVIDED.setdefault(weights.digest, weights)
 
 
@@ -191,9 +197,9 @@ def is_provided(digest: str) -> bool:
 
 @functools.lru_cache(64)
 def _check_content(path: Path, changed_ns: int, size: int) -> None:
-    """Check that a weights file names known features and holds legal numbers.
+    """Check that a weights file names known features and has legal numbers.
 
-    Results are cached by path, time of change in nanoseconds and size, because every new engine reads its weights.
+    Results are cached by path, modification time in nanoseconds and size, because every new engine reads its weights.
     """
     weights = _read(path, changed_ns, size)
     known = set(FEATURES[weights.game])
@@ -220,7 +226,7 @@ def _check_numbers(weights: Weights, path: Path) -> None:
 
 
 def pinned(value: str, games: Sequence[str]) -> str:
-    """A setting with the digest of its weights added: ``name#digest``; see ``find_weights``."""
+    """Add the digest of its weights to a setting: ``name#digest``; see ``find_weights``."""
     return f"{name_and_digest(value)[0]}#{find_weights(value, games).digest}"
 
 
@@ -245,16 +251,19 @@ def steps_of(weights: Weights) -> np.ndarray:
 
 
 _ARRAYS: dict[str, np.ndarray] = {}
-"""Arrays whose addresses compiled code uses, by digest; kept alive for the whole process."""
+"""Arrays of weights whose addresses compiled code uses, by digest. They are kept for the whole process."""
 _FILLING = threading.Lock()
-"""Lock that lets one thread at a time fill ``_ARRAYS``. Otherwise two threads could make the same array, and the first
-one would be freed while compiled code uses its address."""
+"""Lock under which ``_ARRAYS`` is filled.
+
+Otherwise two threads could create the same array, and the first one would be freed while compiled code uses its
+address.
+"""
 
 
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
-    """The weights as 64-bit words for the kernels of their game; the first word identifies the game.
+    """The weights as 64-bit words for the compiled code of their game. The first word identifies the game.
 
-    See ``kernel_words`` of the module ``weight_layout`` of the game. Raises ``ConfigurationError``.
+    See ``kernel_words`` in the game's module ``weight_layout``. Raises ``ConfigurationError``.
     """
     with _FILLING:
         if weights.digest not in _ARRAYS:
@@ -265,5 +274,5 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
 
 
 def weights_address(value: str) -> int:
-    """Memory address of the ``kernel_words`` for the weights that a setting means."""
+    """Memory address of the ``kernel_words`` for a setting's weights."""
     return int(kernel_words(find_weights(value), value).ctypes.data)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 MAX_SEED = 2**63 - 1
-"""The largest random seed: the largest whole number of TOML."""
+"""Maximum random seed: the largest integer in TOML."""
 MAX_NUMBER = 19
-"""Maximum number of digits that are read. A longer number exceeds every bound, and Python refuses to read thousands of
-digits."""
+"""Maximum number of digits that are read. Longer numbers exceed every bound, and Python refuses to read thousands of
+digits.
+"""
 
 
 def natural_number(text: str) -> int | None:
-    """Read a number written in ASCII digits; ``None`` if the text is anything else.
+    """Parse a number written in ASCII digits; ``None`` if the text is anything else.
 
-    A number with more than ``MAX_NUMBER`` digits is read as 10 ** 19.
+    A number with more than ``MAX_NUMBER`` digits is returned as 10 ** 19.
     """
     if not text.isascii() or not text.isdigit():
         return None
