@@ -314,8 +314,7 @@ class NamedPlayer:
     """The TOML file that the player was read from; ``None`` if there is none."""
 
     def check(self, reader: PlayerReader) -> dict[str, Any]:
-        """Check the player if it comes from a TOML file; returns its table in a form that does not depend on that
-        file's folder.
+        """Check the player if it comes from a TOML file; returns a table that does not depend on that file's folder.
 
         Raises ``UserError``, naming the file.
         """

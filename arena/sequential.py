@@ -391,7 +391,7 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """Smallest number of pairs from which on ``holds`` is true; at most ``MOST_PAIRS``."""
+    """Smallest number of pairs from which on ``holds`` is true; ``MOST_PAIRS`` if there is no smaller one."""
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

@@ -142,7 +142,7 @@ def _match_sentence(tables: Tables, say: Catalogue) -> str:
 
 
 def warnings_of(contents: Contents) -> list[str]:
-    """Warnings to be read before the numbers."""
+    """Warnings that a reader should see before the results."""
     counter, say = contents.tables.counter, contents.say
     found = [*contents.caveats.sentences(contents.language), *contents.notes]
     arena = Catalogue(ARENA, contents.language)

@@ -109,7 +109,7 @@ class Document:
     language: str = DEFAULT_LANGUAGE
     """Language of the report, one of ``engine.language.LANGUAGES``."""
     warnings: tuple[str, ...] = ()
-    """Warnings to be read before the numbers."""
+    """Warnings that a reader should see before the results."""
     games: GamesOnPage | None = None
     """Games that can be replayed on the page, below the sections; ``None`` for a report without games."""
     headline: tuple[Block, ...] | None = None

@@ -12,8 +12,9 @@ from elolab.arena.records import GameRecord
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
-"""Reasons, among ``engine.rules.REASONS``, of games that a player's fault ended. With ``no_move``, the game may be a
-draw.
+"""Reasons for the end of a game that are a player's fault; some of ``engine.rules.REASONS``.
+
+After ``no_move`` the game may be a draw; all others are lost.
 """
 FAULTS_SHOWN = 4
 """Maximum number of kinds of faults that a report describes one by one."""

@@ -107,10 +107,10 @@ class PairingTable:
         )
 
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """All games, two rows per pairing: games in which ``first`` moved first, and the others.
+        """All games, in two rows per pairing: games in which ``first`` moved first, and the others.
 
-        Returns the indices of the players who moved first and second, each of shape (rows,), and the numbers of losses,
-        draws and wins of the player who moved first, shape (rows, 3).
+        Returns three arrays: the indices of the players who moved first, shape (rows,); the indices of their opponents,
+        shape (rows,); and the losses, draws and wins of the players who moved first, shape (rows, 3).
         """
         firsts = np.stack([self.first, self.second], axis=1).reshape(-1)
         seconds = np.stack([self.second, self.first], axis=1).reshape(-1)
@@ -308,7 +308,7 @@ class _RatingFit:
     def solve(self, fixed: Mapping[int, float]) -> tuple[Array, Array]:
         """Maximise the log posterior with some strengths fixed, by Newton's method with step halving.
 
-        ``fixed`` has strengths in natural units, by player. Returns the point of the maximum, and the information
+        ``fixed`` has strengths in natural units, keyed by player. Returns the point of the maximum, and the information
         there: the negative Hessian for all parameters. The iteration also stops if rounding errors prevent further
         progress.
         """
@@ -370,7 +370,10 @@ class _RatingFit:
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives to ``information``: ``rows`` by each row's difference of strength, shape (rows,)."""
+        """Add second derivatives to ``information``.
+
+        ``rows`` has the derivatives with respect to each row's difference of strength, shape (rows,).
+        """
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))
         met = np.bincount(self._firsts * count + self._seconds, rows, count**2).reshape(count, count)

@@ -56,7 +56,7 @@ class FollowedRun:
         """Number of viewers that request the moves of all running games."""
         self._dialogues: dict[str, float] = {}
         """Time of the last request for a game's dialogue (``time.monotonic``), keyed by the game's name on pages."""
-        self._asked: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
+        self._last_request: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
         """The last request to the run: its time (``time.monotonic``), the requested dialogues, and whether it was
         for all moves.
         """
@@ -104,7 +104,7 @@ class FollowedRun:
         while any(self._viewers.values()) and not self._closing.is_set():
             before, drawings = self._state, self._drawings()
             self._draw(await self.state())
-            await self._ask()
+            await self._request_data()
             is_same = not changes(before, self._state)
             if is_same:
                 self._state = before
@@ -113,7 +113,7 @@ class FollowedRun:
                     self._news.notify_all()
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _ask(self) -> bool:
+    async def _request_data(self) -> bool:
         """Request data from the run that it only publishes on request: moves of all games, and dialogues.
 
         Returns false if the request could not be written.
@@ -123,9 +123,9 @@ class FollowedRun:
         wanted = (frozenset(self._dialogues), self._boards > 0)
         if not any(wanted) or self._state["state"] != RUNNING:
             return True
-        if wanted == self._asked[1:] and now - self._asked[0] < ASKING_SECONDS:
+        if wanted == self._last_request[1:] and now - self._last_request[0] < ASKING_SECONDS:
             return True
-        self._asked = (now, *wanted)
+        self._last_request = (now, *wanted)
         return await asyncio.to_thread(ask, self.folder, all_moves=wanted[1], dialogues=wanted[0])
 
     async def dialogue(self, name: str) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class FollowedRun:
         if game is None:
             return {"state": "over", "players": []}
         self._dialogues[name] = time.monotonic()
-        is_asked = await self._ask()
+        is_asked = await self._request_data()
         lines = game.get("dialogue")
         if lines is None:
             return {"state": "asked" if is_asked else "unwritable", "players": []}

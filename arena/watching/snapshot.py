@@ -3,41 +3,41 @@
 ``RunFollower.read`` returns the whole state and reads only new games. ``changes`` compares two states. Nothing is
 written into the folder.
 
-The state is a dictionary of JSON values. Unchanged sections keep their identity:
+The state is a dictionary of JSON values. A section that has not changed is the same object as before:
 
 - ``folder``, ``name``: texts
 - ``kind``: ``tournament``, ``tuning``, ``ablation``, ``claims`` or another kind of run
 - ``format``: the format of a tournament; empty for other runs
-- ``game``: a name in ``engine.games``; empty while unknown
+- ``game``: name of the game, such as ``chess``; empty while unknown
 - ``state``: ``waiting`` (the folder has no run yet), ``running``, ``finished``, ``stopped``, ``failed``, ``unreadable``
   or ``damaged``
-- ``trouble``: why the folder cannot be read; empty if it can
+- ``trouble``: the reason why the folder cannot be read; empty if it can
 - ``progress``: numbers of games ``planned`` and ``done`` in the current stage, ``all_planned`` and ``all_done`` in the
   run; ``stage`` (a text or null); ``games_per_second`` and ``seconds_left`` (null if unknown or if the run is not in
   progress); ``at_most`` (whether the run may end with fewer games); ``words`` (the run's own line on its progress);
   ``updated_at``
 - ``workers``: rows from ``live.json``: ``name``, ``threads``, ``games``, ``games_per_second``, ``state``,
-  ``reason`` if the worker was refused, and where known the ``processors`` and the ``load`` of its machine
-- ``players``: names in a tournament's order; figures of a match are from the first player's view
-- ``standings``: rows, best first: ``rank``, ``player``, ``rating`` (Elo), ``rating_error`` (half of the 95 % interval),
-  ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null stands for infinite values. Only a
-  tournament has standings
-- ``anchors``: names of anchored players with their given Elo
-- ``result``: a sentence by language on the winner or the rounds played; empty unless the run is a Swiss tournament or a
-  knockout
+  ``reason`` if the worker was refused, and, if known, the ``processors`` and the ``load`` of its machine
+- ``players``: names in the order of the tournament
+- ``standings``: rows, best first: ``rank``, ``player``, ``rating`` (Elo), ``rating_error`` (half the width of the 95 %
+  interval), ``games``, ``wins``, ``draws``, ``losses``, ``score`` from 0 to 1, ``pairs``; null replaces infinite
+  values. Only a tournament has standings
+- ``anchors``: fixed Elo, keyed by the name of the anchored player
+- ``result``: a sentence on the winner or the rounds played, keyed by language; empty unless the run is a Swiss
+  tournament or a knockout
 - ``match``: ``elo``, ``elo_low``, ``elo_high`` (null if infinite), ``los``, ``pairs`` and ``pentanomial`` of two
   players, from the first player's view; null for other runs
 - ``test``: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs`` and
-  ``pentanomial`` of a sequential test; null for other runs
+  ``pentanomial`` of a sequential test, from the first player's view; null for other runs
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (points are pairs, ratio) or empty;
   ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS`` points
 - ``machine``: the run's machine, as in ``live.json``: ``name``, ``processors``, ``load``; empty if the run is not in
   progress
-- ``running``: games in progress, as ``arena.play.publishing`` writes them to ``live.json``, with ``thinking`` (ms) at
-  the time of reading
-- ``faults``: rows by player and reason: ``player``, ``reason``, ``games`` (a count), ``number`` and ``key`` of the
-  first such game, ``sentence`` by language
-- ``warnings``: warnings to read before trusting the figures, each a sentence by language
+- ``running``: games in progress, as ``arena.play.publishing`` writes them to ``live.json``; ``thinking`` is the time
+  in milliseconds until the reading
+- ``faults``: a row for each player and kind of fault: ``player``, ``reason``, ``games`` (a count), ``number`` and
+  ``key`` of the first such game, ``sentence`` keyed by language
+- ``warnings``: warnings that a reader should see before the results, each a sentence keyed by language
 - ``games``: number of stored games
 """
 
@@ -508,7 +508,9 @@ class _Figures:
         return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """Recompute standings and result if there are new games. During a run, there is a pause between two fits."""
+        """Recompute standings and result if there are new games. While the run is in progress, not more often than a
+        pause allows.
+        """
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:

@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 Row = dict[str, Any]
-"""A row of a table as plain data: values by column."""
+"""A row of a table as plain data, keyed by column."""
 
 ROWS_PER_PAGE = 15
 RUNNING = "running"
 RESULTS = {
     "1-0": "1-0", "0-1": "0-1", "1/2-1/2": "1/2-1/2", "draw": "1/2-1/2", "drawn": "1/2-1/2", "=": "1/2-1/2",
 }  # fmt: skip
-"""The result that each word after ``result:`` selects."""
+"""Maps each word that may follow ``result:`` to the result that it selects."""
 OF_ENGINE = ("won", "lost")
 """Words after ``result:`` from the view of an engine, which the query must name by ``engine:``."""
 FILTERS = ("engine", "ending", "result", "opening")
@@ -91,7 +91,7 @@ def game_row(game: FinishedGame) -> Row:
 def selected(query: str, games: Sequence[FinishedGame], running: Sequence[FinishedGame]) -> list[FinishedGame]:
     """The games that a query selects, in their given order; raises ``QueryError``.
 
-    ``running`` are the games in progress, from which the word ``running`` selects.
+    ``games`` are finished games, ``running`` the games in progress, which the word ``running`` selects.
     """
     words = [(key.casefold(), quoted or plain) for key, quoted, plain in _WORD.findall(query)]
     if ("", RUNNING) in words:
@@ -131,12 +131,16 @@ def _test_of(
 
 
 def _named(text: str, names: set[str]) -> Callable[[str], bool]:
-    """A condition for names: equal to ``text`` if one of ``names`` is, otherwise containing it. Case is ignored."""
+    """A condition for names: if one of ``names`` equals ``text``, a name must equal it, otherwise contain it.
+
+    Case is ignored.
+    """
     return (lambda name: name.casefold() == text) if text in names else (lambda name: text in name.casefold())
 
 
 def _endings(text: str) -> set[str]:
-    """The reasons for a game's end that ``text`` selects, by a name or title in any language, or by part of one.
+    """The reasons for the end of a game that ``text`` selects: by their name or title in any language, or by part of
+    it.
 
     Raises ``QueryError`` if there are none.
     """

@@ -57,7 +57,7 @@ def watch_in_terminal(
             stream.write("".join(text for text, _ in line).rstrip() + "\n")
         return
     try:
-        with _taken(stream) as keyboard:
+        with _alternate_screen(stream) as keyboard:
             _follow(follower, outcome, outcome_command, language, stream, keyboard)
     except KeyboardInterrupt:
         pass
@@ -85,7 +85,7 @@ def _follow(
     keys.
     """
     choice, keys = GameChoice(), _KeyReader(keyboard)
-    with _wakened_by_resizing() as resized:
+    with _watching_size() as resized:
         while True:
             state = follower.read()
             _renew(outcome, state, command)
@@ -113,7 +113,7 @@ def _show(lines: Sequence[Line], stream: TextIO) -> None:
 
 
 @contextlib.contextmanager
-def _taken(stream: TextIO) -> Iterator[int | None]:
+def _alternate_screen(stream: TextIO) -> Iterator[int | None]:
     """A context in the alternate screen of the terminal; yields the keyboard's file descriptor, or ``None`` without
     one.
 
@@ -157,7 +157,7 @@ def _taken(stream: TextIO) -> Iterator[int | None]:
 
 
 @contextlib.contextmanager
-def _wakened_by_resizing() -> Iterator[int]:
+def _watching_size() -> Iterator[int]:
     """A context with a file descriptor that becomes readable when the size of the terminal changes."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)

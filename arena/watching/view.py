@@ -50,7 +50,7 @@ class GameChoice:
     def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
         """The running game to show, its index, and the number of running games; ``None``, 0 and 0 if there are none.
 
-        A game is shown until it ends. It is followed by the game that then has its index.
+        A game is shown until it ends; then the game that has taken its index is shown.
         """
         games = [game for game in state["running"] if game.get("moves") is not None]
         if not games:
@@ -75,7 +75,7 @@ def screen(
 ) -> list[Line]:
     """The lines of a screen of ``columns`` by ``rows`` characters.
 
-    ``outcome`` has the lines of the result so far, for a run that is not a tournament.
+    ``outcome`` has the lines of the result so far, for a run that is not a tournament. ``choice`` has the game to show.
     """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
