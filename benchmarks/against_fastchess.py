@@ -58,7 +58,7 @@ class Run(NamedTuple):
     cpu_seconds: float
     """Processor time, in seconds, of the arena and its helper processes."""
     memory_mb: float
-    """Largest resident memory of the arena and its helper processes."""
+    """Largest resident memory of the arena and its helper processes, in MB."""
     latencies_ms: list[float]
     forfeits: int
 

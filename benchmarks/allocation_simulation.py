@@ -102,7 +102,10 @@ class Outcome:
 
 
 def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
-    """Play a whole run on these outcomes, with the allocation code of ablations."""
+    """Play a whole run on simulated outcomes, with the allocation code of ablations.
+
+    ``outcomes`` come from ``simulated_pairs``.
+    """
 
     def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:

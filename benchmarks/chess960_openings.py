@@ -21,7 +21,7 @@ STARTS = 960
 
 
 def back_rank(number: int) -> str:
-    """Pieces on the first rank, as capital letters from the a-file on; ``number`` is the start position's, from 0."""
+    """Pieces on the first rank for the start position ``number`` (from 0), as capital letters from the a-file on."""
     rank = [""] * 8
     rest, light = divmod(number, 4)
     rest, dark = divmod(rest, 4)

@@ -95,7 +95,7 @@ class Costs:
     result_bytes: float
     """Size of a game's record on the wire, in bytes."""
     bytes_per_second: float
-    """Transfer rate of the wire."""
+    """Transfer rate of the wire, in bytes per second."""
     unpack: float
     """The client's time to decode one received record."""
     commit: float
@@ -297,11 +297,11 @@ class Outcome:
     used: float
     """Share of the workers' time spent on games that count."""
     lost: dict[str, float]
-    """The other uses of the workers' time, as shares, largest first."""
+    """Other activities of the workers: share of their time by name, largest first."""
 
     @property
     def limit(self) -> str:
-        """Name of the bottleneck: ``workers``, or the largest of the other uses of their time."""
+        """Name of the bottleneck: ``workers``, or the activity that takes most of their remaining time."""
         return "workers" if self.used >= ENOUGH or not self.lost else next(iter(self.lost))
 
 

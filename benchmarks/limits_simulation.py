@@ -6,8 +6,8 @@ The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm o
 in each dimension, and differences in Elo shrink. The processor time of a game is proportional to its nodes. Every
 method has the same budget of processor time; a tenth of it is for a playoff at the target. Three kinds of methods are
 compared. The first plays many games at the shortest limit, the second few games at the target. The third divides the
-time among several limits, and the model extrapolates to the target. *Regret* is the true Elo at the target that a
-recommendation lacks to the optimum there.
+time among several limits, and the model extrapolates to the target. *Regret* is the true Elo at the target by which a
+recommendation is worse than the optimum.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class LandscapeAtLimit(Landscape):
 
 
 def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> float:
-    """True Elo at the target that a plan's recommendation lacks to the optimum."""
+    """True Elo at the target by which a plan's recommendation is worse than the optimum."""
     space = landscape.space
     tables = {nodes: Games(landscape.at(nodes), seed + nodes) for nodes in {*plan.limits, TARGET}}
     pairs_of = [

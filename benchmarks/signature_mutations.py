@@ -37,7 +37,7 @@ class Mutation:
 
     row: str
     kind: str
-    """``default`` for a change of the default; otherwise the value whose technique is exercised."""
+    """The exercised value: ``default`` for the parameter's default, otherwise ``a number`` or the text of a choice."""
     ways: tuple[tuple[str, Value], ...]
     """Ways to make the change: a variant and the value that the parameter has instead, the most promising way first."""
 

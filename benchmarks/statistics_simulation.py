@@ -71,7 +71,7 @@ PARTS = ("coverage", "tests", "estimates", "joint")
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table."""
+    """One line of the table: what was simulated, the result, its goal, and whether the goal is met."""
 
     what: str
     figure: str
@@ -178,8 +178,8 @@ def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, 
 
 
 def test_rows(share: float) -> Iterator[Row]:
-    """Yield lines about sequential tests: error rates under both hypotheses, and numbers of pairs there and
-    half-way."""
+    """Yield lines about sequential tests: error rates, and numbers of pairs, under both hypotheses and half-way
+    between."""
     tests = round(TESTS * share)
     allowed = ERROR + 2 * math.sqrt(ERROR * (1 - ERROR) / tests)
     for model, kind, elo0, elo1 in (
@@ -259,9 +259,10 @@ def play_tournament(
 
 
 def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
-    """A table of pair outcomes with the same margins, in which winning one game often goes with losing the other.
+    """A table of both games' outcomes, shape (3, 3), in which winning one game often goes with losing the other.
 
-    The added dependence is that of the north-east corner rule.
+    ``as_first`` and ``as_second`` are the margins of ``table``, which stay. The north-east corner rule gives the most
+    extreme such table; the result is a mixture of both.
     """
     extreme = np.zeros((3, 3))
     rows, columns = as_first.copy(), as_second.copy()

@@ -87,7 +87,7 @@ def report(game: str, games: int) -> None:
 
 
 def _word(text: str) -> str | int:
-    """Convert an argument, which is the name of a game or a number of games."""
+    """Convert a command-line argument: the name of a game, or a number of games."""
     number = natural_number(text)
     if text not in GAMES and not number:
         raise argparse.ArgumentTypeError(f"{text!r} is neither a whole number of at least 1 nor {' or '.join(GAMES)}")

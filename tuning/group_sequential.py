@@ -39,7 +39,7 @@ class CrossingPaths:
         self._information = 0.0
         self._sums: Array = np.zeros(1)
         self._weights: Array = np.ones(1)
-        """Probability of each value in ``_sums``, over all paths that have not ended."""
+        """Probability of each value of the motion in ``_sums``, over all paths that have not ended."""
         self.crossed = 0.0
         """Probability that a path has crossed a bound so far."""
 

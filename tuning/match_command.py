@@ -33,7 +33,7 @@ PLACEHOLDERS = ("a", "b", "pairs", "seed")
 """Placeholders of a command: the paths of two JSON files with values by name, the number of game pairs, and a seed."""
 REQUIRED = PLACEHOLDERS[:3]
 ATTEMPTS = 3
-"""Number of attempts to play a match before the study stops."""
+"""Maximum number of attempts to play a match. After the last one the study stops."""
 POLL_SECONDS = 0.1
 """Seconds between two checks of the stop flag while a command runs."""
 LEAVE_SECONDS = 2.0

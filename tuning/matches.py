@@ -76,8 +76,8 @@ class MatchTable:
     ) -> bool:
         """Play the games that the store lacks, pair by pair, alternating between matches.
 
-        Returns False if the run stopped before all were played. ``finished`` is called with each game's outcome;
-        ``scores`` has the meaning that it has in ``play_parts``.
+        Returns False if the run stopped before all were played. ``finished`` is called with each game's outcome.
+        ``scores`` is what the progress display shows; the matches are added to it.
         """
         return self.play_parts([matches], finished, scores)
 
@@ -91,8 +91,8 @@ class MatchTable:
 
         Returns False if the run stopped before all games were played.
 
-        ``parts`` yields ``None`` while the next list depends on games in progress. The progress display shows
-        ``scores``, to which every match of the lists is added.
+        ``parts`` yields ``None`` while the next list depends on games in progress. ``finished`` is called with each
+        game's outcome. ``scores`` is what the progress display shows; the matches are added to it.
         """
 
         def games() -> Iterator[Iterable[GameJob | None]]:

@@ -161,7 +161,7 @@ class PairedObjective:
     def recommendation(self, study: Study, playoff_pairs: int = 0) -> Recommended:
         """The recommendation from all games of the study's finished trials.
 
-        It is the maximum of the model; with SPSA the last iterate; or the base if nothing better is expected. It is not
+        It is the maximum of the model, with SPSA the last iterate, or the base if nothing better is expected. It is not
         the best trial, because the best of many noisy trials is mostly the luckiest one. With ``playoff_pairs`` the
         candidate first plays this number of pairs against the base, which corrects the model's expectation. Raises
         ``UserError`` if there are no games.

@@ -9,8 +9,8 @@
     python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
-*Regret* is the true Elo that a method's recommendation lacks to the optimum, at the end of a budget in games. The file
-``results.csv`` keeps every cell of a table; it is read instead of computed again, unless ``--again`` is given.
+*Regret* is the true Elo by which a method's recommendation is worse than the optimum, at the end of a budget in games.
+The file ``results.csv`` keeps every cell of a table; it is read instead of computed again, unless ``--again`` is given.
 """
 
 from __future__ import annotations

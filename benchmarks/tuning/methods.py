@@ -32,8 +32,7 @@ from elolab.tuning.study.study_spec import (
 from elolab.tuning.study.validation.gain_test import GainTest
 
 OVERLAPS = (1, 2, 4, 8)
-"""Numbers of rounds in progress when another one is designed, for variants of the method; the method itself has
-none."""
+"""Numbers of rounds that variants of ``duel`` have in progress while another round is designed."""
 
 
 @dataclass(frozen=True)

@@ -121,9 +121,10 @@ def prepare_ablation(spec: AblationSpec) -> AblationPlan:
 
 
 def check_engine(spec: AblationSpec, stream: TextIO) -> None:
-    """Start an external engine and check that it accepts all compared settings and that the two sides differ.
+    """Start an external engine. Check that it accepts all compared settings, and that the sides of each comparison
+    differ.
 
-    Raises ``UserError`` otherwise; warnings go to ``stream``.
+    Raises ``UserError`` otherwise. Warnings go to ``stream``.
     """
     if spec.conditions.external is None:
         return

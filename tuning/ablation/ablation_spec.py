@@ -265,16 +265,20 @@ class _ComparisonReader:
                 yield self._comparison(label, "builds", base | {BUILD: name}, base, limits)
 
     def leave_one_out(self, entry: object, where: str) -> Iterator[Comparison]:
-        """Yield the comparisons of a table ``[[leave_one_out]]``: for each of its ``features``, the base without it
-        against the full base."""
+        """Yield the comparisons of a table ``[[leave_one_out]]``.
+
+        For each of its ``features``, the base without the feature plays the full base.
+        """
         table = Table(entry, where, LEAVE_ONE_OUT)
         base = self._base(table)
         for name, value in self.settings.features(table, base):
             yield self._comparison(f"without {name}", "leave_one_out", base | {name: value}, base, table)
 
     def add_one_in(self, entry: object, where: str) -> Iterator[Comparison]:
-        """Yield the comparisons of a table ``[[add_one_in]]``: for each of its ``features``, the bare engine with it
-        against the bare engine."""
+        """Yield the comparisons of a table ``[[add_one_in]]``.
+
+        For each of its ``features``, the bare engine with the feature plays the bare engine.
+        """
         table = Table(entry, where, ADD_ONE_IN)
         base = self._base(table)
         asked = self.settings.additions(table, base)
@@ -303,8 +307,10 @@ class _ComparisonReader:
         )
 
     def interactions(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
-        """Yield the factorials of a table ``[[interactions]]``, one 2 x 2 factorial for every two of its ``features``,
-        each off and on; append their matches to ``comparisons``."""
+        """Yield the factorials of a table ``[[interactions]]``, and append their matches to ``comparisons``.
+
+        There is one 2 x 2 factorial for every two of its ``features``, each off and on.
+        """
         table = Table(entry, where, INTERACTIONS)
         base = self._base(table)
         factors = [
@@ -349,10 +355,10 @@ class _ComparisonReader:
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
         """Yield the comparisons of a table ``[[values]]``: each of the ``values`` of a ``parameter`` against
-        ``reference``, by default the base's value.
+        ``reference``.
 
-        ``"off"`` disables the feature that the parameter depends on. ``names`` are display names of values. ``label``
-        replaces the parameter's name in labels.
+        The default of ``reference`` is the base's value. The value ``"off"`` disables the feature that the parameter
+        depends on. ``names`` are display names of values. ``label`` replaces the parameter's name in labels.
         """
         table = Table(entry, where, self.settings.values)
         base = self._base(table)
@@ -372,11 +378,10 @@ class _ComparisonReader:
             yield replace(comparison, curve_point=CurvePoint(curve, level, other))
 
     def comparison(self, entry: object, where: str) -> Iterator[Comparison]:
-        """Yield the comparison of a table ``[[comparisons]]``: ``variant`` and ``reference`` are settings that override
-        the base's.
+        """Yield the comparison of a table ``[[comparisons]]``.
 
-        ``reference_limit`` is the reference's limit, if different; with ``ponder`` the variant thinks on the opponent's
-        time.
+        Its ``variant`` and ``reference`` are settings that override the base's. ``reference_limit`` is the reference's
+        limit, if different. With ``ponder`` the variant thinks on the opponent's time.
         """
         table = Table(entry, where, COMPARISON)
         base = self.conditions.base_values
@@ -487,7 +492,7 @@ def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Facto
 
 
 def _refuse_repetitions(comparisons: Sequence[Comparison], where: str) -> None:
-    """Raise an error if two comparisons have the same label or the same content."""
+    """Raise ``ConfigurationError`` if two comparisons have the same label or the same content."""
     seen: dict[Any, str] = {}
     for comparison in comparisons:
         if comparison.label in seen:

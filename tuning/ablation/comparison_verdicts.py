@@ -61,7 +61,10 @@ class VerdictRule:
 
 
 def analyses_of(pairs: int, rounds: int) -> tuple[int, ...]:
-    """Numbers of pairs after which a comparison of at most ``pairs`` pairs is analysed; the last is the maximum."""
+    """Numbers of pairs after which a comparison of at most ``pairs`` pairs is analysed.
+
+    There are ``rounds`` numbers at equal distances; the last one is the maximum.
+    """
     return tuple(sorted({math.ceil(pairs * number / rounds) for number in range(1, rounds + 1)}))
 
 
@@ -151,7 +154,10 @@ class EffectEstimate:
 
 
 def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
-    """Estimate of a match: the mean score of a pair, from 0 to 1. Its intervals use Student's t."""
+    """Estimate of a match: the mean score of a pair, from 0 to 1. Its intervals use Student's t.
+
+    Scores that differ from 0.5 by less than ``margin_elo`` count as equivalent.
+    """
     pairs = counts.pairs
     if pairs < 2:
         return EffectEstimate(0.5, math.inf, 0, 0.5, score_of_elo(-margin_elo), score_of_elo(margin_elo))
@@ -189,7 +195,8 @@ class MatchEvidence(EffectEstimate):
 def match_evidence(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
     """Estimate of a match: the mean score of a pair, from 0 to 1.
 
-    From two pairs on it is a ``MatchEvidence``; with fewer pairs its intervals use Student's t.
+    From two pairs on it is a ``MatchEvidence``; with fewer pairs its intervals use Student's t. Scores that differ from
+    0.5 by less than ``margin_elo`` count as equivalent.
     """
     plain = match_estimate(counts, margin_elo)
     if counts.pairs < 2:
@@ -302,8 +309,7 @@ def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
     """The verdicts on all questions at their current analyses; earlier verdicts stay.
 
     By Holm's correction, each difference that is found leaves a larger share of the error rate to the remaining
-    questions.
-    Each equivalence does so for the other equivalences.
+    questions. Each equivalence does so for the other equivalences.
     """
     verdicts = [question.verdict for question in questions]
 
@@ -398,7 +404,7 @@ def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) ->
 def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: float = TYPICAL_DEVIATION) -> float:
     """The Elo difference that ``pairs`` pairs detect with probability ``POWER``, among ``questions`` questions.
 
-    ``deviation`` is the standard deviation of a pair's score. Infinite if no difference is detectable.
+    The result is infinite if no difference is detectable. ``deviation`` is the standard deviation of a pair's score.
     """
     return elo_of_score(0.5 + _distance_at(pairs, questions, rule, POWER) * deviation / math.sqrt(pairs))
 

@@ -48,10 +48,8 @@ class Effect:
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects that the design cannot separate from this one. Each has the indices of its factors, and its sign (1 or
-    -1) in
-    the estimate.
-    """
+    """Effects that the design cannot separate from this one. Each has the indices of its factors, and its sign in the
+    estimate, 1 or -1."""
     parts: tuple[tuple[float, ...], ...]
     """Alternative estimates of the effect. Each is a contrast: one weight per match, for a weighted sum of the matches'
     Elo."""
@@ -64,8 +62,8 @@ class Effect:
     def weights_of(self, scores: np.ndarray) -> tuple[float, ...]:
         """The weighted mean of ``parts`` with the smallest standard error, by generalised least squares.
 
-        ``scores`` are as in ``contrast_estimate``. Each part's share of the mean lies between 0 and 1. Matches share
-        openings, so the errors of the parts are correlated.
+        ``scores`` are the pairs' scores, from 0 to 1, shape (matches, pairs); NaN for unplayed pairs. Each part's share
+        of the mean lies between 0 and 1. Matches share openings, so the errors of the parts are correlated.
         """
         if len(self.parts) == 1:
             return self.parts[0]
@@ -141,8 +139,7 @@ def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, 
     """``Effect.parts`` for a design with two factors; ``term`` holds the effect's factors.
 
     The parts of a factor are its two matches. The parts of the interaction are the differences between the two matches
-    of
-    either factor.
+    of either factor.
     """
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip

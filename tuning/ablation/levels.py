@@ -76,7 +76,7 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base's settings with those of ``level`` in their place.
+    """The base's settings, overridden by those of ``level``.
 
     If ``other``, the other side's level, switches a feature off, this side switches it on.
     """

@@ -41,8 +41,8 @@ class PositionSearches:
         done.
 
         Results that are in the store are not searched again. ``label``, ``content``, the engine and ``positions``
-        identify
-        them. ``values`` are the engine's parameters.
+        identify them. ``values`` are the engine's parameters; ``statistics`` selects the counters that searches
+        collect.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 
@@ -66,7 +66,8 @@ class PositionSearches:
     ) -> list[Any] | None:
         """Results of ``search`` for every item, in order; ``None`` if the stop flag was set.
 
-        Each thread has its own engine with the parameters ``values``.
+        Each thread has its own engine with the parameters ``values``. ``statistics`` selects the counters that searches
+        collect.
         """
         from elolab.engine.engine import Engine
 

@@ -192,8 +192,10 @@ class PlayedComparisons:
         ]
 
     def _contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
-        """Estimate the weighted sum, in Elo, of a factorial's matches; ``pairs`` is the number of pairs to use from
-        each match."""
+        """Estimate a weighted sum, in Elo, of a factorial's matches.
+
+        ``weights`` and ``pairs`` have the weight of each match, and the number of its pairs to use.
+        """
         return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 
     def _scores(self, factorial: Factorial, pairs: Sequence[int]) -> np.ndarray:
@@ -231,8 +233,7 @@ class PlayedComparisons:
         """The table of comparisons and the table of effects, with the verdicts of the last analysis.
 
         ``ratios`` has the cost ratio of each comparison, ``None`` if not measured. ``counted`` is the number of pairs
-        to use
-        from each match. If ``is_complete``, the run has ended and the rows contain why each comparison ended.
+        to use from each match. If ``is_complete``, the run has ended, and the rows state why each comparison ended.
         """
         judgements = iter(judgements_of(allocation))
         rows = tuple(

@@ -91,7 +91,8 @@ SpentByGame = Mapping[str, tuple[Spent, Spent]]
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row per comparison, computed from the games in the store. ``matches`` limit them to the counted pairs."""
+    """One row per comparison, computed from the games in the store. ``matches`` has the counted pairs of each
+    comparison."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)

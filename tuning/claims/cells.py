@@ -65,7 +65,7 @@ def key_of(part: Part, cell: Cell) -> CellKey:
 
 
 def games_at_most(cell: Cell) -> int:
-    """Maximum number of games of a cell, which all its looks together need."""
+    """Maximum number of games of a cell, over all its looks (interim analyses)."""
     return 2 * cell.analyses[-1] * len(cell.comparisons)
 
 
@@ -99,12 +99,12 @@ class PlayedCell:
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), ERROR_RATE)
         self.done = 0
-        """Number of looks analysed."""
+        """Number of looks (interim analyses) done."""
         self.ended = ""
         self._interval = -math.inf, math.inf
         """Bounds of the effect on the estimate's scale; positive values point in the expected direction."""
         self._result: LookResult | None = None
-        """The estimate after the last look; ``None`` until its standard error is finite."""
+        """The result after the last look; ``None`` until the estimate has a finite standard error."""
         self._counts = Pentanomial((0, 0, 0, 0, 0))
 
     @property
@@ -134,7 +134,7 @@ class PlayedCell:
         return games * game_seconds(self.cell)
 
     def absorb(self) -> None:
-        """Analyse every look whose games are all stored, until a look ends the cell."""
+        """Analyse every look (interim analysis) whose games are all stored, until a look ends the cell."""
         while not self.ended:
             results = [self._table.results(match) for match in self.next_matches]
             if any(pair is None for match in results for pair in match):
@@ -194,8 +194,8 @@ class PlayedCell:
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``: a match won outright has infinite
-        Elo."""
+        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``, because a match won outright has
+        infinite Elo."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 
@@ -260,7 +260,7 @@ class SearchedCell:
 
     @property
     def searched(self) -> int:
-        """Number of positions that all sides have searched."""
+        """Number of positions for which all searches are done."""
         return min((len(one) for one in self._sides.values()), default=0)
 
     @property

@@ -27,7 +27,7 @@ CellKey = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class CellRow:
-    """The result of one cell: a line of cells.csv, whose columns columns.csv explains.
+    """The result of one cell: a line of cells.csv. The file columns.csv explains the columns.
 
     Tables of older versions may lack ``error_rate``, ``variant`` and ``reference``.
     """
@@ -51,7 +51,7 @@ class CellRow:
     median_unbiased: float | None
     """Median-unbiased estimate, corrected for early stopping; ``None`` for searches and before the first look."""
     low: float
-    """Lower bound of the interval with ``error_rate``, which holds at all looks together."""
+    """Lower bound of the interval with the error rate ``error_rate``, which holds for all looks together."""
     high: float
     threshold: float
     """The value with which a share is compared, in ``unit``; 0 if the part has none."""
@@ -63,7 +63,7 @@ class CellRow:
     p_value: float | None
     """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
-    """Number of pairs of games or of positions, or the denominator of a share."""
+    """Number of game pairs or of positions; for a share, its denominator."""
     hits: int
     """Numerator of a share, or number of cases found."""
     games: int
@@ -76,9 +76,7 @@ class CellRow:
     """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
     """Number of further positions that would decide the cell if the estimate is right. ``None`` if it is decided, or if
-    it is
-    measured in games.
-    """
+    it is measured in games."""
     LL: int = 0
     """Number of pairs in which the variant lost both games.
 
@@ -95,10 +93,8 @@ class CellRow:
     variant: str = ""
     """The variant's changes to the preset, as JSON. For an interaction, the two factors with two values each."""
     reference: str = ""
-    """The reference's changes to the preset, as JSON; empty without a comparison. For an interaction, the settings
-    common to
-    all combinations.
-    """
+    """The reference's changes to the preset, as JSON; empty without a comparison. For an interaction, the settings that
+    all combinations share."""
     engine_identity: str = ""
     """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
 
@@ -113,8 +109,10 @@ class CellRow:
         return UNFINISHED if self.verdict == OPEN and not self.ended else self.verdict
 
     def outcome(self, low: float, high: float) -> tuple[float, float]:
-        """Convert an interval from the row's unit to the scale of the margin, with the expected direction as
-        positive."""
+        """Convert an interval from the row's unit to the scale of the margin, with the expected direction as positive.
+
+        The scale is a log ratio for costs, and the difference from the threshold for shares with a threshold.
+        """
         if self.kind in COSTS:
             low, high = (math.log(bound) if bound > 0 else -math.inf for bound in (low, high))
         elif self.kind in OF_THRESHOLD:
@@ -123,7 +121,7 @@ class CellRow:
 
 
 def rule_of_part(part: Part) -> PartRule:
-    """The rule that gives verdicts on the part's cells. Its scale is that of ``CellRow.outcome``."""
+    """The rule that gives verdicts on the part's cells, on the scale to which ``CellRow.outcome`` converts."""
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
@@ -199,10 +197,8 @@ class PartResult:
     verdicts: Mapping[str, EngineVerdict]
     """The part's verdict by engine (``then``, ``now``)."""
     depends: bool = False
-    """Whether the result depends on the engine. The engines' verdicts differ, and at some limit their effects differ by
-    more
-    than the margin.
-    """
+    """Whether the result depends on the engine. The engines' verdicts then differ, and at some limit their effects
+    differ by more than the margin."""
 
     @property
     def is_finished(self) -> bool:
@@ -270,7 +266,7 @@ class ClaimsResult:
 
     @property
     def is_indicative(self) -> bool:
-        """Whether the budget is too small for reliable verdicts, as ``quick`` is."""
+        """Whether the budget is ``quick``, which is too small for reliable verdicts."""
         return self.spec.budget.name == "quick"
 
     @property
@@ -283,8 +279,7 @@ class ClaimsResult:
         """One row per part, with the columns ``PART_COLUMNS``.
 
         The columns of an engine that the part leaves out are empty. A column ``family`` shows the result of Holm's
-        correction:
-        ``stays``, ``does not`` or empty.
+        correction: ``stays``, ``does not`` or empty.
         """
         amended = [one.part for one in self.registration.amendments]
         rows = [

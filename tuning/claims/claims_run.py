@@ -121,8 +121,8 @@ def purpose_of(
 ) -> Purpose:
     """The run's identity and checks. A folder can be resumed if it has the same identity.
 
-    A changed rule is refused unless ``amend`` gives the reason. ``merged`` are the cells to be merged, by part. Raises
-    ``RunError`` if the reason is blank.
+    A changed rule is refused unless ``amend`` gives the reason. ``merged`` are the cells to be merged, by part. Cells
+    of another engine are refused unless ``accept_engine_change``. Raises ``RunError`` if the reason is blank.
     """
     if amend is not None and not amend.strip():
         raise RunError(
@@ -133,7 +133,8 @@ def purpose_of(
     def check(store: Store, recorded: Any) -> None:
         """Raise ``RunError`` before anything changes if the run cannot be resumed in the folder.
 
-        Reasons are another run or format, a rule changed without ``amend``, or merged cells measured by another engine.
+        ``recorded`` is the identity in the store. Reasons are another run or format, a rule changed without ``amend``,
+        or merged cells measured by another engine.
         """
         if recorded.get("format") != FORMAT:
             raise RunError(
@@ -251,7 +252,7 @@ class Experiments:
         self._play(stage)
 
     def _search(self, cell: SearchedCell) -> bool:
-        """Search one block of a cell; returns False if none was left."""
+        """Search one block of a cell; return False if no position was left or if the run stops."""
         if not self._run.stop.is_set():
             self._run.release_players()
             name, most = series_of(cell.part, cell.cell), cell.part.positions
@@ -281,8 +282,7 @@ class Experiments:
         """Yield the games up to the next look of the first open cell.
 
         While these games are in progress, it yields the games of the next cell. It yields ``None`` while all open cells
-        wait
-        for games to finish.
+        wait for games to finish.
         """
         waiting: dict[str, int] = {}
         """Index of the look that each cell waits for, by the cell's series."""

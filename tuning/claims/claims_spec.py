@@ -3,9 +3,8 @@
 A claim has parts. A part asks for one quantity, and is measured in two engines at several limits. A table of claims
 (configs/claims/*.toml) gives the measure of each part, its expected direction, and the margin below which an effect is
 negligible; ``tuning.claims.part_verdicts`` has the resulting rule. The engine ``then`` has the features of the text
-that
-makes the claim; ``now`` is elolab's best engine. One engine at one limit is a *cell*, with its own settings, pairs and
-looks (interim analyses).
+that makes the claim; ``now`` is elolab's best engine. One engine at one limit is a *cell*, with its own settings, pairs
+and looks (interim analyses).
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ KINDS_OF_KEYS = {
     "factors": OF_FACTORS, "ponder": ("elo",), "suite": SEARCHED, "threshold": OF_THRESHOLD, "of": OF_COUNTS,
     "further_plies": ("mates",), "reference_limits": ("elo",), "looks": STRENGTH, "where": ("nodes",),
 }  # fmt: skip
-"""The kinds of measure that use each key; other kinds refuse it."""
+"""For each key, the kinds of measure that allow it."""
 DIRECTIONS = ("better", "worse", "less", "more", "below", "above")
 """Expected results that have a direction. Other expectations are equivalence, non-inferiority or a number of cases."""
 MATE_STOP = "stop_on_mate"
@@ -595,9 +594,9 @@ class _ClaimsReader:
         return tuple(found)
 
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
-        """Complete a cell measured in games. The cell is checked like an ablation.
+        """Complete a cell measured in games. The reader of ablations reads and checks its comparisons.
 
-        ``given`` holds the other keys of that ablation. ``against`` is the reference's limit; ``None`` if it equals the
+        ``given`` holds further keys for that reader. ``against`` is the reference's limit; ``None`` if it equals the
         variant's.
         """
         weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)

@@ -48,7 +48,10 @@ def _of_match(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _of_rate(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
-    """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, the exact binomial interval."""
+    """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, it is the exact binomial interval.
+
+    ``factor`` is the half width at ``error_rate`` divided by the row's own, both in standard errors.
+    """
     rate = row.hits / row.cases
     if row.hits in (0, row.cases):
         reach = row.high / 100 if not row.hits else 1 - row.low / 100

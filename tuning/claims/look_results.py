@@ -39,7 +39,7 @@ REACH = 11.0
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 """Points and weights of Gauss-Legendre quadrature for a panel of two standard deviations: accurate to ten digits."""
 KNOWN_MASS = 0.99
-"""Total probability of the computed outcomes above which their distribution is treated as complete."""
+"""Once the computed outcomes have this total probability, their distribution counts as complete."""
 UPPER, MIDDLE, LOWER = 2, 1, 0
 """First element of an outcome's rank.
 
@@ -99,7 +99,8 @@ class LookResult:
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
-        """Intervals that divide all possible estimates by a look's verdict; ``look`` counts from 0.
+        """Intervals of estimates with equal verdicts at a look. Together they cover all estimates; ``look`` counts from
+        0.
 
         Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
@@ -110,8 +111,10 @@ class LookResult:
 
     @cached_property
     def final_regions(self) -> list[Region]:
-        """Intervals that divide all possible estimates by the last look's verdict; its many pairs make the standard
-        error practically known."""
+        """Intervals of estimates with equal verdicts at the last look. Together they cover all estimates.
+
+        The last look has so many pairs that its standard error is practically known.
+        """
         return _regions(self.looks.rule, self.looks.bounds[-1], self.unit)
 
     @cached_property
@@ -148,8 +151,7 @@ class LookResult:
         """A result with the standard error treated as known exactly.
 
         Its effect has the same tail probability relative to ``value`` under the normal distribution as the original
-        effect
-        has under Student's t.
+        effect has under Student's t.
         """
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)
         return replace(self, effect=value + deviations * self.error, degrees=math.inf)
@@ -194,7 +196,7 @@ class Region(NamedTuple):
 
 
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
-    """Intervals that divide all estimates by a look's verdict.
+    """Intervals of estimates with equal verdicts at a look. Together they cover all estimates.
 
     ``reach`` is the half width of the confidence interval, in standard errors at the planned end; ``unit`` is that
     standard error.
@@ -217,8 +219,7 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
     """Probability that the last look decides, minus ``FUTILITY_POWER``.
 
     ``estimate`` is the current estimate, after a ``fraction`` of the planned pairs. ``final`` are the regions of the
-    last
-    look.
+    last look.
     """
     deviation = math.sqrt(1 / fraction - 1)
 
@@ -229,8 +230,10 @@ def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> 
 
 
 def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction: float) -> list[Region]:
-    """The regions, with each open one divided into open and futile parts; ``final`` are the regions of the last
-    look."""
+    """Divide each region with the verdict ``open`` into open and futile parts; keep all others.
+
+    ``fraction`` is the analysed share of the planned pairs. ``final`` are the regions of the last look.
+    """
     found = []
     for region in regions:
         if region.verdict != OPEN:
@@ -320,7 +323,7 @@ class _Outcomes:
 
     @staticmethod
     def _rank(look: int, estimate: float, regions: Sequence[Region]) -> tuple[int, float, float]:
-        """Sort key of an outcome in the stage-wise order.
+        """Sort key of an outcome in the stage-wise order: bound, look and estimate.
 
         ``look`` counts from 0. ``regions`` are the regions of that look.
         """

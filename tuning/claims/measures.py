@@ -97,10 +97,8 @@ def _move_changes(
     """Numerator and denominator of ``MOVE_CHANGES`` for one search, each 0 or 1.
 
     The denominator is 1 if the search lasted longer than half of its planned time. The numerator is 1 if it then
-    changed
-    its move. A second search, limited to the nodes of that half, gives the earlier move. It is identical up to that
-    point,
-    because the engine's clock counts nodes.
+    changed its move. A second search, limited to the nodes of that half, gives the earlier move. Both searches are
+    identical up to that point, because the engine's clock counts nodes.
     """
     assert result.search_statistics is not None
     place = END_COLUMNS.index("proper_ns")
@@ -200,7 +198,7 @@ RATIO_UNITS = {"growth": "×", "passes": "passes"}
 
 @dataclass(frozen=True)
 class SearchEstimate:
-    """An estimate from searches of positions; its standard error is clustered by the positions' games."""
+    """An estimate from searches of positions. Its standard error is clustered by game."""
 
     value: float
     """The estimate: a mean log ratio for costs, percent or a plain ratio for shares, percentage points for

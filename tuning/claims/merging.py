@@ -225,7 +225,7 @@ def known_merged(store: Store) -> dict[str, MergedPart]:
 
 
 def known_before(directory: Path) -> dict[str, MergedPart]:
-    """The cells that the run in ``directory`` merged from other folders, by part; empty if there is no run."""
+    """The cells that the run in ``directory`` has merged from other folders, by part; empty if there is no run."""
     if not (directory / STORE_NAME).is_file():
         return {}
     with Store(directory, read_only=True) as store:

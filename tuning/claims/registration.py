@@ -200,7 +200,8 @@ def refuse_changes(
 ) -> None:  # fmt: skip
     """Raise ``RunError`` if the specification deviates from the rules registered in the store.
 
-    The arguments are those of ``register``.
+    ``directory`` is named in the error. ``elsewhere`` holds results from other folders, ``surroundings`` the result of
+    ``surroundings_of``; both are keyed by part.
     """
     found = _departures(store, spec, elsewhere, surroundings)
     if not found:

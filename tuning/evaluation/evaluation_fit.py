@@ -112,8 +112,7 @@ class FitSpec:
         return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
-        """The shell command that fits the same weights again in ``iterations`` iterations, without options about
-        output."""
+        """The shell command that fits equal weights in ``iterations`` iterations, without options about output."""
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
@@ -161,7 +160,7 @@ class FitIteration:
     error_before: float
     """Held-out error of the weights that played the iteration's games, in the unit of ``Fit.held_out_error``."""
     error_before_scaled: float
-    """Held-out error of these weights times the factor that minimises the error."""
+    """Held-out error of the same weights, multiplied by the factor that minimises this error."""
     weights: Path
     matches: tuple[FittedMatch, ...]
     """The iteration's matches; incomplete if the run was stopped during them."""
@@ -387,7 +386,7 @@ def _match_games(spec: FitSpec, number: int) -> int:
 
 
 def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tuple[int, ...]]:
-    """Game conditions, opening suite, and indices of the openings, for all matches of a run.
+    """Game conditions, opening suite, and indices of its openings, for all matches of a run.
 
     Raises ``RunError`` if the suite has too few openings.
     """
@@ -579,7 +578,7 @@ class _Iterations:
                 raise Interrupted
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
-        """Match ``index`` of the iteration: the newest weights against the weights of iteration ``number``."""
+        """Match ``index`` of the current iteration: the newest weights against those of iteration ``number``."""
         spec = self._spec
         return Match(
             self._player(self._number, limits), self._player(number, limits), self._openings,

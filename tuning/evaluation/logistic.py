@@ -100,9 +100,9 @@ def fit_wins(
 ) -> Fit:  # fmt: skip
     """Fit to the games that are not held out. Errors are logistic losses of the outcomes, without the tempo bonus.
 
-    ``start`` has the initial weights, shape (rows, features). ``groups`` lists the features of each group. ``scale``
-    has the meaning that it has in ``expected_score``. ``deviations`` are candidate standard deviations of the prior;
-    the one with the smallest held-out error is used.
+    ``start`` has the initial weights, shape (rows, features). ``groups`` lists the features of each group. At an
+    evaluation equal to ``scale`` the odds of winning are e to 1. ``deviations`` are candidate standard deviations of
+    the prior; the one with the smallest held-out error is used.
     """
 
     def error(part: WinSample, weights: np.ndarray) -> float:

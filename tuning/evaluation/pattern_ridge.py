@@ -30,7 +30,7 @@ FEATURE_STRENGTH = 1e-3
 ROUNDS = 30
 """Iterations of conjugate gradients; the held-out error converges well before the last."""
 OVERLAP = 3
-"""Number of steps before and after a phase whose positions also train it. A step is a stage of the game."""
+"""Number of stages of the game, before and after a phase, whose positions also train the phase."""
 CURVE = (4, 2)
 """Divisors of the number of training games, for points of the learning curve; its last point uses all games."""
 
@@ -120,7 +120,10 @@ def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, 
 
 
 def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
-    """Evaluations of positions; ``weights`` contains ``size`` pattern weights, then the features' weights."""
+    """Evaluations of positions. ``numbers`` are indices into the pattern weights.
+
+    ``weights`` contains ``size`` pattern weights, then the features' weights.
+    """
     values: np.ndarray = weights[:size][numbers].sum(axis=1) + features @ weights[size:]
     return values
 
@@ -128,7 +131,8 @@ def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
     """Weights (patterns, then features) that minimise the penalised squared error, found by conjugate gradients.
 
-    The preconditioner is diagonal: the number of positions in which a weight occurs, plus the weight's penalty.
+    ``size`` is the number of pattern weights. The preconditioner is diagonal: the number of positions in which a weight
+    occurs, plus the weight's penalty.
     """
     places = numbers.reshape(-1)
     instances = numbers.shape[1]

@@ -45,8 +45,7 @@ EXPECTED = {
 """Results that a part may expect, by kind of measure; a part without ``expect`` only shows its value."""
 MARGINS = {"elo": 5.0, "interaction": 5.0, "nodes": 5.0, "nodes_interaction": 5.0, "share": 0.0,
            "share_difference": 1.0, "differing": 0.0, "occurs": 0.0, "mates": 1.0, "exact": 1.0}  # fmt: skip
-"""Default margins by kind of measure: Elo for games, percent for nodes, percentage points for shares, otherwise
-percent."""
+"""Default margins by kind of measure: Elo for games, percentage points for shares, otherwise percent."""
 LIMITS = {"elo": ("play", "long"), "interaction": ("play", "long"), "exact": ("depth=10",)}
 """Default search limits of a part by kind of measure; ``SEARCH_LIMITS`` for all other kinds.
 

@@ -255,10 +255,10 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
-    """Positions of levels on the axis.
+    """Positions of levels on the axis; ``logarithmic`` tells which scale the axis has.
 
-    A level without a value, which switches the parameter off, lies to the left of the smallest value. It has the
-    distance of the smallest step between values, or on a logarithmic axis of the smallest factor.
+    A level without a value, which switches the parameter off, lies to the left of the smallest value. Its distance from
+    that value is the smallest step between values, or on a logarithmic axis the smallest factor.
     """
     values = sorted({float(level.value) for level in levels if level.value is not None})
     if logarithmic:

@@ -261,7 +261,7 @@ def _table_note(result: AblationResult, message: Catalogue) -> str:
 
 
 def smallest_text(elo: float) -> str:
-    """The smallest detectable difference as text in whole Elo; ``>800`` if it is infinite."""
+    """The smallest detectable difference as text, in whole Elo; ``>800`` if it is infinite."""
     return f"{elo:.0f}" if math.isfinite(elo) else ">800"
 
 

@@ -56,7 +56,7 @@ MOST_IN_ONE = 40
 """Largest number of parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
 FINER = 4.0
-"""Ratio of logarithms from which two ratios of costs get separate panels.
+"""Two ratios of costs get separate panels if their logarithms differ by at least this factor.
 
 On a common axis, the distance between 1 and the ratio near it would not be visible.
 """

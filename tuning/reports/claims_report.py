@@ -379,10 +379,8 @@ def _verdict_fact(run: ClaimsResult, result: PartResult, engine: str, message: C
 
 
 def _comparison_facts(result: PartResult, message: Catalogue) -> list[tuple[str, str]]:
-    """Further facts about a part as pairs of label and text: whether it depends on the engine, and what it still needs.
-
-    Needed are a number of games or of positions.
-    """
+    """Further facts about a part as pairs of label and text: whether its result depends on the engine, and the number
+    of games or positions that it still needs."""
     facts = [(message("claims.depends"), message("claims.depends_where"))] if result.depends else []
     needed = _needed_text(result, message)
     return [

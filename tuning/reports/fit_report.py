@@ -34,7 +34,7 @@ def fit_text(fitted: FitResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _shown(fitted: FitResult) -> tuple[FitIteration, ...]:
-    """The iterations to report: all finished ones, then the one that was interrupted during its matches, if any."""
+    """The iterations to report: all finished ones, then one whose matches were interrupted, if there is one."""
     return fitted.iterations + (() if fitted.unfinished is None else (fitted.unfinished,))
 
 

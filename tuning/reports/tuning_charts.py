@@ -47,7 +47,7 @@ MAX_ARROWHEADS = 8
 """Largest number of arrowheads along an edge where an interval band leaves the figure."""
 DENSITY_BARS = 26
 CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
-"""Elo differences to the recommendation at which contour lines may be drawn."""
+"""Amounts of Elo below the recommendation at which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 NAME_COLUMNS = 28
@@ -179,9 +179,11 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half width of its band.
+    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half width of its interval
+    band.
 
-    The bounds contain all mean curves. The bands get additional space, at most the height of the curves on either side.
+    The bounds contain all mean curves. Above and below, there is space for bands, at most as high as the range of the
+    curves.
     """
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))
@@ -263,8 +265,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
 
 
 def _contour_levels(depth: float) -> list[float]:
-    """Contour levels in ascending order, as negative Elo differences to the recommendation; none is below
-    ``-depth``."""
+    """Contour levels in ascending order: negative Elo relative to the recommendation, not below ``-depth``."""
     steps = [step for step in CONTOUR_STEPS if step < depth] or [CONTOUR_STEPS[0]]
     return [-float(step) for step in reversed(steps[-MAX_CONTOURS:])]
 

@@ -275,8 +275,10 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
 
 
 def pairs_needed(verdict: Verdict) -> int | None:
-    """Total number of game pairs that an undecided test probably needs; ``None`` if this is unknown, or if it is
-    decided."""
+    """Total number of game pairs that an undecided test probably needs.
+
+    ``None`` if the number is unknown or the test is decided.
+    """
     if isinstance(verdict.test, GainState):
         return verdict.test.pairs_needed
     return None if verdict.test is None else expected_pairs(verdict.test, verdict.counts.pairs)
@@ -350,7 +352,8 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Sentences on the recommendation, the playoff, and the optimism of the best trial (the winner's curse)."""
+    """Sentences on the recommendation, the playoff, and the optimism of the best trial or round (the winner's
+    curse)."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
