@@ -37,12 +37,12 @@ def terminal_columns(stream: TextIO) -> int:
     For a terminal this is the terminal's width, or the environment variable ``COLUMNS`` if that is smaller. For a file
     or pipe it is ``COLUMNS``, or 80 if that is not set.
     """
-    columns = shutil.get_terminal_size().columns  # of the variable, or of the standard output
+    columns = shutil.get_terminal_size().columns  # from COLUMNS, or the width of the standard output
     try:
         own = os.get_terminal_size(stream.fileno()).columns
-    except (OSError, ValueError):  # no terminal, or a closed one
+    except (OSError, ValueError):  # not a terminal, or closed
         return columns if os.environ.get("COLUMNS", "").isdigit() else DEFAULT_COLUMNS
-    if own <= 0:  # some terminals do not know
+    if own <= 0:  # some terminals do not know their width
         return columns
     return min(own, columns) if os.environ.get("COLUMNS", "").isdigit() else own
 

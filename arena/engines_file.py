@@ -102,8 +102,8 @@ def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Pa
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
-    if SOURCE in located:  # folders and programs lie in the tree of the commit
-        with suppress(RepositoryError):  # which the reader of the entry reports
+    if SOURCE in located:  # folders and programs are in the tree of the commit
+        with suppress(RepositoryError):  # the reader of players reports it
             repository, revision = split_source(str(located[SOURCE]))
             if (folder / repository).is_dir():
                 located[SOURCE] = f"{folder / repository}@{revision}"
@@ -156,7 +156,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
     Keys that elolab cannot use are dropped. Raises ``ConfigurationError`` if the file is not such a configuration.
     """
     try:
-        configurations = json.loads(path.read_text("utf-8-sig"))  # editors of Windows begin it with a mark
+        configurations = json.loads(path.read_text("utf-8-sig"))  # Windows editors write a byte order mark
         return dict(
             _of_cutechess(configuration, f"{path}: engine {number}")
             for number, configuration in enumerate(configurations, start=1)
@@ -177,9 +177,9 @@ def _of_cutechess(configuration: Mapping[str, Any], where: str) -> tuple[str, di
             entry[ours] = configuration[theirs]
     if configuration.get("ponder") is True:
         entry["ponder"] = True
-    if configuration.get("restart") == "on":  # faults always restart: "auto", "off"
+    if configuration.get("restart") == "on":  # "auto" and "off" restart only after faults, as elolab does
         entry["restart"] = RESTARTS[-1]
-    if configuration.get("initStrings"):  # set-up lines: the reader refuses the key
+    if configuration.get("initStrings"):  # lines sent at the start: the reader rejects this key
         entry["initStrings"] = configuration["initStrings"]
     options = {
         _name_of(option, f"{where}: options"): option["value"]
@@ -197,7 +197,7 @@ def _command_of_cutechess(configuration: Mapping[str, Any]) -> object:
     """
     command, arguments = configuration["command"], configuration.get("arguments") or []
     if not isinstance(command, str):
-        return command  # the reader of the entry refuses it
+        return command  # the reader of players rejects it
     return [command, *(shlex.split(arguments) if isinstance(arguments, str) else arguments)]
 
 

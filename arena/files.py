@@ -78,7 +78,7 @@ def _remove_unfinished(target: Path) -> None:
     prefix = f".{target.name}."
     try:
         names = os.listdir(target.parent)
-    except OSError:  # no such folder, or one without read permission: the later write reports it
+    except OSError:  # missing or unreadable folder: the write reports it later
         return
     for name in names:
         process = name.removeprefix(prefix).partition(".")[0]
@@ -91,7 +91,7 @@ def _is_running(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except (PermissionError, OverflowError):  # another user's, or already gone
+    except (PermissionError, OverflowError):  # another user's process, or one that has just ended
         pass
     return True
 

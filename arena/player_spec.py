@@ -216,7 +216,7 @@ def pondering_problem(player: PlayerSpec) -> str:
 def _refuse_keys_of_another_kind(entry: Mapping[str, Any], where: str, protocol: Protocol) -> None:
     for key in entry:
         owners = [other for other in protocols() if key in keys_of(other)]
-        if not owners:  # it may be misspelled, or belong to any kind of player
+        if not owners:  # no kind of player has this key; it may be misspelled
             every = dict.fromkeys(known for other in protocols() for known in keys_of(other))
             hint = home_of(str(key), keys_of(protocol)) or nearest(str(key), every)
             if not hint:
@@ -301,7 +301,7 @@ def _directory(table: Table) -> str | None:
     return directory
 
 
-# Players that one word names
+# Players named by one word
 
 
 @dataclass(frozen=True)
@@ -369,7 +369,7 @@ def _player_of_file(word: str, engines: EnginesFile) -> NamedPlayer:
     name = preset_name(word)
     alone = data.get("players")
     if isinstance(alone, list) and len(data) == len(alone) == 1 and isinstance(alone[0], dict):
-        data = alone[0]  # a tournament's file, as a tuning of an external engine writes it
+        data = alone[0]  # a tournament file, as written by the tuning of an external engine
     others = {key: value for key, value in data.items() if key not in ANY_PLAYER}  # "margin" is also a key of ablations
     refuse_other_kind(others, str(path), "engines", "a player")
     data = {key: value for key, value in data.items() if key != DESCRIPTION}

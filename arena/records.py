@@ -17,7 +17,7 @@ from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings.limits import MARGIN_MS, Limits
 
 BUILTIN = "builtin"
-"""Name of the protocol of built-in players. They are not programs, so no lines are exchanged with them."""
+"""Value of ``PlayerSpec.protocol`` for built-in players, which need no protocol."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class PlayerSpec:
     """External players: the commit from which elolab built the program; ``None`` if elolab did not build it."""
 
     def __hash__(self) -> int:
-        return hash((self.name, self.protocol, self.command, self.options))  # runs ask for it several times a game
+        return hash((self.name, self.protocol, self.command, self.options))  # used several times per game
 
     @property
     def is_builtin(self) -> bool:
@@ -97,7 +97,7 @@ class PlayerSpec:
             data["parameters"] = dict(self.parameters)
         else:
             data |= {"command": list(self.shown_command), "options": dict(self.options), "directory": self.directory}
-        if self.built is not None:  # wherever the repository and the cache folder lie
+        if self.built is not None:  # independent of the paths of the repository and the cache
             data |= {"commit": self.built.commit, "build": self.built.build}
             data["directory"] = self.built.inside(self.directory or "")
         data |= {key: list(value) if isinstance(value, tuple) else value for key, value in self.protocol_keys}
@@ -224,7 +224,7 @@ class GameJob:
             "second": self.second.canonical_content,
             "seed": str(self.seed),
         }
-        # Assembled from cached canonical parts, keys in alphabetical order: most parts are shared by many games.
+        # Assembled from cached parts, with keys in alphabetical order, because many games share most parts.
         return _digest("{" + ",".join([f'"{name}":{text}' for name, text in parts.items()]) + "}")
 
     @property

@@ -247,7 +247,7 @@ class Run:
             self.scores = self.store.scores()
             self._status = new_status(self.purpose.kind, self.purpose.key or self.purpose.kind)
             write_status(self.directory, self._status, durable=False)
-            resources.push(self._conclude)  # before the folder is given up
+            resources.push(self._conclude)  # runs before the folder is released
             self._signals = resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
             if warning:
@@ -313,7 +313,7 @@ class Run:
             return
         shutil.rmtree(self.directory, ignore_errors=True)
         for parent in self._made[1:]:
-            with suppress(OSError):  # another process has put something there
+            with suppress(OSError):  # not empty: another process uses the folder
                 parent.rmdir()
 
     def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
@@ -321,7 +321,7 @@ class Run:
         released.
         """
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
-        with suppress(UserError):  # a store that can no longer be read: its error has ended the run
+        with suppress(UserError):  # the store has become unreadable, which ended the run
             status = ended_status(
                 self._status, self.store, self.progress.all_planned, self.conclusion, self._ending(error)
             )
@@ -379,7 +379,7 @@ class Run:
             try:
                 for records in batches:
                     self._store([(missing.pop(record.key), record) for record in records], finished)
-            except BaseException:  # such as a full disk: running games would be waited for and then lost
+            except BaseException:  # for example a full disk: do not wait for running games, which would be lost
                 self.stop.set()
                 raise
         self._is_complete = not missing and next(asked, None) is None
@@ -423,7 +423,7 @@ class Run:
         for name, reason in self.unavailable.items():
             raise RunError(f"{self.purpose.source}: player {name!r} cannot be started: {reason}")
 
-    # What the folder may hold
+    # Claiming the folder
 
     def _claim(self) -> None:
         """Record the purpose in the folder, or check that it agrees with the purpose recorded there."""
@@ -621,7 +621,7 @@ def plain(data: Any) -> Any:
     """Convert data to the types that a store returns: mappings with text keys, lists and plain Python values."""
     if isinstance(data, Mapping):
         return {str(key): plain(value) for key, value in data.items()}
-    if hasattr(data, "tolist"):  # NumPy's numbers and texts, as tables of pandas have them, and arrays
+    if hasattr(data, "tolist"):  # NumPy arrays, numbers and texts, for example from pandas
         data = data.tolist()
     return [plain(entry) for entry in data] if isinstance(data, list | tuple) else data
 

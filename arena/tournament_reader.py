@@ -126,8 +126,8 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part`` for the suite ``openings``: ``tournament`` if elolab ships the suite, otherwise
-    ``all``.
+    """Default of ``opening_part``: ``tournament`` if ``openings`` is the suite that elolab ships for the game,
+    otherwise ``all``.
     """
     return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 

@@ -156,7 +156,8 @@ class TournamentSpec(RunSpec):
         )
         fields["rules"] = Rules(**data["rules"])
         fields["adjudication"] = Adjudication(**data["adjudication"])
-        counting = fields.pop("instruments", None) or fields.get("search_statistics")  # the first in older folders
+        # Older folders have "instruments".
+        counting = fields.pop("instruments", None) or fields.get("search_statistics")
         fields["search_statistics"] = None if counting is None else SearchStatisticsSettings(**counting)
         if data.get("sprt") is not None:
             fields["sprt"] = SequentialSettings(**data["sprt"])

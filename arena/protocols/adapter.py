@@ -2,8 +2,8 @@
 
 Commands are handled as by the built-in engine (``engine.protocols.qianhong``), but a ``UcciPlayer`` searches. The
 adapter sends ``banmoves`` for the moves that Qianhong forbids and for moves that lose by the repetition rules. Qianhong
-knows no resignation, so the adapter plays a legal move when the engine resigns. If the engine fails, the adapter
-answers ``ERROR``, and the next search restarts the engine.
+has no resignation, so the adapter plays a legal move when the engine resigns. If the engine fails, the adapter answers
+``ERROR``, and the next search restarts the engine.
 """
 
 from __future__ import annotations

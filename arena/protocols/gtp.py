@@ -347,7 +347,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         """
         for answer in self._client.answers:
             if not answer.is_success and answer.command.startswith("time_left"):
-                self._refuses_time_left = True  # it only informs
+                self._refuses_time_left = True  # it only informs the engine
             elif not answer.is_success:
                 is_pass = answer.command.startswith("play") and answer.command.endswith(PASS)
                 kind = "refused_pass" if is_pass else "refused"

@@ -42,7 +42,7 @@ def read_move(text: str, first_rank: int) -> str | None:
     return f"{from_file}{ranks[0]}{to_file}{ranks[1]}"
 
 
-@functools.cache  # the whole game is written again for every move
+@functools.cache  # the whole game is converted for every move
 def write_move(move: str, first_rank: int) -> str:
     """Convert an ICCS move for an engine that gives the number ``first_rank`` (0 or 1) to the first rank."""
     if first_rank == 0:
@@ -55,7 +55,7 @@ def read_variation(text: str, first_rank: int) -> str:
 
     ``first_rank`` is 0 or 1, the number that the engine gives to the first rank.
     """
-    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # most engines, and there is one with every move
+    if first_rank == 0 and _ICCS_MOVES.fullmatch(text):  # the usual case; every move has a variation
         return text[: 5 * MAX_VARIATION - 1]
     return variation_of(map(read_move, text.split(), repeat(first_rank)))
 

@@ -67,8 +67,9 @@ class NBoardClient(ProtocolClient):
         super().__init__()
         self._pings = 0
         self._asks_for_move = False
-        """Whether a requested move has not arrived. While ``pong`` is expected too, output still belongs to an
-        earlier search.
+        """Whether a move was requested that has not arrived yet.
+
+        While ``pong`` is expected too, output still belongs to an earlier search.
         """
         self._depth: int | None = None
         self._nodes: int | None = None
@@ -209,6 +210,6 @@ PROTOCOL = Protocol(
     greeting=Greeting(
         (f"nboard {VERSION}", "ping 1"),
         lambda line: line.split() == ["pong", "1"],
-        lambda line: line.startswith("Error"),  # over xboard too a ping is answered so, but not "nboard"
+        lambda line: line.startswith("Error"),  # an xboard engine answers "ping" too, but not "nboard"
     ),
 )

@@ -162,7 +162,7 @@ def go_command(limits: Limits, clock: PlayerClock | None, unit_ms: int, mode: st
     elif limits.move_time_ms is not None:
         words.append(f"time {limits.move_time_ms // unit_ms} movestogo 1")
     elif clock is not None:
-        # No time at all is not told: engines take it for no limit, or divide by it.
+        # Never send a time of 0: engines take it for no limit, or divide by it.
         words.append(f"time {max(1, clock.remaining_ms // unit_ms)}")
         if clock.moves_to_go:
             words.append(f"movestogo {clock.moves_to_go}")
@@ -237,7 +237,7 @@ def moves_that_lose(position: Position) -> list[str]:
     after = position.copy()
     for code in codes:
         kernels.make(after.state, code)
-        kernels.in_check(after.state)  # what the verdict is about
+        kernels.in_check(after.state)  # the verdict uses its result
         if decode_verdict(int(kernels.judge(after.state, after.lists))).result == lost:
             losing.append(position.game.format_move(code))
         kernels.unmake(after.state)
@@ -334,7 +334,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         if self.spec.ponder and "ponder" in announced:
             options = [*((name, value) for name, value in options if name.lower() != "ponder"), ("ponder", "true")]
         self._unit_ms = self._settle_unit(counts_milliseconds)
-        # Old engines do not answer the first isready; they are never asked again.
+        # Old engines do not answer isready; it is then not sent again.
         ready_ns = min(deadline_ns, time.monotonic_ns() + READY_MS * 1_000_000)
         try:
             self._converse(self._client.synchronise(*option_commands(options, announced)), ready_ns)

@@ -165,7 +165,7 @@ def go_command(limits: Limits, clock: PlayerClock | None, side_to_move: int, *, 
     words = ["go ponder" if ponder else "go"]
     if clock is not None:
         own = (max(1, clock.remaining_ms), clock.increment_ms)
-        # An opponent without a clock is given the player's own time: some engines divide by it.
+        # If the opponent has no clock, send the player's own time: some engines divide by it.
         other = own
         if clock.opponent_remaining_ms is not None:
             other = (max(1, clock.opponent_remaining_ms), clock.opponent_increment_ms)
@@ -275,7 +275,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         if wanted == "true" and not known:
             raise self._failed("startup_failure", Fault("no_chess960", option=CHESS960_OPTION))
         if wanted == "false" and any(name.lower() == CHESS960_OPTION.lower() for name, _ in self.spec.options):
-            wanted = known  # the user wants it in every game
+            wanted = known  # the user sets it for every game
         self._is_chess960 = wanted if known else ""
         self._game_texts = GameMoves(game_named(self._game), CHESS960_STYLE if wanted == "true" else style)
         return [self._client.options[CHESS960_OPTION.lower()].command(wanted)] if wanted != known and known else []
@@ -316,7 +316,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return self._program_sides[key]
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        self._client.think()  # nothing to send; the answer is due
+        self._client.think()  # sends nothing; the client then expects the answer
         return super().finish_move(position, clock, stop)
 
     def read_variation(self, text: str) -> str:
@@ -365,7 +365,7 @@ def find_games(converse: Converse) -> tuple[str, ...]:
         if (option := parse_option(line)) is not None
     }
     if "uci_variant" in options:
-        # The option has elolab's names of the games.
+        # The option uses the same names of games as elolab.
         return tuple(game for game in games_over("uci") if game in options["uci_variant"].choices)
     if CHESS960_OPTION.lower() in options:
         return tuple(game for game in games_over("uci") if game not in RANKED)

@@ -104,7 +104,7 @@ _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60
 
 The gaps between its parts are bounded, which keeps the match fast on long lines.
 """
-# Each begins with a literal, which is searched for many times faster than a word boundary.
+# Each pattern begins with a literal: searching it is many times faster than a word boundary.
 _SCORE = re.compile(r" score\s+(cp|mate)\s+([+-]?\d+)")
 _DEPTH = re.compile(r" depth\s+(\d+)")
 _NODES = re.compile(r" nodes\s+(\d+)")
@@ -132,8 +132,8 @@ def centipawns(unit: str, number: int) -> int:
     being mated.
     """
     if unit == "cp":
-        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # beyond are mates and wins by repetition
-    # A mate in n of one's own moves takes 2n - 1 plies, being mated in n moves 2n.
+        return max(1 - BAN_BOUND, min(BAN_BOUND - 1, number))  # larger scores are mates and wins by repetition
+    # A mate in n moves takes 2n - 1 plies; being mated in n moves takes 2n.
     plies = min(2 * number - 1 if number > 0 else -2 * number, MAX_PLY)
     return MATE - plies if number > 0 else plies - MATE
 
@@ -416,7 +416,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """
         if not (self._client.is_idle and self._running().is_quiet):
             return None
-        if self._rule_lines(arbiter.position):  # which are sent with the next question
+        if self._rule_lines(arbiter.position):  # they are sent with the next question
             self._ruled, self._client.told_rule = None, ""
             return None
         line = self._line
@@ -441,7 +441,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         try:
             self._running().send(self._lines(position, moves, clock, ponder=True), deadline_ns)
         except (DeadlinePassed, ProcessEnded):
-            pass  # it will not answer after the opponent's move either, which is when that counts
+            pass  # the engine will not answer after the opponent's move either; only that is a fault
 
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
@@ -454,7 +454,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """
         if pondered.is_hit:
             return self._search([self._ponder_hit()], position, clock, stop)
-        deadline_ns = time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000  # its own time: only it has to wait
+        # On the player's own clock: only this player waits.
+        deadline_ns = time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
         try:
             self._converse(self._client.stop(), deadline_ns, stop)
         except DeadlinePassed:

@@ -164,7 +164,7 @@ def variation_text(line: str) -> str:
     words = [] if found is None else line[found.end() :][:VARIATION_LENGTH].split()
     words = [word for word in words if not _FIGURE.fullmatch(word)]
     if words and words[0].startswith("("):
-        return ""  # moves of a book, not a variation
+        return ""  # book moves, not a variation
     return " ".join(filter(None, map(bare_move, words)))
 
 
@@ -412,9 +412,10 @@ class XboardClient(ProtocolClient):
             if "protover" in line and not self.features:
                 return self._take("done")
             if line.startswith(REFUSALS) and "move" in self._due:
-                return self._take_answer(line)  # it does not know what to answer
+                return self._take_answer(line)  # it cannot answer a move that it refuses
             if line.startswith("tellusererror"):
-                self._due = {reply for reply in self._due if not reply.startswith("pong")}  # some end with it
+                # Some engines end after this line.
+                self._due = {reply for reply in self._due if not reply.startswith("pong")}
         return ""
 
     def _introduce(self, line: str) -> str:
@@ -611,7 +612,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             return
         if setting_up and setting_up[0].startswith("setboard") and not self._refuses_setboard:
             self._refuses_setboard = True
-            raise ProcessEnded  # a fresh process is told in another way: some do not survive their own refusal
+            raise ProcessEnded  # set up differently in a new process: some engines crash after a refusal
         raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
     def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
@@ -625,7 +626,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         for line in self._client.complaints:
             if self.spec.limits.depth is not None and limits[-1] in line:
                 raise self._failed("startup_failure", Fault("no_depth", command=limits[-1], said=line[:QUOTED]))
-        # What was claimed before this is about the game before. Without ping, that is what has come by now.
+        # Earlier claims belong to the previous game. Without ping, these are all lines received so far.
         if not self._client.has("ping"):
             self._drain_unsolicited_lines()
         self._client.claim = ""

@@ -1,4 +1,4 @@
-"""Warnings about reasons not to trust a run's results: games lost on time, mixed builds, refused workers."""
+"""Warnings that the results of a run may not be reliable: games lost on time, mixed builds, refused workers."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def digest_of_file(path: str | os.PathLike[str]) -> str | None:
         if not stat.S_ISREG(status.st_mode):
             return None
         return _digest(os.fspath(path), status.st_mtime_ns, status.st_size, status.st_ino)
-    except (OSError, ValueError):  # a path with a null character
+    except (OSError, ValueError):  # ValueError: the path contains a null character
         return None
 
 
@@ -113,7 +113,7 @@ def _named_by(player: PlayerSpec) -> list[GameFile]:
     program, *arguments = player.command
     named = [value for name, value in player.options if not _is_of_log(name)]
     for before, word in zip(["", *arguments], arguments, strict=False):
-        name, _, value = word.partition("=")  # an argument such as --book=lines.bin names its file behind the sign
+        name, _, value = word.partition("=")  # in --book=lines.bin, the file is named after the sign
         if not (before.startswith("-") and _is_of_log(before)):
             named += [word] if _is_of_log(name) else [word, value]
     words = [word for word in dict.fromkeys(named) if (os.sep in word or "." in word) and not word.endswith(".log")]
@@ -173,7 +173,7 @@ class Provenance:
             if digest in digests[-1:] or not any(map(file.is_of, external)):
                 continue
             if not digests and not file.is_program and file.digest() not in (None, digest):
-                del self.files[file]  # the player writes it while it plays
+                del self.files[file]  # the player writes this file during play
             else:
                 self._recorded[file] = [*digests, digest]
                 new |= _kept(self._recorded)
@@ -286,7 +286,7 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """The warnings about a folder's provenance, each as a message key of the catalogue ``arena`` and the message's
+    """The warnings about a folder's provenance, each as a message key (catalogue of ``arena``) and the message's
     fields.
     """
     found: list[tuple[str, dict[str, Any]]] = [

@@ -134,11 +134,11 @@ class GamesOnPage:
 
     @property
     def data(self) -> Markup:
-        """All data except the games that ``report.js`` needs, as JSON."""
+        """The data that ``report.js`` needs, without the games, as JSON."""
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """All data except the games that ``report.js`` needs, as plain data.
+        """The data that ``report.js`` needs, without the games, as plain data.
 
         ``reasons`` are the reasons that can end a game.
         """
@@ -289,7 +289,7 @@ def remove_other_chunks(folder: Path, files: Collection[str] = ()) -> None:
     if not files:
         try:
             folder.rmdir()
-        except OSError:  # other files are in it
+        except OSError:  # the folder contains other files
             pass
 
 

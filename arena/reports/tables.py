@@ -73,7 +73,8 @@ def standings_table(contents: Contents) -> TextTable:
 def placing_table(placing: Placing, language: str) -> TextTable:
     """The final places of all players.
 
-    A Swiss tournament shows points, tie-breaks and rounds; a knockout shows the round that each player reached.
+    For a Swiss tournament, the table has points, tie-breaks and rounds; for a knockout, the round that each player
+    reached.
     """
     say, heads = Catalogue(ARENA, language), Catalogue(REPORTS, language)
     if placing.bracket is not None:

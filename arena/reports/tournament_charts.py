@@ -60,9 +60,9 @@ LEGEND_COLUMNS = 22
 MAX_LEGEND = 20
 """Maximum number of lines in a chart with a legend."""
 MAX_NAMED_ROWS = 40
-"""Maximum number of players for names at all rows of the crosstable chart; with more, every tenth row has a number."""
+"""Maximum number of players whose names label the rows of the crosstable chart; with more, row numbers do."""
 MAX_NUMBERED_CELLS = 16
-"""Maximum number of players for scores in the cells of the crosstable chart; with more, it has a colour bar."""
+"""Maximum number of players for which the crosstable chart has scores in its cells; with more, it has a colour bar."""
 DARK_SCORE = 85.0
 """Score in percent above which a cell of the crosstable chart is so dark that its text is light."""
 NARROW_SEGMENT = 6.0
@@ -99,9 +99,9 @@ def ratings_chart(tables: Tables, language: str) -> Figure:
 
 
 def pairs_chart(tables: Tables, language: str) -> Figure:
-    """A chart of stacked bars for each player: shares of the five pair outcomes, and the score with its interval.
+    """A chart with a stacked bar for each player: the shares of the five pair outcomes.
 
-    The interval is a 95 % interval.
+    A mark on the bar shows the score with its 95 % interval.
     """
     rows = tables.standings
     figure, axes = single_axes(1.9 + 0.4 * len(rows))
@@ -123,7 +123,7 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
     seen = [Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW)).estimate() for _, row in paired]
     scores = [100 * one.score for one in seen]
     reach = [[100 * (one.score - one.score_low) for one in seen], [100 * (one.score_high - one.score) for one in seen]]
-    for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # one colour is not always visible
+    for color, rim in ((GROUND, HALO_POINTS), (INK, 0.0)):  # a single colour is not visible on every bar
         if paired:
             axes.errorbar(
                 scores, [place + 0.17 for place, _ in paired], xerr=reach, fmt="o", color=color, markersize=4 + 2 * rim,
@@ -236,7 +236,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
     if not tables.referred_anchors:
         axes.axhline(0, color=MUTED, linewidth=0.9)
     _name_lines(figure, axes)
-    if len(pairs) < 2:  # a single moment would get ticks at fractions of pairs
+    if len(pairs) < 2:  # with one point, there would be ticks at fractions of pairs
         axes.set_xlim(0, 1 + max(pairs, default=1))
     whole_numbers(axes, "x")
     say = _say(language)
@@ -453,7 +453,7 @@ def crosstable_chart(tables: Tables, language: str) -> Figure:
     colors = LinearSegmentedColormap.from_list("score", [LOSS, "#f6f3ee", WIN]).with_extremes(bad=GROUND)
     image = axes.imshow(
         np.ma.masked_invalid(scores), cmap=colors, vmin=0, vmax=100, aspect="auto",
-        interpolation="auto" if is_named else "none",  # "none": a pixel a cell in the SVG, a twentieth of its size
+        interpolation="auto" if is_named else "none",  # "none": one pixel per cell, an SVG of a twentieth of the size
     )  # fmt: skip
     if len(names) <= MAX_NUMBERED_CELLS:
         size = 11 if len(names) <= 8 else 7

@@ -64,7 +64,7 @@ def expected_duration(lower: float, upper: float, drift: float, longest: float) 
     times, weights = np.polynomial.legendre.leggauss(NODES)
     total = 0.0
     for time, weight in zip(times, weights, strict=True):
-        duration = end * ((1 + time) / 2) ** 2  # denser where the probability falls first
+        duration = end * ((1 + time) / 2) ** 2  # denser at the start, where the probability falls fastest
         reached = upper_bound_probability(lower, upper, drift, duration)
         reached += lower_bound_probability(lower, upper, drift, duration)
         total += weight * end * (1 + time) / 2 * max(0.0, 1 - reached)
@@ -84,7 +84,7 @@ def _reached_lower(lower: float, upper: float, drift: float, duration: float) ->
     for number in _images(lower, upper, duration):
         signed = 2 * number * (upper - lower) - lower
         distance = abs(signed)
-        # The first passage of a level at ``distance``, weighted for the drift, has two parts.
+        # The probability of passing a level at ``distance``, weighted for the drift, has two parts.
         passed = math.exp(drift * (lower - distance) + log_normal_cdf((drift * duration - distance) / root))
         passed += math.exp(drift * (lower + distance) + log_normal_cdf((-drift * duration - distance) / root))
         total += math.copysign(passed, signed)

@@ -360,7 +360,7 @@ def estimate_after_test(
     seen = counts.estimate()
     reaches = seen.score - seen.score_low, seen.score_high - seen.score
     below, above = (total * (reach / INTERVAL_DEVIATIONS) ** 2 for reach in reaches)
-    widest = max(below, above)  # where all came out alike, a side or the spread may be 0
+    widest = max(below, above)  # if all results are equal, one of these may be 0
     below, above, variance = below or widest, above or widest, total * seen.standard_error**2 or widest
 
     def strength(variance: float, share: float, noise: float = 1.0) -> float:

@@ -68,7 +68,7 @@ def cause_of(record: GameRecord) -> tuple[str, Fault | None] | None:
     found = stored_fault(record.detail)
     if found is not None:
         return found
-    # A built-in player in compiled code lost on time.
+    # A built-in player lost on time in compiled code.
     late = record.detail.get("late_move")
     fault = None if late is None else late_move_fault(late["elapsed_ms"], late["allowed_ms"], late.get("margin_ms", 0))
     return (record.second if record.result == "1-0" else record.first), fault

@@ -133,7 +133,7 @@ def _exact_error(counts: Sequence[int], score: float) -> float:
         return 1.0
     is_tail = sum(shape * value for shape, value in shapes) > 0
     low, high = (-1 / score, 0.0) if is_tail else (0.0, 1 / highest)
-    for _ in range(SADDLE_STEPS):  # a line near the saddle point gives the same integral
+    for _ in range(SADDLE_STEPS):  # any line near the saddle point gives this integral
         point = (low + high) / 2
         slope = sum(shape * value / (1 - value * point) for shape, value in shapes) - 1 / point
         low, high = (low, point) if slope > 0 else (point, high)

@@ -72,7 +72,7 @@ def figure_lines(figures: dict[str, Any], language: str = DEFAULT_LANGUAGE) -> l
         wins, draws, losses = figures["wdl"]
         games = say("match.games_text", games=figures["games"], wins=wins, draws=draws, losses=losses)
         lines = [labelled(say("match.games"), games)]
-    if figures["games"]:  # without games there is nothing to estimate
+    if figures["games"]:  # without games, there are no estimates
         lines += [
             labelled(say("match.score"), f"{100 * figures['score']:.2f} %"),
             labelled(say("match.elo"), _elo_with_interval(figures, "", say)),

@@ -303,7 +303,7 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
     third = bracket.third_place
     if third is not None and third.reason is None:
         ends = {player: end for player, end in ends.items() if end[0] != 3}
-    elif third is not None and third.winner is not None:  # those who could not even play for it come behind as well
+    elif third is not None and third.winner is not None:  # also players who could not play for third place get place 4
         for player, (place, reached) in ends.items():
             ends[player] = (4 if place == 3 and player != third.winner else place, reached)
     rows = []
@@ -329,7 +329,7 @@ def round_title(name: str, say: Callable[..., str]) -> str:
     return say(f"knockout.{name}")
 
 
-# In words
+# Text
 
 
 def points_text(points: float) -> str:

@@ -170,7 +170,7 @@ class Ratings:
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
             quotients = np.subtract.outer(self.elo, self.elo) / deviations
-        # Groups cannot be compared, but two anchors can.
+        # Players of different groups cannot be compared, except two anchors.
         quotients[np.isinf(self.covariance) | np.isnan(quotients)] = 0.0
         cumulative = NormalDist().cdf
         return np.array([[cumulative(value) for value in row] for row in quotients.tolist()])
@@ -246,7 +246,7 @@ def with_match(ratings: Ratings, match: Estimate) -> Ratings:
         elo = float(ratings.elo[0] - ratings.elo[1])
     if not math.isfinite(error):
         error = max(abs(elo - bound) for bound in (match.elo_low, match.elo_high) if math.isfinite(bound))
-    # Without an anchor each rating lies half of the difference from their mean.
+    # Without an anchor, each rating is half the difference away from the mean.
     shares = np.array([0.0, -1.0] if 0 in ratings.anchors else [1.0, 0.0] if 1 in ratings.anchors else [0.5, -0.5])
     origin = sum(ratings.anchors.values())
     variance = (error / INTERVAL_DEVIATIONS) ** 2
@@ -325,7 +325,7 @@ class _RatingFit:
             fraction = 1.0
             while (following := self._posterior(point + fraction * step)) < value and fraction > 1e-10:
                 fraction /= 2
-            if fraction <= 1e-10 or following <= value:  # with many games, the last digits of the posterior are noise
+            if fraction <= 1e-10 or following <= value:  # rounding errors, with many games
                 return point, information
             point, value = point + fraction * step, following
 
@@ -363,8 +363,9 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Convert derivatives with respect to each row's difference of strength, shape (rows,), to those for all
-        parameters.
+        """Convert derivatives with respect to each row's difference of strength, shape (rows,).
+
+        Returns derivatives with respect to all parameters.
         """
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
@@ -418,7 +419,8 @@ def _scale_of_fixed(fit: _RatingFit, fixed: Mapping[int, float], free_scale: flo
             return found
         if not found > 0:
             break
-        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)  # some would oscillate for ever
+        # Damped in later steps, because some iterations would oscillate forever.
+        scale = found if step < PLAIN_SCALES else math.sqrt(scale * found)
     return free_scale
 
 
@@ -442,7 +444,7 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
         return 1.0, np.ones(len(pairs))
     drawn_share = drawn_pairs / pairs.sum()
     observed += max(0.0, LEAST_SQUARES * drawn_share - observed.sum()) * pairs / pairs.sum()
-    # The fit uses one degree of freedom per rating but one, and one for the advantage.
+    # Degrees of freedom of the fit: one for each rating except one, and one for the advantage.
     freedom = max(pairs.sum() - player_count, 1.0) / pairs.sum()
 
     def drawn(observed: Array, expected: Array, pairs: Array, towards: float) -> Array:

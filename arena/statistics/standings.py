@@ -254,7 +254,9 @@ class Tables:
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """One row per player. Larger groups come first, and in each group the best rating."""
+    """One row per player. Players connected by games form a group; larger groups come first, and in a group the best
+    rating.
+    """
     head_to_heads: tuple[HeadToHead, ...]
     """One row for each ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
@@ -417,7 +419,7 @@ def standing_rows(counter: PairCounter, ratings: Ratings, effort: _Effort | None
     group_of = {player: number for number, group in enumerate(ratings.groups, start=1) for player in group}
     order = sorted(
         range(len(counter.players)),
-        # Equal results differ in the last digits of the fit.
+        # Rounded, because equal results differ in the last digits of the fit.
         key=lambda player: (group_of[player], -round(float(ratings.elo[player]), 6), counter.players[player]),
     )
     rows = []

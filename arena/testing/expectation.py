@@ -101,7 +101,7 @@ def expectation(settings: SequentialSettings, elo: float, pairs: int, outcomes: 
 
     h1, h0 = probabilities(pairs)
     length = expected_duration(lower, upper, drift, pairs * variance) / variance
-    length += (h1 + h0) * settings.batch_pairs / 4  # the overshoot grows by a quarter of the mean of a step
+    length += (h1 + h0) * settings.batch_pairs / 4  # the overshoot adds a quarter of a batch
     return Expectation(
         elo, normalized_elo_of(outcomes), h1, h0, max(0.0, 1 - h1 - h0), min(length, pairs), ended_after(0.5),
         ended_after(LATE),

@@ -295,7 +295,7 @@ class WatchedRuns:
 
         def rank(name: str) -> tuple[bool, float]:
             folder = folders[name]
-            return is_in_use(folder), changed_at(folder)  # live.json of a killed run still says that it runs
+            return is_in_use(folder), changed_at(folder)  # live.json of a killed run still has the state "running"
 
         return max(folders, key=rank, default=None)
 

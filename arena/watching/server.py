@@ -252,7 +252,7 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )  # fmt: skip
-    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn sends it again once it has ended
+    before = signal.signal(signal.SIGTERM, lambda *_: None)  # uvicorn raises it again at its end
     try:
         _Server(config, runs.close).run(sockets=[listening])
     finally:
@@ -272,7 +272,8 @@ def address_of(listening: socket.socket, host: str) -> str:
 def _own_address(listening: socket.socket) -> str:
     """This machine's address in its network; the loopback address if it has none."""
     is_ipv6 = listening.family == socket.AF_INET6
-    elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")  # of RFC 3849, RFC 5737
+    # Addresses elsewhere: those for documentation, RFC 3849 and RFC 5737.
+    elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")
     try:
         with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
             probe.connect((elsewhere, 9))  # sends nothing; only chooses a route

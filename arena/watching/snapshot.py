@@ -169,7 +169,7 @@ class RunFollower:
             state["state"] = failure if failure and not self.games else self._run_state(state)
             if state["state"] != RUNNING:
                 self._remove_progress(state)
-        for name, value in state.items():  # equal sections keep their identity
+        for name, value in state.items():  # equal sections remain the same object
             if value == self._state[name]:
                 state[name] = self._state[name]
         self._state = state
@@ -238,7 +238,7 @@ class RunFollower:
             return
         self._content = content
         if content is None:
-            state["kind"] = str(self._live.get("kind") or facts.get(KIND, ""))  # without progress so far
+            state["kind"] = str(self._live.get("kind") or facts.get(KIND, ""))  # before the first progress report
             state["game"] = _game_in(facts.get(state["kind"]))
             self._figures = _Figures(None)
         else:
@@ -287,7 +287,7 @@ class RunFollower:
         if self._live.get("state") == RUNNING:
             state["workers"] = []
             is_tournament = self._figures is not None and self._figures.spec is not None
-            if is_tournament and not progress["stage"]:  # includes games stored since
+            if is_tournament and not progress["stage"]:  # includes games stored after the last report
                 progress["done"] = progress["all_done"] = min(state["games"], progress["all_planned"])
         state.update(running=[], machine={}, progress=progress)
 
@@ -362,14 +362,14 @@ class GameReader:
             found = [*self._rows(store.connection)]
             newest_game = "SELECT engine_identity FROM games ORDER BY rowid DESC LIMIT 1"
             self.identity = next((row[0] for row in store.connection.execute(newest_game)), "")
-        # A change in the tick of the last one may leave time and size as they were: the log is also written over.
+        # A change within the same clock tick may leave time and size unchanged, because the log is overwritten.
         newest = max(stamp[0] for stamp in stamps if stamp is not None)
         is_settled = began - newest / 1e9 > CLOCK_TICK_SECONDS
         self._stamps, self._file = stamps if is_settled else (), file
         return self.was_replaced or before != self.facts or bool(found), found
 
     def _rows(self, connection: sqlite3.Connection) -> Iterator[tuple[FinishedGame, GameFault | None]]:
-        # The series is stored behind the moves and slow to read; skip it if no game has one.
+        # The series is stored after the moves and therefore slow to read; skipped if no game has one.
         is_divided = connection.execute("SELECT 1 FROM games WHERE series > '' LIMIT 1").fetchone() is not None
         forfeits = ", ".join(f"'{reason}'" for reason in FORFEITS)
         query = (
@@ -458,7 +458,7 @@ class _Figures:
         player, place = fault[0], (game.pairing.series, game.pairing.number)
         new = place, game.key, FaultCount(player, game.reason, 0, game.pairing.number, fault[1])
         first, key, before = self._faults.get((player, game.reason), new)
-        if place < first:  # the first of the schedule, as in reports, whichever ended first
+        if place < first:  # the first in the schedule, as in reports, not the first to end
             first, key, before = place, game.key, replace(before, number=game.pairing.number, fault=fault[1])
         counted = replace(before, games=before.games + 1, drawn=before.drawn + (game.result == "1/2-1/2"))
         self._faults[player, game.reason] = first, key, counted
@@ -469,7 +469,7 @@ class _Figures:
         for pair in test.history[before:]:
             self._cumulated += pair
             self._curve.add(self._cumulated.pairs, lambda: [test.settings.test(self._cumulated).log_likelihood_ratio])
-        if test.is_decided and not was_decided:  # games of later pairs may have been counted
+        if test.is_decided and not was_decided:  # recount without games of later pairs
             self._counter = PairCounter(self._counter.players)
             for game in self._games[:-1]:
                 if self._counts(game):

@@ -129,7 +129,7 @@ def _alternate_screen(stream: TextIO) -> Iterator[int | None]:
         stream.flush()
 
     def give_back() -> None:
-        with contextlib.suppress(OSError, termios.error):  # the terminal may be gone
+        with contextlib.suppress(OSError, termios.error):  # the terminal may be closed
             stream.write(_LEAVE)
             stream.flush()
             if keyboard is not None and usual is not None:

@@ -207,7 +207,7 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, columns: int, room: 
             say("rating.given") if row["player"] in state["anchors"] else error
             for row, error in zip(shown, errors, strict=True)
         ]
-        ratings = [rating.removeprefix("+") for rating in ratings]  # relative to given ratings
+        ratings = [rating.removeprefix("+") for rating in ratings]  # relative to anchors
     table = [
         Column("#", [str(row["rank"]) for row in shown]),
         name_column(say("standings.player"), [row["player"] for row in shown]),

@@ -41,7 +41,7 @@ def chinese_font() -> str | None:
     known = _known_font()
     if known is not None:
         return known
-    # matplotlib caches its list of fonts and misses fonts installed since.
+    # matplotlib caches its list of fonts and misses fonts that were installed later.
     for path in font_manager.findSystemFonts():
         if Path(path).name.lower().startswith(FILES):
             font_manager.fontManager.addfont(path)

@@ -115,7 +115,7 @@ def draw_point(
     (least, most) = bounds
     edge = min(max(value, least), most)
     is_beyond = edge != value
-    # Inside the arrowhead, which stands at the edge itself.
+    # The point is inside the edge, where the arrowhead is.
     inset = 0.03 * (most - least) if is_beyond else 0.0
     where = edge + (inset if value < least else -inset)
     _plot(
