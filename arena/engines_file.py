@@ -137,8 +137,8 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 def beside_or_here(name: str, where: str) -> str:
     """Resolve a path that is written in the file ``where``: relative to that file's folder if it exists there.
 
-    Otherwise returns the name unchanged. A folder is only recognised if the name contains a path separator
-    (``games/``), because a bare word may name a file that elolab ships.
+    Otherwise, or if the current folder has a file with this path, returns the path unchanged. A folder is only
+    recognised if the path contains a separator (``games/``), because a bare word may name a file that elolab ships.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()

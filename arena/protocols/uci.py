@@ -293,9 +293,9 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """The data with which compiled code plays ``side`` for this engine.
 
-        ``opponent`` has the opponent's limits. A move counts as disturbed if the arena reads it more than
-        ``noticed_ns`` nanoseconds late. Returns ``None`` if the engine ponders or if its dialogue is stored; compiled
-        code supports neither.
+        ``opponent`` has the opponent's limits. A move that the arena reads more than ``noticed_ns`` nanoseconds late
+        counts as disturbed by other load on the machine. Returns ``None`` if the engine ponders or if its dialogue is
+        stored; compiled code supports neither.
         """
         process, spec = self._running(), self.spec
         if spec.ponder or process.dialogue.sink is not None:

@@ -356,7 +356,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _game_line(self, position: str) -> GameLine:
-        """A writer of the ``position`` commands of a game that starts from ``position``, a FEN."""
+        """Create the writer of a game's ``position`` commands. The game starts from ``position``, a FEN."""
 
     @abstractmethod
     def _new_game_lines(self, opening: Opening) -> list[str]:

@@ -304,8 +304,8 @@ def setboard_command(position: str, engine_name: str) -> str:
 def is_editable(position: str) -> bool:
     """Whether ``edit`` can set up a chess position, given as a FEN.
 
-    That is so if White is to move, no en passant capture is possible, and each king and rook on its original square has
-    the right to castle.
+    White must be to move, no en passant capture may be possible, and each king and rook on its original square must
+    have the right to castle.
     """
     board, side, rights, passing, *_ = position.split()
     last, *_, first = (re.sub(r"\d", lambda digits: int(digits[0]) * ".", row) for row in board.split("/"))

@@ -12,7 +12,7 @@ from elolab.arena.records import GameRecord
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
-"""Reasons for the end of a game that are a player's fault; some of ``engine.rules.REASONS``.
+"""Reasons for the end of a game that are a player's fault; a subset of ``engine.rules.REASONS``.
 
 After ``no_move`` the game may be a draw; all others are lost.
 """
