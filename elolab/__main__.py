@@ -1,4 +1,4 @@
-"""``python -m elolab``, and ``python elolab`` from a checkout that is not installed."""
+"""Runs elolab as ``python -m elolab``, or as ``python elolab`` from a checkout that is not installed."""
 
 import sys
 from pathlib import Path

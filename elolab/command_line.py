@@ -1,4 +1,4 @@
-"""The command line. A command's module is imported only when the command runs.
+"""Parses the command line and runs the command. A command's module is imported only when the command runs.
 
 Exit codes:
 
@@ -55,7 +55,7 @@ Examples:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code; ``None`` stands for the command line of this process."""
+    """Run one command line and return its exit code. ``words`` are the arguments, by default those of this process."""
     if words is not None:
         return _exit_code(words)
     take_over_signals()

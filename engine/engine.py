@@ -59,9 +59,9 @@ class StopFlag:
 
     @property
     def address(self) -> int:
-        """Address of the flag for compiled code; valid as long as this object lives.
+        """Address of the flag, an int64, for compiled code. It is valid as long as this object exists.
 
-        The second int64 there is the descriptor of ``watch`` plus 1, or 0.
+        The next int64 is the file descriptor that ``watch`` opened, plus 1; it is 0 without one.
         """
         return int(self._words.ctypes.data)
 
@@ -80,14 +80,14 @@ class StopFlag:
                     os.write(self._pipe[1], b"\0")
 
     def set(self) -> None:
-        """Ask every search that watches this flag to stop."""
+        """Request a stop: every search that uses this flag ends soon."""
         was_set = self._flag[0]
         self._flag[0] = 1
         if self._pipe and not was_set:
             os.write(self._pipe[1], b"\0")
 
     def clear(self) -> None:
-        """Clear the request to stop, so that new searches can run."""
+        """Withdraw the request to stop, so that new searches can run."""
         self._flag[0] = 0
         if self._pipe:
             with contextlib.suppress(BlockingIOError):
@@ -246,7 +246,7 @@ class SearchMemory:
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Restart the counters and search statistics at zero; ``counters`` and ``search_statistics`` read them."""
+        """Reset the counters and search statistics to zero."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self.statistics_record is not None:
             clear_search_statistics(self.statistics_record)
@@ -292,7 +292,7 @@ class SearchMemory:
         search.stop_address = stop.address if stop is not None else 0
 
     def compile_search(self, state: Any, lists: Any) -> None:
-        """Load or compile the search for the state's game; must be called before the first search."""
+        """Load or compile the search for the state's game. Call this before the first search."""
         if not self.search.node_address:
             self.search.node_address = enter_address(state, self.search, lists, self.parameters)
             if self._checker is not None:
@@ -329,7 +329,7 @@ class Engine:
         self._search_statistics = search_statistics
 
     def new_game(self) -> None:
-        """Forget everything learned in earlier searches."""
+        """Clear everything that the engine remembers from earlier searches."""
         if self.memory is not None:
             self.memory.new_game()
 

@@ -83,8 +83,9 @@ def console(package: str) -> Catalogue:
 
 
 def with_minus(number: str) -> str:
-    """Replace the hyphen of a negative number by a typographic minus sign. For people only: data for programs keeps the
-    hyphen.
+    """Replace the hyphen of a negative number by a typographic minus sign.
+
+    Used in text for people; data for programs keeps the hyphen.
     """
     return number.replace("-", "\N{MINUS SIGN}")
 
@@ -136,8 +137,8 @@ def wrapped(text: str, columns: int) -> list[str]:
 def fitted(lines: Iterable[str], columns: int) -> list[str]:
     """Wrap each of ``lines`` that is wider than ``columns`` terminal columns.
 
-    A label at a line's start ends with two spaces. Continuation lines are indented to the text after the label; without
-    a label they start at the left margin. A word that is too long for a line is split.
+    A line may begin with a label, which ends with two spaces. Continuation lines are indented to the text after the
+    label; without a label they start at the left margin. A word that is too long for a line is split.
     """
     found = []
     for line in lines:

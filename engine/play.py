@@ -97,9 +97,9 @@ NO_SCORE = 1 << 30
 """Stands for the score of a move if the player reported none."""
 
 SOLVING_NODES = 30_000_000
-"""Node limit for solving a position, reached after one or two seconds.
+"""Node limit for solving a position. It is reached after one or two seconds, and is the same on every machine.
 
-The limit is the same on every machine. If it is reached, the position counts as unsolved and the game continues.
+A position that reaches the limit counts as unsolved, and the game continues.
 """
 SOLVING_SETTINGS = {"hash_mb": 16}
 
@@ -214,9 +214,10 @@ def play_compiled(
 ):  # fmt: skip
     """Play a game from its state to the end; fill the game's record and return the verdict code.
 
-    Every record is passed as an array of one element, because numba unpacks a record with many fields far more slowly.
-    Each side's checker, a search record with parameters, is used only if that side's search statistics are on. A game
-    whose ``state.ply`` reaches ``longest`` is a draw.
+    Arguments ``first_...`` belong to the side that moves first in the game, ``second_...`` to the other. Every record
+    is passed as an array of one element, because numba unpacks a record with many fields far more slowly. Each side's
+    checker, a search record with parameters, is used only if that side's search statistics are on. A game whose
+    ``state.ply`` reaches ``longest`` is a draw.
 
     If the verdict code is ``OPEN``, the caller must solve the position. If it cannot be solved, set
     ``tracker.unsolved_ply`` to ``record.plies`` and call again with the same records.
@@ -369,8 +370,9 @@ class CompiledGames:
         self._adjudication = new_record(ADJUDICATION_DTYPE)
         records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
         self._arrays = tuple(map(array_of, records))
-        """The records, each as an array of one element that shares its memory. Assigning to an element overwrites the
-        record.
+        """The game's records, each as an array of one element that shares its memory.
+
+        Assigning to the element overwrites the record.
         """
         self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
@@ -579,7 +581,7 @@ class Arbiter:
     def __init__(
         self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
     ) -> None:
-        """``position`` is the start of play. The arbiter stores the rules in it and makes all moves on it."""
+        """``position`` is the start of play. The arbiter stores ``rules`` in it and makes all moves on it."""
         self._position = position
         self._moves = 0
         settings = _adjudication_record(adjudication, position.game.draw_after_ply(adjudication, position.state))
@@ -588,7 +590,7 @@ class Arbiter:
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
         self._unsolved: tuple[int, int] | None = None
-        """Side and score of the last move, while the position after it must still be solved; otherwise ``None``."""
+        """Side and score of the last move if the position after it must still be solved; otherwise ``None``."""
         position.game.apply_rules(position.state, rules)
 
     def verdict(self) -> Ending | None:

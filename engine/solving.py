@@ -31,7 +31,7 @@ SOLVED = END_REASONS[ENDED_AT_DEPTH]
 """The end reason of a search that completed its solution."""
 
 DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
-"""DTZ of a capture or pawn move for the side that makes it, by its WDL value for that side."""
+"""DTZ (distance to zeroing) of a capture or pawn move for the side that makes it, by its WDL value for that side."""
 LAST_PLY = 100
 """Number of plies without a capture or pawn move after which the 50-move rule draws the game."""
 LONGEST_LINE = 1000
@@ -50,9 +50,7 @@ def unsolvable(game: str) -> UserError:
 
 @dataclass(frozen=True)
 class Solution:
-    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, and positive scores are
-    wins.
-    """
+    """The exact solution of a position. Scores are in the ``unit`` of the solver; 0 is a draw, a positive one a win."""
 
     score: int
     """Score from the point of view of the side to move."""
@@ -142,9 +140,10 @@ class Solver:
 class TableSolver(Tablebases):
     """Solves chess positions by the Syzygy tablebases in ``folders``. The interface is that of ``Solver``.
 
-    A score is the DTZ: the number of plies, the next move included, until the winner mates, captures or moves a pawn.
-    It is negative if the side to move loses. ``ignore_50`` counts wins that the 50-move rule prevents. The tables' DTZ
-    may be one ply too small, so a win on the last ply of that rule counts as a draw unless it is certain.
+    A score is the DTZ (distance to zeroing): the number of plies, the next move included, until the winner mates,
+    captures or moves a pawn. It is negative if the side to move loses. ``ignore_50`` counts wins that the 50-move rule
+    prevents. The tables' DTZ may be one ply too small, so a win on the last ply of that rule counts as a draw unless it
+    is certain.
     """
 
     unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
@@ -199,8 +198,9 @@ class TableSolver(Tablebases):
         return {move: score for _, move, score in ranked}
 
     def _dtz_of_move(self, after: Any) -> tuple[int, bool]:
-        """DTZ of the move that led to the board ``after``, for the side that made it; and whether it is exact to the
-        ply.
+        """DTZ (distance to zeroing) of the move that led to the board ``after``, for the side that made it.
+
+        The second value is true if the number is exact to the ply.
         """
         try:
             if after.is_checkmate():

@@ -137,7 +137,9 @@ def _iteration(engine: Engine, report: Report) -> SuiteIteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """For each depth: the number of searches that completed it, and their mean number of nodes until then."""
+    """For each depth: the number of searches that completed it, and the mean number of nodes from their start to that
+    depth.
+    """
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # Of two iterations to one depth the second solves the game: the depth was reached by the first.

@@ -1,4 +1,4 @@
-"""The commands of ``elolab``: the table of all commands. Each command has a module of its own, named after it."""
+"""Table of all commands of ``elolab``. The module of each command is named after it."""
 
 from __future__ import annotations
 

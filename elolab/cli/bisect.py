@@ -65,7 +65,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Bisect, or resume a bisection."""
+    """Run or resume a bisection; returns the exit code."""
     for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"bisect: --{option} is for one match; leave it out")
@@ -153,7 +153,7 @@ class _BisectionRun:
         print("\n".join(wrapped(text, text_columns() - 1)), file=stream, flush=True)
 
     def run(self) -> int:
-        """Play the steps that are missing, and return the exit code."""
+        """Test commits until the search is complete, print the report, and return the exit code."""
         self.print(self.report.plan(self.say))
         while not self.report.is_undecided and (commit := self.report.bisection.next_commit()) is not None:
             step = self._step(commit)
@@ -222,7 +222,7 @@ def _games_in(folder: Path) -> int:
 
 
 def _at_commit(words: PlayerWords, commit: str) -> PlayerWords:
-    """Replace the commit of a player; its name then follows from the commit."""
+    """A copy of a player's words with another commit and without a name, so that the name follows from the commit."""
     player, table = words.player, {key: value for key, value in words.table.items() if key != "name"}
     if SOURCE in table:
         table[SOURCE] = f"{split_source(table[SOURCE])[0]}@{commit}"

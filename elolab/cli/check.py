@@ -27,7 +27,10 @@ DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
 """Colour of a check's line, by its result."""
 BASIC = {"handshake", "start_position"}
-"""Checks that most others depend on; after a failure of one, the report only counts the checks that were not run."""
+"""Names of the checks that most others depend on.
+
+If one of them fails, the other checks are not run, and the report only gives their number.
+"""
 
 EPILOG = """\
 What follows the command belongs to the engine, so the arguments of elolab come before it:
@@ -104,7 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
     log = dialogue_log(arguments)
     examination = Examination(settings, checks, None if log is None else log.begin)
     try:
-        outcomes = _tell(examination, settings, is_quiet=arguments.json)
+        outcomes = _run_checks(examination, settings, is_quiet=arguments.json)
     finally:
         examination.close()
     from elolab.arena.checking.outcome_text import data_of, mark_of
@@ -207,7 +210,7 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
     return words if other is None else say("report.untried_other", words=words, title=other.title, name=other.name)
 
 
-def _tell(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
+def _run_checks(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
     """Run the checks on a program and return their outcomes. Unless ``is_quiet``, print each outcome as soon as it is
     known.
     """

@@ -65,7 +65,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume the claims of a game."""
+    """Test the claims about a game's search, or resume; returns the exit code."""
     from elolab.arena.run import check_directory
     from elolab.engine.settings.configuration import find_config
     from elolab.tuning.claims.cells import searches_at_most
@@ -99,11 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def repeat_parts(arguments: argparse.Namespace) -> None:
-    """Replace ``--repeat`` by the options that it stands for: the table of the named parts, ``--only``, and limits on
-    games and time.
+    """Replace the option ``--repeat`` in ``arguments`` by the options that it stands for.
 
-    Raises ``UsageError`` if no single table of the game has all the parts, or if another option contradicts
-    ``--repeat``.
+    These are ``--claims`` with the table that has the named parts, ``--only`` with their names, ``--budget full``, and
+    a time limit. Raises ``UsageError`` if no single table of the game has all the parts, or if another option
+    contradicts ``--repeat``.
     """
     from elolab.engine.settings.configuration import available_configs, find_config, nearest, read_toml
 

@@ -71,7 +71,10 @@ def _complete_values(parser: argparse.ArgumentParser, path: str) -> None:
 
 
 def _offered(path: str, *, action: argparse.Action, prefix: str, **_: Any) -> list[str]:
-    """Values and files that complete ``prefix`` for an argument; an option gets files only if no value matches."""
+    """Completions of ``prefix`` for an argument: its possible values, and files where files are allowed.
+
+    For an option, files are offered only if no value matches.
+    """
     found = [name for name in _values_of(action, path) if name.startswith(prefix)]
     takes_files = isinstance(action, argparse._SubParsersAction) or _may_be_file(action)
     return found + FilesCompleter()(prefix) if takes_files and not (found and action.option_strings) else found

@@ -112,7 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _game_of(arguments: argparse.Namespace) -> Game:
-    """The game of a run's folder, or else of ``--game``."""
+    """The game of the run whose folder is to be converted; for any other input, the game of ``--game``."""
     from elolab.arena.collection.games import game_of_run
     from elolab.arena.collection.listing import is_run
     from elolab.arena.play.store import Store

@@ -33,14 +33,14 @@ class EngineStatus:
 
     name: str
     protocol: str
-    """Title of the engine's protocol; empty if the file does not name one and none was detected."""
+    """Display name of the engine's protocol; empty if the file names none and none was detected."""
     command: str
     problem: str
     """Why the engine cannot play, in one line; empty if no problem is known."""
     commit: str = ""
-    """Full name of the git commit from which the engine is built; empty for a program."""
+    """Full name of the git commit from which the engine is built; empty for an engine that is given as a program."""
     is_built: bool = True
-    """Whether the program is there already; without it, the next match builds the commit."""
+    """Whether the commit's program has been built. If not, the next match builds it."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -105,7 +105,10 @@ def _status(file: EnginesFile, name: str, game: str | None, *, check: bool) -> E
 
 
 def _status_of_commit(entry: Mapping[str, Any], shown: str) -> EngineStatus:
-    """The status of an engine that is built from a git commit; builds and fetches nothing."""
+    """The status of an engine that is built from a git commit. Does not build or fetch the commit.
+
+    ``shown`` is the text that describes the engine's source in the table.
+    """
     protocol = _protocol_given(entry)
     title = protocol_named(protocol).title if protocol in PROTOCOLS else ""
     try:
@@ -203,7 +206,7 @@ def _start(player: PlayerSpec, game: str) -> str:
 
 
 def _lines(file: EnginesFile, status: Sequence[EngineStatus], good: str) -> list[str]:
-    """Lines of the table of engines; ``good`` is the key of the message for engines without a problem."""
+    """Lines of the table of engines; ``good`` is the message key of the status of an engine without a problem."""
     say = console("elolab.arena")
     rows = [(say("engines.name"), say("engines.protocol"), say("engines.command"), say("engines.state"))]
     for engine in status:

@@ -9,7 +9,10 @@ from elolab.cli.shared.playing_options import add_playing, output_file, output_f
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
-"""Default share of the search's score in the target of a logistic regression, in percent; the rest is the result."""
+"""Weight of the search's score in the target of a logistic regression, in percent, by default.
+
+The rest of the target is the game's result.
+"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

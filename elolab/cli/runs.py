@@ -86,7 +86,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
-    """Lines of the table of runs, at most ``columns`` characters wide; of any width if ``columns`` is ``None``."""
+    """The table of runs as lines of text, at most ``columns`` terminal columns wide; ``None`` sets no limit."""
     games = [f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played) for entry in entries]
     states = [say(f"list.state_{entry.state}") for entry in entries]
     folders = [str(entry.folder) for entry in entries]
@@ -139,7 +139,10 @@ def _remove(folders: Sequence[Path], arguments: argparse.Namespace) -> int:
 
 
 def _games_words(counts: Sequence[int | None]) -> str:
-    """Text with the total number of games in several runs; it mentions runs with an unreadable store, ``None``."""
+    """Text with the total number of games of several runs; ``None`` stands for a run that cannot be read.
+
+    If there is such a run, the text says that the total is a lower bound or unknown.
+    """
     known = [count for count in counts if count is not None]
     key = "games" if len(known) == len(counts) else "games_at_least" if known else "games_unknown"
     return console(MESSAGES)(f"remove.{key}", games=sum(known))

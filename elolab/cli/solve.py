@@ -86,7 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _solver(arguments: argparse.Namespace, settings: Mapping[str, Value]) -> Solver | TableSolver:
-    """The solver of the game; ``settings`` are the engine's parameters, for a solver that searches.
+    """The solver for the game of the arguments; ``settings`` are parameters for a solver that searches.
 
     Raises ``UserError`` if the game has no solver, an option belongs to another game, or tablebases are missing.
     """

@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
-    """Print the test's expected length and the probabilities of its verdicts; write a report to the folder of
+    """Print the test's expected length and the probabilities of its outcomes. Write a report to the folder of
     ``--out``.
     """
     from elolab.arena.reports.testing.expected_test import ExpectedTest

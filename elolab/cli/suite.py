@@ -27,7 +27,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search every position; print which were solved, and the mean nodes to reach each depth. Returns the exit code."""
+    """Search every position. Print which were solved, and the mean number of nodes to each depth. Returns the exit
+    code.
+    """
     import statistics
     from dataclasses import asdict
 

@@ -102,7 +102,9 @@ def _format_name(text: str) -> str:
 
 
 def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """Check the tournament format before any engine is started; returns error messages, none for a known format."""
+    """Check the name of the tournament format before any engine is started. Returns error messages; none if it is
+    valid.
+    """
     kind = arguments.format
     if kind is None or kind in FORMATS:
         return []
@@ -131,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     """Play the tournament of a TOML file and return the exit code.
 
-    ``given`` has values from the command line by the file's key; they replace the file's own.
+    ``given`` has values from the command line, by key of the file. They override the file's values.
     """
     from elolab.arena.tournament_reader import TOURNAMENT, spec_from_mapping
     from elolab.engine.settings.configuration import read_toml

@@ -88,9 +88,9 @@ def _run_in_terminal(arguments: argparse.Namespace) -> int:
 
 
 def _found(arguments: argparse.Namespace) -> tuple[Path, bool]:
-    """Find the folder to watch. The second value is true for the folder of a single run, false for a folder of runs.
+    """Find the folder to watch. The second value is true for a run's folder, and false for a folder that contains runs.
 
-    Raises ``UserError`` if the folder has no runs, unless an option requests to wait for one.
+    Raises ``UserError`` if there is no run, unless ``--wait`` is given.
     """
     from elolab.arena.collection.listing import is_run, run_folders
 

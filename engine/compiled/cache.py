@@ -1,15 +1,15 @@
 """Numba's on-disk cache, made safe for several processes. Import this module before anything is compiled.
 
 * Record types get a name derived from their content. Numba's own names contain a number counted in each process, so
-code that two processes cached for two games could have the same name.
-* The cache directory carries a digest of all engine sources, because numba does not notice that a called function was
-edited.
-* Each file carries a checksum, which is verified before use: numba unpickles and runs whatever it finds. One damaged
-file, for instance after a power cut, would crash every command. Damaged code is compiled again.
+  code that two processes cached for two games could have the same name.
+* The cache directory's name contains a digest of all engine sources, because numba does not notice that a called
+  function was edited.
+* Each file contains a checksum, which is verified before use: numba unpickles and runs whatever it finds. One damaged
+  file, for instance after a power cut, would crash every command. Damaged code is compiled again.
 * Each set of argument types has its own file, named after them. Numba keeps an index of numbered files, in which two
-processes that compile a function for two games at once could assign the same number.
+  processes that compile a function for two games at once could assign the same number.
 * The location of the sources does not matter: environments with equal sources share the compiled code. Numba would keep
-a cache for each path. The digest in the directory's name, of sources and compiler versions, makes this safe.
+  a cache for each path. The digest in the directory's name, of sources and compiler versions, makes this safe.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from elolab.engine.errors import UserError
 KEPT_CACHES = 4
 """Number of caches of other versions of the sources to keep, so that switching versions needs no compilation."""
 KEPT_SECONDS = 24 * 3600
-"""Minimum age in seconds at which a cache may be deleted; a process may still be writing to a newer one."""
+"""Minimum age in seconds at which a cache may be deleted. A process may still be writing to a newer one."""
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 """Length of the SHA-256 checksum at the beginning of each file, in bytes; it covers the rest of the file."""
 
@@ -209,7 +209,9 @@ _PREPARED: set[str] = set()
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Finds cached code by the path of its source relative to the package, wherever the package is installed."""
+    """Locates cached code by the path of its source within the package, so that it does not matter where that is
+    installed.
+    """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:
@@ -220,14 +222,14 @@ class _EngineLocator(UserProvidedCacheLocator):
         return "_".join((ENGINE_DIRECTORY.name, *folder.parts, *library))
 
     def ensure_cache_path(self) -> None:
-        """Create the cache folder and check that it is writable; once for all functions stored there."""
+        """Create the cache folder and check that it is writable. Later calls for the same folder do nothing."""
         if self._cache_path not in _PREPARED:
             super().ensure_cache_path()
             _PREPARED.add(self._cache_path)
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """The locator of a function of the engine; ``None`` for any other function."""
+        """Make the locator for a function of the engine; ``None`` for any other function."""
         return super().from_function(py_func, py_file) if ENGINE_DIRECTORY in Path(py_file).parents else None
 
 

@@ -51,20 +51,20 @@ MAX_ARRIVALS = 512
 STOP_CHECK_NS = 100_000_000
 """Nanoseconds between checks of a stop flag that has no file descriptor to wait for."""
 LONGEST_NS = 1_000_000_000_000
-"""Maximum duration of one wait in nanoseconds; it must fit the argument of ``poll`` in milliseconds."""
+"""Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
-"""Tolerance in nanoseconds for the measured time that a thread waited for a processor; it may be overestimated by this
-much.
-"""
+"""Tolerance in nanoseconds: the measured time that a thread waited for a processor may be too long by this much."""
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """Linux file that contains the total time that a thread has waited for a processor."""
 BEAT_MS = 2
-"""Interval in milliseconds at which the beat thread wakes up, on systems without ``SCHEDULE_PATH``.
+"""Sleep time, in milliseconds, of the background thread that measures how late threads wake up (``_beat``).
 
-How late it wakes up is an estimate of how late other threads do.
+The thread is used only on systems without ``SCHEDULE_PATH``.
 """
 KEPT_BEATS = 32
-"""Number of latest wake-ups of the beat thread that are kept; it may wake several times before a delayed reader does.
+"""Number of wake-ups of the background thread (``_beat``) whose delays are kept.
+
+The thread may wake up several times before a delayed reader does.
 """
 WAKE_NS = 100_000_000
 """Nanoseconds after which a call on the main thread returns ``WOKEN``, so that Python can handle signals."""
@@ -80,8 +80,8 @@ NEVER_NS = 1 << 62
 WRITE, READ_LINE, READ_ANSWER = 0, 1, 2
 """Modes of ``exchange``: how much output it reads after writing the command.
 
-``WRITE``: nothing. ``READ_LINE``: up to the end of any line. ``READ_ANSWER``: up to the end of a line that is not
-thinking output (see ``_is_thinking``).
+``WRITE``: none. ``READ_LINE``: up to the end of any line. ``READ_ANSWER``: up to the end of a line that is not thinking
+output (see ``_is_thinking``).
 """
 
 DONE, DEADLINE, FULL, ENDED, BROKEN, EXITED, STOPPED, WOKEN = range(8)
@@ -223,11 +223,11 @@ def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def
 
 
 def poll(first, events, second, third, fourth, milliseconds):  # type: ignore[no-untyped-def]
-    """Wait until one of four file descriptors is ready, or ``milliseconds`` have passed; -1 stands for no descriptor.
+    """Wait until one of four file descriptors is ready, or until ``milliseconds`` have passed.
 
-    ``events`` are the events to wait for on ``first``; the others are waited for to become readable. Returns the events
-    found: of ``first`` in bits 0 to 15, of each other descriptor in the next 16 bits. Returns -1 if a signal
-    interrupted the wait.
+    ``events`` are the events to wait for on ``first``; the other descriptors are ready when they are readable. The
+    descriptor -1 is ignored. Returns the events found: for ``first`` in bits 0 to 15, for each other descriptor in the
+    next 16 bits. Returns -1 if a signal interrupted the wait.
     """
     waiting = select.poll()
     for descriptor, wanted in ((first, events), (second, POLL_IN), (third, POLL_IN), (fourth, POLL_IN)):
@@ -257,14 +257,14 @@ _SIGNS = tuple(b"+-")
 
 @jit
 def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Write the rest of the command, then read the answer; returns ``DONE`` or another of these reasons.
+    """Write the rest of the command, then read the answer. Returns the reason why it ended, such as ``DONE``.
 
-    - ``talks``: array of one record of ``EXCHANGE_DTYPE``, from which a later call continues. Numba receives an array
-      much faster than a record.
+    - ``talks``: array of one record of ``EXCHANGE_DTYPE``, which keeps the state from call to call. Numba receives an
+      array much faster than a record.
     - ``mode``: what to read: ``WRITE``, ``READ_LINE`` or ``READ_ANSWER``.
     - ``stop``: address of a stop flag; 0 for none.
-    - ``schedule``: file descriptor of ``SCHEDULE_PATH`` for this thread, or the negative address of the beat thread's
-      record.
+    - ``schedule``: file descriptor of ``SCHEDULE_PATH`` for this thread, or the negative address of the delays that
+      ``_beat`` records.
     - ``wake_ns``: time at which the call returns ``WOKEN`` at the latest.
     """
     talk = talks[0]
@@ -277,9 +277,9 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
 
 @jit
 def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
-    """Record the time and write the command; returns ``DONE`` or the reason why the writing ended early.
+    """Record the time and write the command. Returns ``DONE``, or the reason why writing ended early.
 
-    Output is not read meanwhile: it stays in its pipe, so that it cannot fill the memory.
+    Meanwhile output is not read: it stays in its pipe, so that it cannot fill the memory.
     """
     if talk.written == 0:
         talk.asked_ns = monotonic_ns()
@@ -308,7 +308,7 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Read output until a line of the requested kind is complete; returns the reason why reading ended."""
+    """Read output until a line of the requested kind is complete. Returns the reason why reading ended."""
     looked_ns = monotonic_ns()
     is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
     waited_ns = talk.total_waited_ns if is_known else _waited_ns(schedule)
@@ -375,8 +375,8 @@ def _wake_of(stop):  # type: ignore[no-untyped-def]
 
 @jit
 def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
-    """How long to wait, in milliseconds: until the deadline, ``wake_ns`` or the next check of the stop flag, whichever
-    is first.
+    """How long to wait, in milliseconds: until the deadline, ``wake_ns`` or the next check of the stop flag, the
+    earliest of them.
     """
     most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
     return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
@@ -384,8 +384,8 @@ def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
-    """Whether a line ends in the buffer at or after index ``begin``; with ``skips_thinking``, one without thinking
-    output.
+    """Whether a line in the buffer ends at or after index ``begin``. With ``skips_thinking``, thinking output does not
+    count.
     """
     for place in range(begin, talk.filled):
         if talk.output_bytes[place] == _NEWLINE:
@@ -398,8 +398,9 @@ def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
 
 @jit
 def _is_thinking(text, place, end):  # type: ignore[no-untyped-def]
-    """Whether ``text[place:end]``, a line, is thinking output: it begins with ``info``, or with a depth and a score as
-    in xboard.
+    """Whether the line ``text[place:end]`` is thinking output.
+
+    Such a line begins with ``info`` (UCI and UCCI), or with a depth and a score (xboard).
     """
     place = _after_blanks(text, place, end)
     if end - place > len(_INFO) and text[place] == _INFO[0]:
@@ -453,9 +454,10 @@ def _waited_ns(schedule):  # type: ignore[no-untyped-def]
 
 @jit
 def _beat(beats, times):  # type: ignore[no-untyped-def]
-    """Loop of the beat thread: sleep for ``BEAT_MS``, ``times`` times, and record how late each wake-up was.
+    """Sleep for ``BEAT_MS`` milliseconds, ``times`` times, and record how late the thread wakes up each time.
 
-    ``beats`` is an address: word 0 is the time of the next wake-up, the others the latest delays, all in nanoseconds.
+    ``beats`` is the address of the record: word 0 is the time of the next wake-up, the others are the latest delays, in
+    nanoseconds.
     """
     for number in range(times):
         due_ns = monotonic_ns() + BEAT_MS * 1_000_000
@@ -466,8 +468,8 @@ def _beat(beats, times):  # type: ignore[no-untyped-def]
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """Current delay in nanoseconds with which threads wake up, from the latest wake-ups of the beat thread; -1 without
-    it.
+    """Current delay, in nanoseconds, with which threads wake up, from the delays recorded by ``_beat``; -1 without
+    them.
     """
     if schedule >= -1:
         return np.int64(-1)
@@ -481,8 +483,8 @@ def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
 
 
 def words_of(dtype: np.dtype[Any]) -> Any:
-    """Return a ``ctypes`` structure for the int64 fields at the beginning of a record; Python accesses it faster than
-    the record.
+    """A ``ctypes`` structure with the int64 fields at the beginning of a record. Python accesses it faster than the
+    record.
     """
     fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
@@ -543,7 +545,7 @@ class Conversation:
     def has_unread(self) -> bool:
         """Whether output can be read without waiting, or has ended.
 
-        The call keeps the interpreter lock: with many threads it would take long to get the lock back.
+        The call keeps the interpreter lock, because with many threads it would take long to get the lock back.
         """
         self._polled[1] = POLL_IN
         return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
@@ -560,7 +562,7 @@ class Conversation:
 
     @property
     def is_in_line(self) -> bool:
-        """Whether the next output continues a line whose beginning has already been taken."""
+        """Whether the next output continues a line whose beginning ``take_output`` has already returned."""
         return bool(self._words.is_in_line)
 
     @is_in_line.setter
@@ -592,7 +594,7 @@ class Conversation:
         return int(exchange(self._array, mode, *self.circumstances(stop)))
 
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
-        """The arguments ``stop``, ``schedule`` and ``wake_ns`` of the compiled ``exchange``, for a call on this thread
+        """The arguments ``stop``, ``schedule`` and ``wake_ns`` for a call of the compiled ``exchange`` on this thread
         now.
         """
         if stop is not self._stop:
@@ -611,7 +613,7 @@ class Conversation:
         return self._array
 
     def output(self) -> Received:
-        """The output that has been read but not taken. Any thread may call this."""
+        """The output that has been read and not yet returned by ``take_output``. Any thread may call this."""
         words, memory = self._words, self._memory
         count = 8 * words.arrivals
         ends = bytes(memory[self._ends_at : self._ends_at + count])
@@ -641,7 +643,7 @@ class Conversation:
 
 @functools.cache
 def load_exchange() -> None:
-    """Load or compile the code of ``exchange``. Call it first on the main thread, because other threads must not
+    """Load or compile the code of ``exchange``. The first call must be on the main thread, because others must not
     import.
     """
     record = new_record(EXCHANGE_DTYPE)
@@ -651,7 +653,7 @@ def load_exchange() -> None:
 
 @functools.cache
 def _beats() -> Any:
-    """The record of the beat thread, which the first call starts."""
+    """The delays that ``_beat`` records. The first call starts its thread."""
     beats = np.zeros(1 + KEPT_BEATS, np.uint64)
     beats[0] = np.uint64(NEVER_NS)
     _beat(beats.ctypes.data, 0)  # compiled here, because threads must not import
@@ -660,9 +662,7 @@ def _beats() -> Any:
 
 
 class _Schedule:
-    """A thread's open file ``SCHEDULE_PATH``, or on systems without it the negative address of the beat thread's
-    record.
-    """
+    """A thread's open file ``SCHEDULE_PATH``, or on other systems the negative address of the delays in ``_beats``."""
 
     def __init__(self) -> None:
         try:
@@ -679,7 +679,7 @@ _OF_THREAD = threading.local()
 
 
 def _schedule() -> int:
-    """The descriptor of this thread's ``_Schedule``, as the argument ``schedule`` of ``exchange``."""
+    """The argument ``schedule`` of ``exchange`` for the current thread."""
     try:
         return int(_OF_THREAD.schedule.descriptor)
     except AttributeError:

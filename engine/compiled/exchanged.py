@@ -46,7 +46,7 @@ class Sent(NamedTuple):
     asked: int = 0
     """Number of commands sent; the last ``SENT`` of them are kept."""
     line: bytes = b""
-    """The latest ``position`` line. Every earlier one is a prefix of it."""
+    """The latest ``position`` line. Each earlier line is a prefix of it."""
     records: bytes = b""
     """Packed int64, ``SENT`` of each kind: time of the command in nanoseconds, length of its ``position`` line, length
     of its ``go`` line.
@@ -57,7 +57,7 @@ class Sent(NamedTuple):
     """Time of the command that is being answered; its time in ``records`` is still 0."""
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield the kept commands, oldest first: the time in nanoseconds, and the text of both lines."""
+        """Yield each kept command, oldest first: its time in nanoseconds, and the text of its two lines."""
         numbers = _numbers(self.records)
         for asked in range(max(0, self.asked - SENT), self.asked):
             slot = asked % SENT

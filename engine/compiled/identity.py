@@ -44,7 +44,7 @@ _SKIPPED_TOKENS = {tokenize.COMMENT, tokenize.NL, tokenize.ENCODING, tokenize.EN
 
 
 def kernel_files() -> list[Path]:
-    """Paths of the source files that can affect the engine's choice of moves."""
+    """Paths of the source files that can affect which moves the engine chooses."""
     return [
         path
         for path in engine_files()

@@ -43,7 +43,9 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Make a numba dispatcher treat a constant integer like any integer of its type; returns the changed dispatcher."""
+    """Make a numba dispatcher treat a constant integer like any other integer of its type. Returns the changed
+    dispatcher.
+    """
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -197,7 +199,7 @@ compiled_as(call_at)(lambda address, arguments: _call_at)
 
 
 def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
-    """Make an intrinsic that counts bits of a 64-bit word and returns int64; ``count`` emits the LLVM instruction."""
+    """Make an intrinsic that counts bits of a 64-bit word and returns int64. ``count`` emits the LLVM instruction."""
 
     @intrinsic
     def counted(typingctx, value):  # type: ignore[no-untyped-def]
@@ -278,12 +280,12 @@ def sum_of_products(ones, first, others, start, count):  # type: ignore[no-untyp
 
 
 def add_words(one, other):  # type: ignore[no-untyped-def]
-    """Sum of two uint64 modulo 2**64, without a warning of overflow in uncompiled code."""
+    """Sum of two uint64 modulo 2**64. In uncompiled code it gives no overflow warning."""
     return np.uint64((int(one) + int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
 def multiply_words(one, other):  # type: ignore[no-untyped-def]
-    """Product of two uint64 modulo 2**64, without a warning of overflow in uncompiled code."""
+    """Product of two uint64 modulo 2**64. In uncompiled code it gives no overflow warning."""
     return np.uint64((int(one) * int(other)) & 0xFFFF_FFFF_FFFF_FFFF)
 
 
@@ -408,7 +410,7 @@ def _prefetch(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def prefetch(address):  # type: ignore[no-untyped-def]
-    """Start loading the memory at ``address`` into the processor's cache; it has no other effect."""
+    """Start loading the memory at ``address`` into the processor's cache. Has no other effect."""
 
 
 compiled_as(prefetch)(lambda address: _prefetch)

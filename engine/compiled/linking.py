@@ -37,7 +37,7 @@ KNOWN_VERSION = "0.68."
 SHORT_BLOCKS = 40
 """Maximum number of basic blocks of a function that is optimized separately.
 
-With 0 the search is 1 % slower; with 200 compilation takes a third more processor time and the search is no faster.
+With 0 the search is 1 % slower. With 200 the search is no faster, but compilation takes a third more processor time.
 """
 
 _ENVIRONMENT_PREFIX = "_ZN08NumbaEnv"  # numba's name of the variable for a function's Python objects
@@ -172,7 +172,9 @@ class KernelDispatcher(CPUDispatcher):
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Infer the types of a call in compiled code; the called function is compiled for linking only."""
+        """Infer the types of a call in compiled code. The called function is compiled only to be linked, not to machine
+        code.
+        """
         self._calls_in_typing += 1
         try:
             return super().get_call_template(arguments, keywords)
@@ -230,7 +232,7 @@ class KernelDispatcher(CPUDispatcher):
 
 @contextlib.contextmanager
 def rare_garbage_collection() -> Iterator[None]:
-    """Context manager that makes garbage collections rare; they would take a tenth of the compilation time."""
+    """A context manager that makes garbage collections rare: they would take a tenth of the compilation time."""
     before = gc.get_threshold()
     if before[0]:  # else somebody switched it off
         gc.set_threshold(max(before[0], 20_000), before[1], max(before[2], 100))

@@ -57,7 +57,7 @@ QUESTION_BYTES = 12_288
 WORD_BYTES = 8
 """Maximum length in bytes of a move's text in compiled code."""
 NO_CLOCK_MS = 1 << 40
-"""Time limit per move, in milliseconds, that stands for none."""
+"""Time limit per move, in milliseconds, that is so large that it has no effect."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
 
 LEAVE, ASKED, EMPTY = -3, -4, -5
@@ -409,8 +409,9 @@ def play_programs(  # type: ignore[no-untyped-def]
     """Let both programs move in turn, until the game ends or anything unusual happens.
 
     Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED`` or ``EMPTY``. Every array of records
-    has one element; the programs' arguments begin with the side that moves first. Play stops before ``longest`` plies
-    are exceeded. ``stop``, ``schedule`` and ``wake_ns`` are as for ``exchange``.
+    has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...`` to the
+    other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
+    ``exchange``.
     """
     state, game, clocks = states[0], games[0], all_clocks[0]
     while True:
@@ -499,7 +500,7 @@ def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
 
 @jit
 def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
-    """Count a move as disturbed if the arena itself read it late; ``late_ns`` is the delay in nanoseconds."""
+    """Count a move as disturbed if the arena itself was late to read it. ``late_ns`` is the delay in nanoseconds."""
     if 0 <= program.noticed_ns < late_ns:
         program.disturbed += 1
         program.worst_late_ns = max(program.worst_late_ns, late_ns)
@@ -520,8 +521,7 @@ def _record_move(game, ply, code, elapsed):  # type: ignore[no-untyped-def]
 # --- Its use from Python --------------------------------------------------------------------------------------------
 
 IS_COMPILED = not JIT_DISABLED
-"""Whether ``play_programs`` is compiled. Uncompiled it is not used, because it would be slower than the loop in Python.
-"""
+"""Whether ``play_programs`` is compiled. If it is not, the loop in Python is used, because it is faster."""
 
 
 class MoveWords:
@@ -534,12 +534,13 @@ class MoveWords:
     def __init__(self) -> None:
         self.array = np.zeros(1, WORDS_DTYPE)
         self._known: dict[int, str] = {}
-        """The text of each move code; an empty text if several are in use."""
+        """The text of each move code; an empty string for a code with several texts."""
         self._lock = threading.Lock()
 
     def learn(self, word: str, code: int) -> None:
-        """Register ``word`` as the text of the move ``code``. After a second text for the same code, neither is written
-        any more.
+        """Register ``word`` as the text of the move ``code``.
+
+        If a code gets a second text, compiled code no longer writes that move, and leaves it to Python.
         """
         if self._known.get(code) == word:
             return
@@ -623,8 +624,9 @@ class ProgramSide:
         program["noticed_ns"] = noticed_ns
 
     def set_line(self, line: str, has_moves: bool) -> bool:
-        """Set the ``position`` line; ``has_moves`` if it already contains moves. Returns false if it is too long for
-        the buffer.
+        """Set the ``position`` line. ``has_moves`` is true if it already contains moves.
+
+        Returns false if the line is too long for the buffer.
         """
         letters = line.encode()
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:

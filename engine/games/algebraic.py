@@ -118,8 +118,9 @@ def _play_named(states, lists, shapes, codes):
 
 @jit
 def _tell_apart(states, lists, codes, marks):
-    """Play legal moves, and write into ``marks`` what the SAN of each move needs: piece, capture, check, ambiguous
-    origin.
+    """Play legal moves, and write bit flags into ``marks`` that determine each move's SAN.
+
+    They give the piece's type, and whether the move is a capture, gives check, or needs the file or rank of its origin.
     """
     state, row = states[0], lists[0]
     for index in range(codes.size):
@@ -277,7 +278,7 @@ def looks_like_a_move(text: str) -> bool:
 
 
 def notation_of(text: str) -> str:
-    """Detect in which of ``NOTATIONS`` a move is written; ``san`` if it may be several."""
+    """Detect which of ``NOTATIONS`` a move is written in; ``san`` if several fit."""
     if any(figurine in text for figurine in "♔♕♖♗♘♚♛♜♝♞"):
         return "figurine"
     if re.match(r"[NBRQK]?[a-h][1-8][x:-][a-h][1-8]", text):
@@ -327,7 +328,9 @@ def write_position(text: str, style: str) -> str:
 
 
 def write_moves(position: Callable[[], Any], moves: Sequence[str], style: str) -> list[str]:
-    """Convert legal moves to a style of ``STYLES``. ``position`` returns their start; it is called only if needed."""
+    """Convert legal moves to a style of ``STYLES``. ``position`` returns the position before them; it is called only if
+    needed.
+    """
     written = list(moves)
     if style == "san":
         return format_moves(position(), moves, style)

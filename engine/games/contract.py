@@ -245,10 +245,10 @@ COMPILED_CONTRACT = (
 
 
 def register_game(marker: str, *modules: Any) -> SimpleNamespace:
-    """Register a game's compiled functions, which have the names of the stubs, and return them by name.
+    """Register a game's compiled functions, and return them as attributes of an object.
 
-    ``marker`` is the first field of the game's state record; ``modules`` define the functions. Raises ``TypeError``
-    if a function is missing.
+    ``marker`` is the name of the first field of the game's state record. ``modules`` define the functions, under the
+    names in ``COMPILED_CONTRACT``. Raises ``TypeError`` if one is missing.
     """
     found = {name: getattr(module, name) for module in modules for name in COMPILED_CONTRACT if hasattr(module, name)}
     if missing := [name for name in COMPILED_CONTRACT if name not in found]:
@@ -576,7 +576,8 @@ class Game:
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
         """Convert legal moves, in the order played, to the style of another program. ``read_moves`` reads every style.
 
-        ``position`` returns the start of the moves, which may be changed; it is called only if the style requires it.
+        ``position`` returns the position before the moves, which may be changed. It is called only if the style
+        requires it.
         """
         return list(moves)
 

@@ -67,10 +67,9 @@ def format_board(letters: Sequence[str], files: int) -> str:
 
 
 def read_counter(text: str, fields: list[str], index: int, name: str, least: int) -> int:
-    """Parse one of the two counters at the end of a FEN; returns ``least`` if it is missing or ``-``.
+    """Parse one of the two counters at the end of a FEN. Returns ``least``, its minimum, if it is missing or ``-``.
 
-    ``index`` is its place in ``fields``. An error quotes the FEN, ``text``, and the counter's ``name``. ``least`` is
-    the minimum.
+    ``index`` is its place in ``fields``. An error quotes the FEN, ``text``, and the counter's ``name``.
     """
     if len(fields) <= index or fields[index] == "-":
         return least

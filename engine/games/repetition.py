@@ -13,8 +13,9 @@ from elolab.engine.compiled.kernel import jit
 
 @jit
 def earlier_occurrence(state, wanted):
-    """Ply of the ``wanted``-th earlier occurrence of the current position, counted backwards from 1; -1 if there is
-    none.
+    """Ply at which the current position occurred earlier; -1 if it did not occur that often.
+
+    ``wanted`` counts occurrences backwards: 1 is the latest one before the current.
     """
     last = np.int64(state.ply)
     first = max(last - np.int64(state.reversible), 0)

@@ -60,6 +60,4 @@ class Tablebases:
 
 
 open_tablebases = functools.lru_cache(maxsize=4)(Tablebases)
-"""Open the tablebases in some folders; the latest four results are cached. Arguments and errors are those of
-``Tablebases``.
-"""
+"""Returns the ``Tablebases`` of some folders, with the class's arguments and errors. The latest four are cached."""

@@ -1,8 +1,8 @@
 """Othello games in the Generic Game Format (GGF) of the Generic Game Server, as the NBoard protocol uses it.
 
 A game is ``(;GM[Othello]...;)``, a list of tags with values in brackets. ``BO[8 BOARD SIDE]`` is the first position,
-row 1 first: ``*`` for Black, ``O`` for White, ``-`` for an empty square. Each ``B[...]`` and ``W[...]`` is a move, and
-``PA`` a pass; an evaluation and a time may follow behind slashes. All other tags are ignored.
+from row 1 on: ``*`` for Black, ``O`` for White, ``-`` for an empty square. Each ``B[...]`` and ``W[...]`` is a move,
+and ``PA`` a pass; an evaluation and a time may follow, each after a slash. All other tags are ignored.
 """
 
 from __future__ import annotations

@@ -204,7 +204,7 @@ class UciServer(EngineServer):
         self.start(task)
 
     def _read_go(self, words: Sequence[str]) -> SearchTask:
-        """Parse the arguments of ``go`` to a search task. Raises ``CommandError``."""
+        """Convert the arguments of ``go`` to a search task. Raises ``CommandError``."""
         position = self.board
         found, moves = self._read_limits(words)
         legal = set(position.legal_moves())
@@ -221,7 +221,11 @@ class UciServer(EngineServer):
         )  # fmt: skip
 
     def _read_limits(self, words: Sequence[str]) -> tuple[dict[str, int], list[str]]:
-        """Parse the arguments of ``go``: returns each number by the word before it, and the ``searchmoves``."""
+        """Parse the arguments of ``go``: returns each number, by the keyword before it, and the moves of
+        ``searchmoves``.
+
+        Raises ``CommandError``.
+        """
         found: dict[str, int] = {}
         moves: list[str] = []
         rest = list(words)
@@ -257,7 +261,9 @@ class UciCycloneServer(UciServer):
 
 
 def format_score(score: int) -> str:
-    """Format a score for UCI: ``cp 31`` in centipawns, or ``mate 3`` in moves, negative if the engine is mated."""
+    """Format a score for UCI: ``cp 31`` in centipawns, or ``mate 3`` in moves, which is negative if the engine is
+    mated.
+    """
     plies = mate_distance(score)
     if plies is None:
         return f"cp {score}"

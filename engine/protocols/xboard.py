@@ -81,7 +81,7 @@ class XboardServer(EngineServer):
         """Time control: number of moves (0: the whole game), time for these moves and increment per move, both in
         milliseconds.
 
-        ``None`` until the program sets one; then ``FIRST_CONTROL`` applies.
+        ``None`` until the program sets one; until then ``FIRST_CONTROL`` applies.
         """
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None

@@ -9,6 +9,8 @@ of the game, the later.
 Pondering [EE 8.1]: no clock ends the search before the ponder hit. Either another thread signals the hit, or the caller
 grants a pondering time in advance: the time that the opponent took, on the search's clock. A grant makes pondering
 reproducible on the node clock.
+
+``engine.settings.parameters`` lists the sources [EE] and [OT].
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ _PREDICT_LAST_RATIO = choice_code("time_predict", "last_ratio")
 _PREDICT_CONSTANT = choice_code("time_predict", "constant_ratio")
 
 FALLING_SCORE = 90
-"""Drop of the score between iterations, in centipawns, above which ElephantEye 3.31 does not halve its time for the
+"""Largest drop of the score between iterations, in centipawns, at which ElephantEye 3.31 may halve its time for the
 move.
 
 It is 20 in ElephantEye's own units.

@@ -1,8 +1,10 @@
 """The driver: root search, iterative deepening, aspiration windows, multi-PV, and the decision to stop.
 
 Aspiration [AW]: the window is the last iteration's value plus and minus the half-width; the first iteration has a full
-window. A value equal to a bound counts as a failure and is searched again; the depth advances only after a success. If
-the search is stopped, its value is neither.
+window. A value equal to a bound counts as a failure, and the depth is searched again with another window. The depth
+advances only after a success. The value of a stopped search counts as neither.
+
+``engine.settings.parameters`` lists the sources, such as [AW].
 """
 
 from __future__ import annotations

@@ -197,8 +197,8 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth of the child node after ``move``: usually ``depth`` - 1. With ``pass_costs_depth``, forced passes can be
-    free.
+    """Depth of the child node after ``move``: ``depth`` for a forced pass if ``pass_costs_depth`` is off, else
+    ``depth`` - 1.
     """
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth

@@ -1,4 +1,7 @@
-"""Null move pruning: conditions, reductions, mate threats and verification [FN][EE]."""
+"""Null move pruning [FN][EE]: conditions, reductions, mate threats and verification.
+
+``engine.settings.parameters`` lists the sources [FN] and [EE].
+"""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def note_null_score(search, parameters, value, ply):
 
 @jit
 def note_null_cutoff(state, search, depth, beta, ply):
-    """Count a null cutoff. Every so many cutoffs, also store one as a sample for ``null_samples``.
+    """Count a null cutoff. At regular intervals, also store one as a sample for ``null_samples``.
 
     A sample has depth, beta, and the moves from the root to the node.
     """

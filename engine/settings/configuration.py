@@ -65,8 +65,8 @@ def find_config(kind: str, name_or_path: str, beside: Path | None = None) -> Pat
     ``./configs/<kind>``, and the shipped files. ``kind`` is a key of ``FILE_KINDS``. Raises ``ConfigurationError`` with
     similar names.
 
-    For a name without suffix in a shipped file, and for every name of weights, the current folder is searched last: it
-    may have a file of another kind with that name.
+    Exception: the current folder is searched last for a name without suffix, if it names weights or comes from a
+    shipped file. The folder may have a file of another kind with that name.
     """
     is_shipped = beside is not None and beside.resolve().is_relative_to(shipped_folder().resolve())
     is_name = "/" not in name_or_path and not name_or_path.endswith(FILE_KINDS[kind].suffixes)

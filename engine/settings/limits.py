@@ -19,7 +19,7 @@ MARGIN_MS = 100
 """Default margin, in milliseconds, by which a move may exceed its time without losing the game."""
 
 OWN_LEVEL = "own"
-"""Notation for "no limits": the player uses its own level, because its protocol cannot transmit limits."""
+"""Notation that stands for no limits: the player uses its own level, because its protocol cannot transmit limits."""
 
 
 class LimitError(UserError):

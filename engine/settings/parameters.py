@@ -616,7 +616,7 @@ def parameters_of(game: str) -> tuple[Parameter, ...]:
 
 @functools.cache
 def _row_for(row: Parameter, game: str) -> Parameter:
-    """The row as it applies to a game: with its default, its weights files and its dependency there."""
+    """The row as it applies to a game: with the game's default, weights files and dependency."""
     legal = (game,) if row.kind == "weights" else row.legal
     needed = row.depends_on
     if needed is not None and (games := BY_NAME[needed[0]].games) and game not in games:
@@ -784,7 +784,7 @@ def to_record(values: Mapping[str, Value]) -> Any:
 
 
 def choice_code(name: str, choice: str) -> int:
-    """The integer code of a choice. Compiled code defines its named constants by this function."""
+    """The integer code of a choice. Compiled code defines its constants for choices by this function."""
     return BY_NAME[name].legal.index(choice)
 
 

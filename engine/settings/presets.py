@@ -15,7 +15,7 @@ from elolab.engine.settings.configuration import ConfigurationError, find_config
 from elolab.engine.settings.parameters import by_own_names, resolve, row_named, without_what_is_not_named
 
 DEFAULT_PRESET = "default"
-"""Name of the preset with the engine's defaults. It needs no section for a game."""
+"""Name of the preset with the engine's defaults. It applies to every game, even without a section for it."""
 
 
 def is_parameter(name: str) -> bool:

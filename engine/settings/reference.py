@@ -110,7 +110,7 @@ def in_full(names: Sequence[str], games: Sequence[str], width: int) -> str:
 
 
 def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str, Any]]:
-    """The parameters as plain data: the columns of ``as_data`` for the first game, and differences by game."""
+    """The parameters as plain data: the columns of ``as_data`` for the first game, and other values by game."""
     found = []
     for name in names:
         rows = _rows_by_game(name, games)
@@ -124,7 +124,7 @@ def in_full_as_data(names: Sequence[str], games: Sequence[str]) -> list[dict[str
 
 
 def _rows_by_game(name: str, games: Sequence[str]) -> dict[str, Parameter]:
-    """The parameter's row for each of the games that it applies to."""
+    """The parameter's row for each of ``games`` that it applies to."""
     return {game: row for game in games for row in parameters_of(game) if row.name == name}
 
 

@@ -138,8 +138,9 @@ class Schema:
     others: Field | None = None
     """Declaration for every key that is not in ``keys``; ``None`` if no other keys are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Function that tests whether a name is a valid key under ``others``. Errors use it to suggest the table for a
-    misplaced key.
+    """Function that tests whether a name is a valid key under ``others``.
+
+    Errors use it to suggest the table to which a misplaced key belongs.
     """
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
@@ -177,7 +178,7 @@ def declare(
     """Declare a table with the keys of ``parts`` (dataclasses and other schemas) and of ``keys``, in this order.
 
     ``catalogue`` and ``topic`` locate the messages for keys that do not come from another schema. ``others`` declares
-    keys with free names, and ``holds`` tests such a name, as in ``Schema``.
+    keys whose names users choose, and ``holds`` tests such a name, as in ``Schema``.
     """
 
     def labelled(key: str, declared: Any) -> Field:
@@ -281,8 +282,8 @@ class Table:
     def __getitem__(self, name: str) -> Any:
         """The validated value of a key, or its constant default. Raises ``ConfigurationError`` if there is neither.
 
-        A missing table is read as an empty one. A table with a dataclass is returned as an instance of it, a table with
-        free names as a dictionary.
+        A missing table is read as an empty one. A table with a dataclass is returned as an instance of it, a table
+        whose keys have names that users choose as a dictionary.
         """
         declared = self.schema[name]
         if declared.kinds == (TABLE,):
@@ -318,7 +319,9 @@ class Table:
         return self.schema[name].default is COMPUTED and self.schema[name].kinds != (TABLE,)
 
     def table(self, name: str, names: Sequence[str] | None = None) -> Table:
-        """The subtable ``[name]``, empty if it is missing. ``names`` restricts the keys of a table with free names."""
+        """The subtable ``[name]``, empty if it is missing. ``names`` are the allowed keys, by default all of its
+        schema.
+        """
         schema = self.schema[name].schema
         assert schema is not None
         return Table(
@@ -363,8 +366,8 @@ class Table:
 def home_of(name: str, schema: Schema) -> str:
     """Hint for a misplaced key: ``"; it is a key of [x]"`` if it is a key of a subtable, otherwise an empty string.
 
-    For a subtable with free names whose ``holds`` accepts the key, it is like ``"; it belongs in set = { null_move =
-    ... }"``.
+    If it is a valid key under a subtable's ``others``, the hint is like ``"; it belongs in set = { null_move = ...
+    }"``.
     """
     below = {key: one for key, one in schema.keys.items() if one.schema is not None}
     for key_name, one in below.items():

@@ -31,15 +31,20 @@ from elolab.engine.settings.presets import preset_name
 from elolab.engine.settings.schema import Table
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""Words of ``--engine`` that select the engine, with the key of a ``[[players]]`` table that each one sets."""
+"""``NAME=VALUE`` arguments of ``--engine`` that select the engine, and the key of a ``[[players]]`` table that each one
+sets.
+"""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Other words of ``--engine`` with a text as value, with the key of a ``[[players]]`` table that each one sets."""
+"""Other ``NAME=VALUE`` arguments of ``--engine`` with a string as value, and the ``[[players]]`` key that each one
+sets.
+"""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""Words of ``--engine`` that set a search limit. ``limit`` uses elolab's own notation, which can express all the
-others.
+"""``NAME=VALUE`` arguments of ``--engine`` that set a search limit.
+
+``limit`` uses elolab's own notation, which can express all the others.
 """
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
-"""For each word of ``--engine`` that sets a limit, the words that cannot be combined with it.
+"""For each limit of ``--engine``, such as ``tc``, the limits that cannot be combined with it.
 
 All other limits can be combined: a search then ends at the first limit reached.
 """
@@ -48,39 +53,44 @@ PREFIXES = ("option.", "set.")
 
 
 _SETOPTION = re.compile(r"setoption name (\S.*?) value (.*)")
-"""Matches a line of UCI that sets an option, in ``initstr``."""
+"""Matches UCI's command ``setoption`` in the value of ``initstr``."""
 
 
 @dataclass(frozen=True)
 class PlayerWords:
-    """The parsed words of one ``--engine``, or of ``--each``."""
+    """The parsed ``NAME=VALUE`` arguments of one ``--engine``, or of ``--each``."""
 
     option: str = "--engine"
     player: str | None = None
-    """Name of a player, if the first word has no ``=``; otherwise ``None``."""
+    """Name of a player, if the first argument has no ``=``; otherwise ``None``."""
     table: Mapping[str, Any] = field(default_factory=dict)
-    """Keys of a ``[[players]]`` table that the words set, with their values."""
+    """Keys of a ``[[players]]`` table that the arguments set, with their values."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """By key of ``table``, the word that set it, such as ``cmd`` for ``command``. Error messages quote it."""
+    """For each key of ``table``, the name of the argument that set it, such as ``cmd`` for ``command``. Errors quote
+    it.
+    """
     limits: Mapping[str, str] = field(default_factory=dict)
-    """Limits in elolab's notation, by word; an empty text for ``tc=inf``."""
+    """Search limits in elolab's notation, by name of the argument, such as ``tc``; an empty string for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)
-    """Values of words ``option.NAME=VALUE``, by name: options of an external engine."""
+    """Options of an external engine by name, from arguments ``option.NAME=VALUE``."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """Values of words ``set.NAME=VALUE``, by name: parameters of the built-in engine."""
+    """Parameters of the built-in engine by name, from arguments ``set.NAME=VALUE``."""
     arguments: tuple[str, ...] = ()
     """Command line arguments of the player's program."""
 
     @property
     def has_source(self) -> bool:
-        """Whether the words select an engine."""
+        """Whether the arguments select an engine."""
         if self.player is not None or SOURCE in self.table:
             return True
         return any(key in self.table for key in SOURCES.values())
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
-    """Parse the words of ``option``. Raises ``UsageError`` that names the wrong word and the expected form."""
+    """Parse the ``NAME=VALUE`` arguments of ``option``.
+
+    Raises ``UsageError`` that names the wrong argument and the expected form.
+    """
     player, given = None, without_ignored(words, "--engine")
     if option == "--engine" and given and "=" not in given[0] and given[0] not in FLAGS:
         player = given.pop(0)
@@ -150,7 +160,7 @@ def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
 
 
 def is_player_word(word: str) -> bool:
-    """Whether a text is a valid word ``NAME=VALUE`` of ``--engine``."""
+    """Whether a string is a valid ``NAME=VALUE`` argument of ``--engine``."""
     name, sign, _ = word.partition("=")
     return bool(sign) and (name in _known_words() or name.startswith(PREFIXES))
 
@@ -162,9 +172,9 @@ def _known_words() -> tuple[str, ...]:
 
 
 def _key_and_value(name: str, value: str, word: str, option: str) -> tuple[str, Any]:
-    """Convert a word ``name=value`` to a key of a ``[[players]]`` table and its value.
+    """Convert an argument ``name=value`` to a key of a ``[[players]]`` table and its value.
 
-    The error for an invalid value quotes ``option``, such as ``--engine``, and the whole ``word``.
+    The error for an invalid value quotes ``option``, such as ``--engine``, and the whole argument, ``word``.
     """
     if name in SAME or name in SOURCES:
         return {**SAME, **SOURCES}[name], value
@@ -329,7 +339,7 @@ def game_of_players(
 def _with_program(
     entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader
 ) -> dict[str, Any]:
-    """A player's ``[[players]]`` table, extended by the words that determine which program is started."""
+    """A player's ``[[players]]`` table, extended by the arguments that determine which program is started."""
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
@@ -349,10 +359,10 @@ def _with_program(
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
-    """Collect the words ``option.NAME`` and ``set.NAME`` into the tables ``options`` and ``set``.
+    """Collect arguments ``option.NAME=VALUE`` and ``set.NAME=VALUE`` into the tables ``options`` and ``set``.
 
-    ``keys`` are the keys that the player's protocol allows; a table that is not among them is left out. ``is_each``
-    marks the words of ``--each``.
+    ``keys`` are the keys that the player's protocol allows; a table that is not among them is left out. ``is_each`` is
+    true for the arguments of ``--each``.
     """
     is_builtin = "set" in keys
     found: dict[str, Any] = {}
@@ -367,8 +377,9 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 
 
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
-    """Combine the limits of ``--each`` with a player's own, which replace every limit that they cannot be combined
-    with.
+    """Combine the search limits of ``--each`` with a player's own limits.
+
+    The player's limits replace those of ``--each`` with which they cannot be combined.
     """
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)
@@ -376,8 +387,9 @@ def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` for a word of ``--each`` that applies to none of ``players``, given as ``[[players]]``
-    tables.
+    """Raise ``UsageError`` for an argument of ``--each`` that applies to none of the players.
+
+    ``players`` are their ``[[players]]`` tables.
     """
     if "name" in each.table:
         raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")

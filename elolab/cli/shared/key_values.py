@@ -1,4 +1,4 @@
-"""Parses words ``name=value`` of a command line."""
+"""Parses ``NAME=VALUE`` arguments of a command line."""
 
 from __future__ import annotations
 

@@ -154,9 +154,10 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
 def spec_of_words(
     kind: str, arguments: argparse.Namespace, own: dict[str, Any], players: Sequence[PlayerWords]
 ) -> TournamentSpec:
-    """The tournament of these players that the arguments describe; ``kind`` and ``own`` are as for ``play_words``.
+    """The tournament that the arguments describe, with the given players; ``kind`` and ``own`` are as for
+    ``play_words``.
 
-    Raises ``UserError`` for wrong input, and for a program that cannot be built or speaks no known protocol.
+    Raises ``UserError`` for wrong input, and for a program that cannot be built or whose protocol cannot be detected.
     """
     if arguments.game is not None:
         arguments.game = options.game_of(arguments).name
@@ -198,9 +199,9 @@ def name_ignored_words(arguments: argparse.Namespace) -> None:
 
 
 def play_sequential(kind: str, arguments: argparse.Namespace, test: dict[str, Any], pairs: int | None) -> int:
-    """Play, resume or extend a match until a sequential test ends it, or after ``pairs`` pairs at the latest.
+    """Play, resume or extend a match until a sequential test ends it, or until ``pairs`` game pairs have been played.
 
-    ``kind`` is the command's name, ``test`` the table [sprt]. Returns the exit code.
+    ``kind`` is the command's name, ``test`` the ``[sprt]`` table. Returns the exit code.
     """
     return play_words(kind, arguments, keys_of_test(test, pairs))
 
@@ -239,7 +240,9 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
 
 
 def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
-    """Parse the words that describe each player; raises ``UsageError`` if there are too few or too many players."""
+    """Parse the descriptions of the players on the command line. Raises ``UsageError`` if there are too few or too
+    many.
+    """
     named = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
     for word in single:
@@ -293,10 +296,10 @@ def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) 
 
 
 def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
-    """Give a tournament a name of its own, and so a folder, made from its players, limits and seed.
+    """Give a tournament a name, and so a folder, made from its players, limits and seed.
 
-    The same command always resumes the same folder. If that folder holds a tournament with other settings, the name
-    gets a number. The same applies to games of other versions of the programs, unless ``accepts_changes``.
+    The same command always resumes the same folder. A number is added to the name if that folder holds a tournament
+    with other settings, or games of other versions of the programs. ``accepts_changes`` permits other versions.
     """
     from elolab.arena.play.tournament_run import holds_another
 

@@ -142,7 +142,10 @@ def add_position(parser: argparse.ArgumentParser) -> None:
 
 
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
-    """The position that the arguments describe; raises ``UserError`` if it or a move is not legal."""
+    """The position that the arguments describe. Raises ``UserError`` if the position or a move is illegal.
+
+    Without ``with_moves``, the option ``--moves`` is ignored.
+    """
     from elolab.engine.games import GAMES, game_named
     from elolab.engine.games.contract import MoveError
 
@@ -236,7 +239,7 @@ def add_language(parser: argparse.ArgumentParser) -> None:
 
 
 class _FromEnvironment(str):
-    """A language set by an environment variable, so that an error about it can name the variable."""
+    """A language set by an environment variable. The class lets errors name the variable."""
 
 
 def _language(text: str) -> str:
@@ -252,8 +255,9 @@ def add_output(parser: argparse.ArgumentParser, default: str = "results/<name of
 
 
 def _folder(text: str) -> str:
-    """Return a path unchanged. Raises an error if it is empty, as from an unset shell variable: it would mean the
-    current folder.
+    """Return ``text``, the path of a folder, unchanged.
+
+    Raises an error for an empty path, as from an unset shell variable, because it would mean the current folder.
     """
     if not text:
         raise argparse.ArgumentTypeError("'' is not a folder; give a folder, . for the current one, or omit --out")
@@ -280,7 +284,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
 
 
 def add_plugin_start(parser: argparse.ArgumentParser) -> None:
-    """Add ``-info`` and ``-plugin``, with which Qianhong starts its plug-ins."""
+    """Add ``-info`` and ``-plugin``, the arguments with which the program Qianhong starts its plug-ins."""
     parser.add_argument("-info", "--info", action="store_true", help="describe the engine to Qianhong, and end")
     parser.add_argument("-plugin", "--plugin", action="store_true", help=argparse.SUPPRESS)
 

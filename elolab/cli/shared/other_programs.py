@@ -51,7 +51,7 @@ IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
     },
     "--epdout": {"append": "replaced"},
 }  # fmt: skip
-"""Ignored words ``NAME=VALUE``: by option and by ``NAME``, the name of the message that explains why."""
+"""For each option, its ignored ``NAME=VALUE`` arguments, by name, with the message that explains why."""
 
 REFUSED: Mapping[str, tuple[int | str, str]] = {
     "noswap": (0, "every opening is played twice, with colours swapped; leave it out"),
@@ -67,7 +67,7 @@ REFUSED_WORDS: Mapping[str, str] = {
         "off with --resign movecount=0"
     ),
 }
-"""Refused words of ``--engine``, by name, with the remedy for each."""
+"""``NAME=VALUE`` arguments of ``--engine`` that are refused, by name, with the remedy for each."""
 
 VARIANTS: Mapping[str, tuple[str, str | None]] = {
     "standard": ("chess", None),
@@ -76,7 +76,7 @@ VARIANTS: Mapping[str, tuple[str, str | None]] = {
 """Values of ``-variant`` that are variants of chess, with the game and its opening suite (``None``: the default suite).
 """
 FLAGS = ("ponder", "trust", "whitepov", "debug")
-"""Words of ``--engine`` that need no value."""
+"""``NAME=VALUE`` arguments of ``--engine`` that need no value."""
 LOG_WORDS = ("file", "level", "append", "compress", "realtime", "engine")
 LEAST_START_MS = 100
 """Minimum value of ``-startup-ms`` in milliseconds; it equals the minimum of the key ``start_timeout``."""
@@ -181,7 +181,7 @@ def _read_table_results(namespace: argparse.Namespace, option: str, words: Seque
 
 
 def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle ``-config``: refuse a file of players and games to be loaded; ignore every other use."""
+    """Handle ``-config``: refuse a file from which players and games would be loaded; ignore every other use."""
     given = assignments(words, option, ("file", "discard", "outname", "stats"))
     if "file" in given and SWITCHES.get(given.get("discard", "")) is not True:
         remedy = "elolab resumes by the same command, without such a file; describe the players with -engine"
@@ -207,7 +207,7 @@ def _read_log(namespace: argparse.Namespace, option: str, words: Sequence[str]) 
 
 
 def _read_type_for_two(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle ``-tournament`` for two players: ignore the formats that are then plain matches, refuse others."""
+    """Handle ``-tournament`` for two players: ignore a format that amounts to a match, refuse others."""
     if re.sub("[-_]", "", words[0].lower()) in ("roundrobin", "gauntlet", "pyramid"):
         _ignore("two_players", namespace, option, words)
     else:
@@ -222,7 +222,7 @@ def _start_timeout(text: str) -> str:
 
 
 def notes_of(arguments: argparse.Namespace) -> dict[str, list[str]]:
-    """Ignored options and words of a command line, without repetition, by the name of the message that explains why."""
+    """Ignored options and arguments of a command line, without repetition, by the message that explains why."""
     found: dict[str, list[str]] = {}
     for word, reason in (*arguments.notes, *_ignored_words(arguments)):
         if word not in found.setdefault(reason, []):
@@ -242,5 +242,5 @@ def _ignored_words(arguments: argparse.Namespace) -> Iterator[Note]:
 
 
 def without_ignored(words: Sequence[str], option: str) -> list[str]:
-    """Remove the ignored words from the words of ``option``."""
+    """Remove the ignored ``NAME=VALUE`` arguments from those of ``option``."""
     return [word for word in words if word.partition("=")[0] not in IGNORED_WORDS[option]]

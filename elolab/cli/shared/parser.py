@@ -27,7 +27,7 @@ _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
 """Matches a Unicode minus sign before a number. elolab prints such numbers; the parser replaces the sign by a hyphen.
 """
 _ONE_ARGUMENT = ": expected one argument"
-"""End of the error message of ``argparse`` for an option without its value."""
+"""The last part of ``argparse``'s error message for an option without its value."""
 
 
 class UsageError(UserError):
@@ -85,7 +85,9 @@ class CommandParser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def _unexpected(self, extra: Sequence[str]) -> str:
-        """Error message for unexpected arguments: it names all unknown options, or else the first other argument."""
+        """Error message for unexpected arguments. It names all unknown options or, if there are none, the first
+        argument.
+        """
         options = [word for word in extra if word.startswith("-")]
         told = [f"{word!r}{self._hint(word.partition('=')[0])}" for word in options or extra[:1]]
         return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"

@@ -138,7 +138,7 @@ EXIT_CODES = (
 
 
 def add_log(parser: argparse.ArgumentParser) -> None:
-    """Add ``--log DIR``, for commands that play external engines."""
+    """Add ``--log DIR``, the folder for logs of dialogues with external engines."""
     parser.add_argument(
         "--log", metavar="DIR", type=_log_folder,
         help="folder for complete dialogues with external engines: one file a player, with times; existing files are "
@@ -228,8 +228,7 @@ def output_folder(out: str | None, name: str) -> Path:
 
 
 def output_file(option: str, name: str) -> Path:
-    """Check the path of an output file before a long run, and return it. ``option`` is the option that gave it, for
-    errors.
+    """Check the path ``name`` of an output file before a long run, and return it. Errors mention ``option``.
 
     Raises ``UsageError`` if the path is a folder, or its parent folder is missing or not writable.
     """
@@ -246,7 +245,7 @@ def output_file(option: str, name: str) -> Path:
 def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
     """Add ``--elo0``, ``--elo1``, ``--alpha``, ``--beta`` and ``--model``, which ``hypotheses_of`` reads.
 
-    ``always`` means that the command always plays a test; only then do ``--elo0`` and ``--elo1`` have defaults.
+    ``always`` is true for a command that always plays a test. Only then do ``--elo0`` and ``--elo1`` have defaults.
     """
     group = parser.add_argument_group("sequential test")
     default = SequentialSettings()
@@ -306,7 +305,8 @@ def names_paragraph(kind: str) -> str:
 
 
 def specification_of(arguments: argparse.Namespace, kind: str, command: str, otherwise: str = "") -> Path:
-    """The path of the file that ``SPEC`` gives. If ``SPEC`` is a known name, its path is printed to standard error.
+    """The path of the file that the argument ``SPEC`` gives. If ``SPEC`` is a known name, prints the path to standard
+    error.
 
     ``kind`` is a key of ``FILE_KINDS``. ``otherwise`` is a text on alternatives to ``SPEC``. Raises ``UserError`` with
     similar names for an unknown name, or with all names if ``SPEC`` is missing.

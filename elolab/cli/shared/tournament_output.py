@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from elolab.arena.tournament_spec import TournamentSpec
 
 BEGINNING_BYTES = 200
-"""Number of bytes from the start of a PGN file that are compared to recognize its run: players and date of the first
-game.
+"""Number of bytes at the start of two PGN files that are compared to decide whether they belong to the same run.
+
+They contain the players and the date of the first game.
 """
 
 LEAST_COLUMNS = 60
@@ -99,8 +100,8 @@ def print_plan(
 ) -> int:
     """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    With ``--json`` prints ``data``, otherwise ``lines``, and in both cases the use of processors. Raises ``UserError``
-    for options with which the run could not be played.
+    With ``--json`` prints ``data``, otherwise ``lines``; both are followed by the use of processors. Raises
+    ``UserError`` for options with which the run could not be played.
     """
     from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 
@@ -119,8 +120,9 @@ def print_plan(
 
 
 def after_outcome(failure: FileError) -> FileError:
-    """The error for a file that could not be written after the games; its remedy is to repeat the command, as games are
-    stored.
+    """Complete the error for a file that could not be written after the games.
+
+    The remedy says that the games are stored and that the command should be repeated.
     """
     return FileError(f"{failure}", "fix this, then give the same command again; the games are stored")
 
@@ -188,9 +190,9 @@ def _games_file(directory: Path) -> Path:
 
 @contextmanager
 def finishing() -> Iterator[None]:
-    """A context for writing a report: the first Ctrl-C lets it continue, the second skips it.
+    """A context manager for writing a report: the first Ctrl-C lets it continue, the second skips it.
 
-    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned it into another error. A Ctrl-C that
+    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned that into another error. A Ctrl-C that
     has already stopped the run counts as the first.
     """
     from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
@@ -316,7 +318,7 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
 
 def print_caveats(caveats: Caveats) -> None:
-    """Print warnings that limit the trust in the results, followed by an empty line if there are any."""
+    """Print warnings about the reliability of the results, followed by an empty line if there are any."""
     sentences = caveats.sentences(console("elolab.arena").language)
     print_warnings(sentences)
     if sentences:

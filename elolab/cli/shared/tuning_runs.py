@@ -44,7 +44,7 @@ def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given
 
 
 def finish(result: Any, arguments: argparse.Namespace, directory: Path) -> int:
-    """Print a finished run's report, or how to resume a run that was stopped; returns the exit code.
+    """Print the report of a finished run, or how to resume a run that was stopped. Returns the exit code.
 
     ``result`` is as for ``print_report``, or ``None`` after a second Ctrl-C.
     """
@@ -74,14 +74,14 @@ def warn(key: str, **values: Any) -> None:
 
 
 def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
-    """Print to standard error how many games players forfeited, if any. A non-zero ``exit_code`` is mentioned."""
+    """Print to standard error how many games players forfeited, if any, and the exit code if it is not 0."""
     games = sum(fault.lost for fault in faults)
     if games:
         warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)
 
 
 def print_faults(faults: Sequence[FaultCount]) -> None:
-    """Print the faults by which players forfeited games."""
+    """For each fault by which players forfeited games, print a line."""
     from elolab.arena.statistics.faults import fault_sentences
 
     say = console("elolab.arena")
@@ -92,7 +92,7 @@ def print_faults(faults: Sequence[FaultCount]) -> None:
 def print_outcome(
     text: str, digest: str, report: Path | None, faults: Sequence[FaultCount] = (), caveats: Caveats = NO_CAVEATS
 ) -> None:
-    """Print a run's outcome, faults, caveats, the digest of its games and the report's path.
+    """Print a run's outcome (``text``), its faults and caveats, the digest of its games, and the report's path.
 
     ``digest`` is empty for a run without games.
     """
@@ -147,10 +147,10 @@ def _report_functions(kind: str) -> tuple[Callable[..., Path], Callable[..., str
 
 @contextmanager
 def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
-    """A context that writes a report with ``write`` and yields its path, or ``None`` if writing fails.
+    """A context manager that writes a report with ``write`` and yields its path, or ``None`` if writing fails.
 
-    The error is raised at the end of the block, so that the block can print the results first. The path is also
-    ``None`` if Ctrl-C skips the report of a run that Ctrl-C has already stopped.
+    It raises the error at the end of the block, so that the block can print the results first. The path is also
+    ``None`` if the run was stopped by Ctrl-C and a second Ctrl-C skips the report.
     """
     from elolab.arena.players.interruption import requests_to_end
 
@@ -171,11 +171,10 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 
 
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
-    """Print the plan of a run for ``--dry-run``; returns the exit code. ``figures`` has numbers other than games, by
-    name.
+    """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    Raises ``UserError`` for invalid options. Also raises it if every stage is a test that cannot pass, whatever its
-    games' results.
+    ``figures`` has numbers other than those of games, by name. Raises ``UserError`` for invalid options, and if every
+    stage is a test that no results of its games could pass.
     """
     plan.refuse_the_impossible()
     lines = plan.lines([figures_text(figures)] if figures else [])
@@ -183,6 +182,8 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text on the numbers of a plan. Each name in ``figures`` is also a message's key in the table ``dry_run``."""
+    """Text on the numbers of a plan. Each name in ``figures`` is the key of its message in the catalogue's table
+    ``dry_run``.
+    """
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

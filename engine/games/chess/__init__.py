@@ -60,10 +60,9 @@ class Chess(Game):
         return {"Variant": "Chess960"} if notation.is_chess960(self.parse_state(start)) else {}
 
     def draw_after_ply(self, adjudication: Adjudication, state: Any) -> int:
-        """Number of plies from the start of play until the rule ``draw_after_ply`` applies; it counts by the FEN's move
-        number.
+        """Number of plies, from the start of play, before moves count towards a draw by adjudication.
 
-        fastchess counts in the same way.
+        The setting ``draw_after_ply`` counts by the FEN's move number, as in fastchess.
         """
         return max(0, adjudication.draw_after_ply - int(state.first_ply) - int(state.ply))
 
@@ -76,11 +75,11 @@ class Chess(Game):
         return not algebraic.may_castle(word)
 
     def write_position(self, text: str, style: str) -> str:
-        """Write a position in a style of ``algebraic.STYLES``."""
+        """Convert a FEN to a style of ``algebraic.STYLES``."""
         return algebraic.write_position(text, style)
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Write moves in a style of ``algebraic.STYLES``; see ``Game.write_moves``."""
+        """Convert moves to a style of ``algebraic.STYLES``; see ``Game.write_moves``."""
         return algebraic.write_moves(position, moves, style)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:

@@ -24,9 +24,9 @@ _ALL_BITS = np.uint64((1 << 64) - 1)
 _SQUARE_BITS = np.uint64(63)
 
 FILES = np.array([0x0101_0101_0101_0101 << file for file in range(8)], np.uint64)
-"""Squares of each file, as bits."""
+"""Bitboard of each file."""
 RANKS = np.array([0xFF << 8 * rank for rank in range(8)], np.uint64)
-"""Squares of each rank, as bits."""
+"""Bitboard of each rank."""
 _NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
 _NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
 _SEVEN, _EIGHT, _NINE = np.uint64(7), np.uint64(8), np.uint64(9)
@@ -63,11 +63,11 @@ def _steps(steps: Iterable[tuple[int, int]]) -> np.ndarray:
 
 
 KNIGHT_ATTACKS = _steps(_KNIGHT_STEPS)
-"""Squares that a knight attacks from each square, as bits."""
+"""Bitboard of the squares that a knight attacks from each square."""
 KING_ATTACKS = _steps(_KING_STEPS)
-"""Squares that a king attacks from each square, as bits."""
+"""Bitboard of the squares that a king attacks from each square."""
 PAWN_ATTACKS = np.array([_steps([(-1, up), (1, up)]) for up in (1, -1)], np.uint64)
-"""Squares that a pawn attacks, as bits, by its side and square."""
+"""Bitboard of the squares that a pawn attacks, by its side and square."""
 
 _LOWER = np.array([[_bits(_walk(s, -a, -u)) for a, u in _DIRECTIONS] for s in range(SQUARES)], np.uint64)
 """Bitboards of the squares on a line through each square that have lower numbers: shape (64, 4).
@@ -121,45 +121,45 @@ def _line_attacks(square, direction, occupied):
 
 @jit_inlined
 def rook_attacks(square, occupied):
-    """Squares that a rook on ``square`` attacks, as bits."""
+    """Bitboard of the squares that a rook on ``square`` attacks; ``occupied`` are the occupied squares."""
     at = np.uint64(square) & _SQUARE_BITS
     return _line_attacks(at, np.uint64(0), occupied) | _line_attacks(at, np.uint64(1), occupied)
 
 
 @jit_inlined
 def bishop_attacks(square, occupied):
-    """Squares that a bishop on ``square`` attacks, as bits."""
+    """Bitboard of the squares that a bishop on ``square`` attacks; ``occupied`` are the occupied squares."""
     at = np.uint64(square) & _SQUARE_BITS
     return _line_attacks(at, np.uint64(2), occupied) | _line_attacks(at, np.uint64(3), occupied)
 
 
 @jit_inlined
 def queen_attacks(square, occupied):
-    """Squares that a queen on ``square`` attacks, as bits."""
+    """Bitboard of the squares that a queen on ``square`` attacks; ``occupied`` are the occupied squares."""
     return rook_attacks(square, occupied) | bishop_attacks(square, occupied)
 
 
 @jit
 def pawns_step(side, pawns):
-    """Squares directly in front of a side's pawns, as bits."""
+    """Bitboard of the squares directly in front of a side's pawns."""
     return pawns << _EIGHT if side == WHITE else pawns >> _EIGHT
 
 
 @jit
 def pawns_attack_west(side, pawns):
-    """Squares that a side's pawns attack towards the a-file, as bits."""
+    """Bitboard of the squares that a side's pawns attack towards the a-file."""
     pawns &= _NOT_FILE_A
     return pawns << _SEVEN if side == WHITE else pawns >> _NINE
 
 
 @jit
 def pawns_attack_east(side, pawns):
-    """Squares that a side's pawns attack towards the h-file, as bits."""
+    """Bitboard of the squares that a side's pawns attack towards the h-file."""
     pawns &= _NOT_FILE_H
     return pawns << _NINE if side == WHITE else pawns >> _SEVEN
 
 
 @jit
 def pawns_attack(side, pawns):
-    """Squares that a side's pawns attack, as bits."""
+    """Bitboard of the squares that a side's pawns attack."""
     return pawns_attack_west(side, pawns) | pawns_attack_east(side, pawns)

@@ -51,7 +51,7 @@ def _write_row(state, row):
 
 @jit
 def _code_of(state, origin, target, promotion):
-    """Code of a legal move, given its squares and the type of the promoted piece, 0 for none.
+    """Code of a legal move, given its two squares and the type of the promoted piece, 0 without a promotion.
 
     Castling must be a king's move of two files, as in standard chess; self-play has no Chess960 positions.
     """

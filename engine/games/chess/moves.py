@@ -250,7 +250,7 @@ def is_attacked(state, side, square, filled):
 
 @jit
 def _pins(state, side, king, filled, owned):
-    """Squares of the pieces of ``side`` that are pinned to their king, as bits."""
+    """Bitboard of the pieces of ``side`` that are pinned to their king; ``filled`` are the occupied squares."""
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
     found = NONE

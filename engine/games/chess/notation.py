@@ -1,8 +1,8 @@
-"""Reading and writing the text of chess positions (FEN, X-FEN, Shredder-FEN) and moves (UCI), with full validation.
+"""Reads and writes the text of chess positions (FEN, X-FEN, Shredder-FEN) and moves (UCI), with full validation.
 
-Castling rights are written as in X-FEN: K, Q, k or q for the outermost rook, else the letter of the rook's file.
-Castling is written as the king's two steps if the king stands on the e-file and the rook in the corner, else as the
-king's move to its own rook. Both spellings are read.
+Castling rights are written as in X-FEN: K, Q, k or q for the outermost rook, otherwise the letter of the rook's file.
+Castling is written as a king's move of two files if the king stands on the e-file and the rook in the corner, otherwise
+as the king's move to its own rook. Both spellings are read.
 """
 
 from __future__ import annotations
@@ -42,24 +42,24 @@ from elolab.engine.games.fen import EMPTY_SQUARE, format_board, read_board, read
 START = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
 
 LETTERS = "pnbrqk"
-"""Letters of Black's pieces in a FEN, by type; White's are the capitals."""
+"""Letters of Black's pieces in a FEN, by piece type. White's are the capital letters."""
 _LETTER_OF_CODE = dict(enumerate(LETTERS.upper())) | dict(enumerate(LETTERS, 8))
 _TYPE_NAMES = ("pawn", "knight", "bishop", "rook", "queen", "king")
 _SIDE_NAMES = ("White", "Black")
 _FULL_SET = (8, 2, 2, 2, 1, 1)
-"""Number of pieces of each type of a side at the start of the game."""
+"""Number of pieces of each type that a side has in the start position."""
 _RIGHT_LETTERS = "KQkq"
 _CORNERS = (7, 0, 63, 56)
 _USUAL_KING = (4, 60)
 
 
 def square_name(square: int) -> str:
-    """Name of a square: file a to h, rank 1 to 8."""
+    """Name of a square: its file, a to h, and its rank, 1 to 8."""
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
 def square_number(name: str) -> int:
-    """Number of a square, 0 for a1 to 63 for h8."""
+    """Number of a square, from 0 for a1 to 63 for h8."""
     return "abcdefgh".index(name[0]) + 8 * (int(name[1]) - 1)
 
 
@@ -67,7 +67,7 @@ def square_number(name: str) -> int:
 
 
 def uci_move(code: int, chess960: bool) -> str:
-    """A move in UCI's notation; with ``chess960``, every castling is the king's move to its own rook."""
+    """Convert a move's integer code to UCI. With ``chess960``, castling is always the king's move to its own rook."""
     origin, target, kind = code & 127, code >> 7 & 127, code >> 14
     if kind == CASTLING and not chess960:
         right = 2 * (origin // 56) + int(target < origin)
@@ -77,7 +77,7 @@ def uci_move(code: int, chess960: bool) -> str:
 
 
 def format_move(code: int) -> str:
-    """A move in UCI's notation, for instance ``e2e4``, ``e7e8q`` or ``e1g1``."""
+    """Convert a move's integer code to UCI, for instance ``e2e4``, ``e7e8q`` or ``e1g1``."""
     return uci_move(code, False)
 
 

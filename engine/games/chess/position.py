@@ -104,9 +104,9 @@ PIECE_KEYS = _KEYS[: PIECES * SQUARES].reshape(PIECES, SQUARES).copy()
 """Hash keys by piece code and square; 0 for the codes of no piece."""
 PIECE_KEYS[[6, 7, 14, 15]] = 0
 CASTLING_KEYS = _KEYS[PIECES * SQUARES : (PIECES + 1) * SQUARES].copy()
-"""Hash keys of castling rights by the rook's square."""
+"""Hash keys of castling rights, by the square of the rook."""
 EN_PASSANT_KEYS = np.append(_KEYS[(PIECES + 1) * SQUARES : (PIECES + 2) * SQUARES], np.uint64(0))
-"""Hash keys by the square on which a pawn may be captured in passing; 0 for ``NO_SQUARE``."""
+"""Hash keys by en passant square; 0 for ``NO_SQUARE``."""
 SIDE_KEY = _KEYS[-1]
 
 _EIGHT = np.uint64(8)
@@ -116,9 +116,9 @@ _TYPE_BITS = np.uint64(7)
 _SQUARE_BITS = np.uint64(63)
 _FOUR, _FIVE = np.uint64(4), np.uint64(5)
 KING_TARGETS = np.array([6, 2, 62, 58], np.uint8)
-"""Square of the king after castling, by right."""
+"""Square of the king after castling, by number of the castling right."""
 ROOK_TARGETS = np.array([5, 3, 61, 59], np.uint8)
-"""Square of the rook after castling, by right."""
+"""Square of the rook after castling, by number of the castling right."""
 
 
 # Squares and pieces
@@ -126,19 +126,19 @@ ROOK_TARGETS = np.array([5, 3, 61, 59], np.uint8)
 
 @jit_inlined
 def occupied(state):
-    """Squares of all pieces, as bits."""
+    """Bitboard of all pieces."""
     return state.pieces[_ALL] | state.pieces[_ALL | _EIGHT]
 
 
 @jit
 def own(state):
-    """Squares of the pieces of the side to move, as bits."""
+    """Bitboard of the pieces of the side to move."""
     return state.pieces[_ALL | (np.uint64(state.side) << np.uint64(3))]
 
 
 @jit
 def enemy(state):
-    """Squares of the pieces of the side not to move, as bits."""
+    """Bitboard of the pieces of the side not to move."""
     return state.pieces[_ALL | ((ONE ^ np.uint64(state.side)) << np.uint64(3))]
 
 
@@ -158,7 +158,7 @@ def sliders(state, side):
 
 @jit
 def attackers_of_side(state, side, square, filled):
-    """Squares of the pieces of ``side`` that attack a square, as bits, with ``filled`` as the occupied squares."""
+    """Bitboard of the pieces of ``side`` that attack a square, with ``filled`` as the occupied squares."""
     base = np.uint64(side) << np.uint64(3)
     at = np.uint64(square) & _SQUARE_BITS
     found = PAWN_ATTACKS[ONE ^ np.uint64(side), at] & state.pieces[base | _PAWN]
@@ -174,7 +174,7 @@ def attackers_of_side(state, side, square, filled):
 
 @jit
 def attackers_to(state, square, filled):
-    """Squares of the pieces of both sides that attack a square, as bits, with ``filled`` as the occupied squares."""
+    """Bitboard of the pieces of both sides that attack a square, with ``filled`` as the occupied squares."""
     return attackers_of_side(state, 0, square, filled) | attackers_of_side(state, 1, square, filled)
 
 
@@ -193,7 +193,7 @@ def slider_attacks_on(state, side, square, filled):
 
 @jit
 def pinned(state, side):
-    """Squares of a side's pieces that are pinned to its king, as bits."""
+    """Bitboard of a side's pieces that are pinned to its king."""
     king = np.uint64(state.king[np.uint64(side)])
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
@@ -210,7 +210,7 @@ def pinned(state, side):
 
 @jit
 def find_checkers(state):
-    """Squares of the pieces that give check to the side to move, as bits."""
+    """Bitboard of the pieces that give check to the side to move."""
     side = np.int64(state.side) & 1
     return attackers_of_side(state, 1 - side, np.uint64(state.king[np.uint64(side)]), occupied(state))
 

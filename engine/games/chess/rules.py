@@ -32,7 +32,7 @@ _EIGHT = np.uint64(8)
 
 @jit
 def is_material_insufficient(state):
-    """Whether the material suffices for no mate: bare kings, a single minor piece, or one bishop each on squares of one
+    """Whether neither side has mating material: bare kings, a single minor piece, or one bishop each on squares of one
     colour.
     """
     pieces = popcount(occupied(state))
@@ -74,7 +74,7 @@ def restarts_draw_count(state):
 
 @jit
 def path_verdict(state, root):
-    """Whether the position counts as a draw within a search, by repetition, move limit or material: a ``PATH_`` code.
+    """Verdict on the position within a search, by repetition, move limit and material: ``PATH_DRAW`` or ``PATH_OPEN``.
 
     ``root`` is the ply of the search's root; see ``engine.games.contract.path_verdict``.
     """

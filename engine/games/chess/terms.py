@@ -88,9 +88,9 @@ _NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
 _NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
 _DARK_SQUARES = np.uint64(0xAA55_AA55_AA55_AA55)
 _OUTPOST_RANKS = np.array([0x0000_FFFF_FF00_0000, 0x0000_00FF_FFFF_0000], np.uint64)
-"""Ranks 4 to 6 of each side, as bits."""
+"""Bitboard of ranks 4 to 6 from each side's view."""
 _SPACE = np.array([0x0000_0000_3C3C_3C00, 0x003C_3C3C_0000_0000], np.uint64)
-"""Ranks 2 to 4 of each side on files c to f, as bits."""
+"""Bitboard of ranks 2 to 4, from each side's view, on files c to f."""
 _FROM_RANK = np.array([(1 << 64) - (1 << 8 * rank) for rank in range(8)], np.uint64)
 """Bitboard of each rank and all ranks above it."""
 _THIRD_RANK = np.array([0xFF << 16, 0xFF << 40], np.uint64)
@@ -215,7 +215,7 @@ def _count_pawns(state, counts):
 
 @jit
 def _pawns(state, counts):
-    """The results of ``_count_pawns``, from the state's cache if ``counts`` is ``None``."""
+    """The results of ``_count_pawns``, taken from the state's cache if ``counts`` is ``None``."""
     if counts is not None:
         return _count_pawns(state, counts)
     key = state.pawn_key ^ _KING_MIX[0, np.uint64(state.king[0])] ^ _KING_MIX[1, np.uint64(state.king[1])]

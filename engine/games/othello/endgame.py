@@ -49,7 +49,7 @@ _ACCOUNTED_TOGETHER = 8
 Search limits are thus checked about once a millisecond.
 """
 _STABILITY_FROM = 20
-"""Minimum alpha, in discs, at which stable discs are counted; below it, the count rarely causes a cutoff."""
+"""Minimum alpha, in discs, at which stable discs are computed. Below it, they rarely cause a cutoff."""
 
 QUADRANT = np.array([square // 32 * 2 + square % 8 // 4 for square in range(SQUARES)], np.int64)
 _QUADRANTS = [sum(1 << square for square in range(SQUARES) if QUADRANT[square] == number) for number in range(4)]

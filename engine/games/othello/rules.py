@@ -127,7 +127,7 @@ def judge(state, lists):
 
 @jit
 def path_verdict(state, root):
-    """Always the code for an open game, because positions never repeat."""
+    """Always ``PATH_OPEN``, because positions never repeat."""
     return PATH_OPEN
 
 

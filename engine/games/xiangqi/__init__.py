@@ -61,7 +61,7 @@ class Xiangqi(Game):
         )
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Convert moves to a style: ``1`` numbers the ranks from 1, any other style from 0."""
+        """Convert moves from the game's notation to a style: ``1`` numbers the ranks from 1, any other style from 0."""
         return [notation.shift_ranks(move, 1) for move in moves] if style == "1" else list(moves)
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:

@@ -114,8 +114,8 @@ def _slider_on(state, line, start, step, base, kind):
     """Slot of a rook or cannon (``kind``) of one side that attacks a square along a line; 0 if there is none.
 
     An attacking rook is the first piece on the line, seen from the square; a cannon is the second. ``line`` is the
-    square's entry in the met tables of ``position``. Square number p of the line is ``start`` + p * ``step``. ``base``
-    is the side's first slot, 16 or 32.
+    square's entry in ``RANK_MET`` or ``FILE_MET`` (module ``position``). Square number p of the line is ``start`` + p *
+    ``step``. ``base`` is the side's first slot, 16 or 32.
     """
     place = 0 if kind == ROOK else 4
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
@@ -156,7 +156,7 @@ def _pawn_attacker(state, side, base, target):
 def cheapest_attacker(state, side, target):
     """Slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
 
-    The order is pawn, advisor, elephant, horse, cannon, rook, general; all tables of piece values agree with it.
+    The order is pawn, advisor, elephant, horse, cannon, rook, general. It agrees with every table of piece values.
     """
     side &= 1
     target &= SQUARE_BITS

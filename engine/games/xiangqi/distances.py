@@ -34,9 +34,9 @@ _KINDS = SLOT_TYPE.tolist()
 def moves_missing(state: Any, target: Any) -> int | None:
     """Lower bound of the number of plies from a state to a target position.
 
-    For each square on which the state lacks the target's piece, it counts the moves of the nearest piece of that type.
-    It also counts one capture for each surplus piece. ``None`` if the target has more pieces of some type than the
-    state.
+    For each square on which the state lacks the target's piece, the bound includes the moves of the nearest piece of
+    that type. For each surplus piece it includes one capture. ``None`` if the target has more pieces of some type than
+    the state.
     """
     here, there = _squares_by_kind(state), _squares_by_kind(target)
     moves, captures = [0, 0], [0, 0]

@@ -1,4 +1,4 @@
-"""Reading and writing moves in ICCS, WXF, and Chinese notation in simplified and traditional characters.
+"""Reads and writes moves in ICCS, WXF, and Chinese notation in simplified and traditional characters.
 
 ICCS writes coordinates (``H2-E2``). WXF and Chinese notation name the piece, the file it leaves, the direction, and the
 file it reaches or, along a file, the number of points: ``C2=5`` and 炮二平五. Each side counts files from its own
@@ -31,8 +31,8 @@ newer meaning is tried first.
 SAN, as Western programs write it, is read too. ``Che2`` names the piece, if needed the file or rank (or both) of its
 origin, and its target square: ``Hg7``, ``R9xd7``, ``Cb3-c3``. Letters are K, A, R, C, P with N or H for horses and B or
 E for elephants; pawns mostly have none (``c4``, ``xe4``). ``x`` marks a capture; ``+``, ``#``, ``!`` or ``?`` may
-follow. Ranks count from Red's side. WinBoard, XBoard, BanksiaGUI and pychess count from 0, Fairy-Stockfish and the
-forks of cutechess from 1. Only the moves of a whole game reveal the base.
+follow. Ranks are numbered from Red's side. WinBoard, XBoard, BanksiaGUI and pychess begin with 0, Fairy-Stockfish and
+the forks of cutechess with 1. Only the moves of a whole game reveal which.
 
 Sources: [WXF82] World Xiangqi Federation, "Official Xiangqi piece names and notation" (1982, 1997). [WXF18] World
 Xiangqi Rules (2018). [XQB] xqbase.com, "着法表示" in its standards for computer Xiangqi, and ElephantEye's ``cchess``.
@@ -124,7 +124,7 @@ class _Place:
 
     @property
     def end(self) -> int:
-        """0 for the foremost piece on the file, 2 for the last, 1 for a piece in between."""
+        """Code of the piece's place on its file: 0 for the foremost, 2 for the last, 1 in between."""
         return 0 if self.rank == 0 else 2 if self.rank == self.count - 1 else 1
 
 
@@ -134,8 +134,8 @@ _FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
     """Convert ICCS moves to one of ``NOTATIONS``, and play them on ``position``.
 
-    Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal; the
-    coordinate notation does not check this.
+    Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal, unless
+    ``notation`` is that of coordinates.
     """
     if notation == "iccs":
         return [format_coordinates(move) for move in moves]
@@ -341,9 +341,10 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Whether the file alone identifies a piece in the name of its move.
+    """Whether the name of a piece needs only its file.
 
-    It does for advisors and elephants, too: of two on a file, only one can advance, and only the other can retreat.
+    This includes one of two advisors or elephants on a file: only one of them can advance, and only the other can
+    retreat.
     """
     return place.count == 1 or kind in (ADVISOR, ELEPHANT)
 

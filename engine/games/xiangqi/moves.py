@@ -65,7 +65,7 @@ ALL, CAPTURES, COUNT = 0, 1, 2
 """Modes of move generation: all legal moves, captures only, or only the number of legal moves."""
 
 _CRITICAL_POSITION = 1 << 16
-"""Bit in the word of suspects that is set if the position has critical squares."""
+"""Bit in the result of ``_suspects`` that is set if the position has critical squares."""
 
 NO_TEST, EXACT_TEST, TEST_IF_CRITICAL = 0, 1, 2
 """Whether a piece's moves are tested for legality: none of them, all, or only moves to critical squares."""
@@ -82,13 +82,13 @@ def rank_bits(state, side, rank):
 
 @jit
 def rank_index(state, rank, file):
-    """Index into the reach and met tables of ``position``, for a square's rank with its current occupancy."""
+    """Index into ``RANK_REACH`` and ``RANK_MET``, for a square and the current occupancy of its rank."""
     return (file << 9) + (rank_bits(state, 0, rank) | rank_bits(state, 1, rank))
 
 
 @jit
 def file_index(state, rank, file):
-    """Index into the reach and met tables of ``position``, for a square's file with its current occupancy."""
+    """Index into ``FILE_REACH`` and ``FILE_MET``, for a square and the current occupancy of its file."""
     return (rank << 10) + (np.int64(state.file_bits[0, file]) | np.int64(state.file_bits[1, file]))
 
 
@@ -108,9 +108,9 @@ def _aligned(state, enemy, square):
 def _slider_attacks(state, enemy, line, start, step, target, moved):
     """Whether an enemy rook, general or cannon would attack a square along a line after a move.
 
-    ``enemy`` is the enemy's first slot, 16 or 32. ``line`` is the square's entry in the met tables of ``position``
-    after the move. Square number p of the line is ``start`` + p * ``step``. ``moved`` is the slot that stands on
-    ``target`` after the move, or 0 if that piece belongs to the attacked side.
+    ``enemy`` is the enemy's first slot, 16 or 32. ``line`` is the square's entry in ``RANK_MET`` or ``FILE_MET`` after
+    the move. Square number p of the line is ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target``
+    after the move, or 0 if that piece belongs to the attacked side.
     """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
@@ -193,7 +193,7 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
 
 @jit
 def _touches_zone(general, move):
-    """Whether a move of another piece may start or end an attack on the general on square ``general``."""
+    """Whether a move of another piece may start or end an attack on the general that stands on square ``general``."""
     return CHECK_ZONE[general, move & 127] | CHECK_ZONE[general, (move >> 7) & 127] != 0
 
 
@@ -237,7 +237,7 @@ def _is_legal(state, move, test):
 
 @jit
 def _add_critical(state, square):
-    """Mark a square as critical in the state. Returns ``_CRITICAL_POSITION``, to be set in the word of suspects."""
+    """Mark a square as critical in the state. Returns ``_CRITICAL_POSITION``, for the result of ``_suspects``."""
     square &= SQUARE_BITS
     state.critical[HALF_OF[square]] |= BIT_OF[square]
     return _CRITICAL_POSITION
@@ -256,10 +256,10 @@ def _add_critical_line(state, start, step, one, other):
 
 @jit
 def _suspects_on_line(state, base, line, start, step, place):
-    """Suspects on one line through the general, as bits by slot offset; see ``_suspects``.
+    """Suspects on one line through the general; see ``_suspects``.
 
     The general is square number ``place`` of the line; square number p is ``start`` + p * ``step``. ``base`` is the
-    first slot of the general's side. ``line`` is the general's entry in the met tables of ``position``.
+    first slot of the general's side. ``line`` is the general's entry in ``RANK_MET`` or ``FILE_MET``.
     """
     enemy = 48 - base
     suspects = 0
@@ -297,7 +297,7 @@ def _suspects_on_line(state, base, line, start, step, place):
 
 @jit
 def _suspects(state, base, general):
-    """Suspects of the side to move: pieces whose moves must all be tested, as bits by slot offset.
+    """Suspects of the side to move: pieces whose moves must all be tested. Bit n stands for slot ``base`` + n.
 
     If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and ``state.critical`` has the
     squares. It may have more squares than necessary, because moves to them are only tested. ``base`` is the side's
@@ -371,8 +371,8 @@ def _elephant_mask(state, origin):
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
     """Append or count the moves of rooks and cannons. Returns ``count`` plus the number of moves.
 
-    ``suspects`` are bits by slot offset; their moves are all tested. ``others`` is the legality test for other pieces.
-    ``base`` is the side's first slot.
+    All moves of ``suspects`` are tested; bit n stands for slot ``base`` + n. ``others`` is the legality test for other
+    pieces. ``base`` is the side's first slot.
     """
     base &= SLOT_BITS
     side = (base >> 4) - 1

@@ -55,12 +55,12 @@ _ADVISOR_POINTS = {3, 5, 13, 21, 23}
 
 
 def square_name(square: int) -> str:
-    """ICCS name of a square: file a to i, rank 0 to 9."""
+    """ICCS name of a square: its file, a to i, and its rank, 0 to 9."""
     return "abcdefghi"[square % 9] + str(square // 9)
 
 
 def format_move(code: int) -> str:
-    """ICCS coordinates of a move, for instance ``h2e2``."""
+    """Convert a move's integer code to ICCS coordinates, for instance ``h2e2``."""
     return square_name(code & 127) + square_name(code >> 7)
 
 

@@ -118,13 +118,16 @@ def _may_be_chased(slot, at):
 
 @jit
 def _worth(slot, at):
-    """Value of the piece in ``slot``, on square ``at``, in units of the Chinese rule: 0 for a pawn before the river."""
+    """Value of the piece in ``slot``, on square ``at``, in units of the Chinese rule.
+
+    It is 0 for a pawn that has not crossed the river.
+    """
     return _WORTH[SLOT_TYPE[slot]] if _may_be_chased(slot, at) else np.int64(0)
 
 
 @jit
 def _exchange(state, target):
-    """Units of the Chinese rule that the side to move wins on ``target`` by the best captures of both sides there."""
+    """Units of the Chinese rule that the side to move wins on ``target``, if both sides capture there as is best."""
     worth = _worth(np.int64(state.board[target]), target)
     best = np.int64(0)
     if worth == 0:
@@ -210,11 +213,12 @@ def _wins_material(state, side, origin, target):
 
 @jit
 def _attack_masks(state, side, masks, end, safe_already):
-    """For each piece of ``side``, write the enemy pieces that it attacks into ``masks``, up to slot offset ``end``.
+    """For each piece of ``side`` with a slot offset below ``end``, write the enemy pieces that it attacks into
+    ``masks``.
 
-    The index of ``masks`` is the attacker's slot offset. Each bit is a victim's slot offset. A capture counts if it
-    leaves the general of ``side`` safe; under the Chinese rule it must also be a chase. ``safe_already`` skips these
-    tests.
+    A slot offset is a slot minus its side's first slot, 16 or 32. The index of ``masks`` is the attacker's slot offset,
+    each bit a victim's. A capture counts if it leaves the general of ``side`` safe; under the Chinese rule it must also
+    be a chase. ``safe_already`` skips these tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -257,9 +261,10 @@ def _is_chase(state, side, attacker, victim):
 
 @jit
 def _chased_by_move(state, move, end):
-    """Play ``move`` and return the pieces that it chases, as bits by slot offset. Does not take the move back.
+    """Play ``move`` and return the pieces that it chases. Does not take the move back.
 
-    Only pieces up to slot offset ``end`` count as attackers.
+    Bit n of the result is the victim's side's slot n, counted from 0. Only pieces with numbers below ``end`` count as
+    attackers.
     """
     side = np.int64(state.side)
     base = (side + 1) << 4
@@ -316,8 +321,8 @@ def _attacks_by_move(state, move, end):
 def _chaser(state, first, end):
     """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``.
 
-    Under the Chinese rule, the side whose every move was an attack. Only pieces up to slot offset ``end`` count as
-    attackers.
+    Under the Chinese rule, the side whose every move was an attack. Only pieces with a slot offset below ``end`` count
+    as attackers (see ``_attack_masks``).
     """
     last = np.int64(state.ply)
     score = state.score
@@ -429,9 +434,10 @@ def restarts_draw_count(state):
 
 @jit
 def path_verdict(state, root):
-    """Verdict by repetition, move limit and material within a search: a ``PATH_`` code for the side to move.
+    """Verdict on the position within a search, by repetition, move limit and material, for the side to move.
 
-    ``root`` is the ply of the search's root; see ``engine.games.contract.path_verdict``.
+    It is ``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``. ``root`` is the ply of the search's root; see
+    ``engine.games.contract.path_verdict``.
     """
     side = np.int64(state.side)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
