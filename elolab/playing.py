@@ -444,9 +444,10 @@ def play_tournament(
 def _played(
     spec: TournamentSpec, content: Mapping[str, Any] | None, folder: Path, options: RunOptions
 ) -> tuple[tournament_run.TournamentResult, Tables]:
-    """Play the games that are missing in ``folder``; return the result, and tables of all games that count.
+    """Play the games that are missing in ``folder``, with the given run options.
 
-    ``content`` is the specification if the caller gave it as a mapping, otherwise ``None``.
+    Returns the result, and tables of all games that count. ``content`` is the specification if the caller gave it as a
+    mapping, otherwise ``None``.
     """
     if content is not None:
         spec = replace(spec, command=("tournament", str(folder / SPECIFICATION_NAME)))
@@ -484,7 +485,8 @@ def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """Convert a player, in any form that callers may pass, to a ``[[players]]`` table.
+    """Convert a player, in any form that callers may pass, to a ``[[players]]`` table; ``reader`` resolves names of
+    players.
 
     Raises ``UserError`` for an invalid player.
     """

@@ -271,7 +271,7 @@ def _plies_less(settings: Mapping[str, Value]) -> int:
 
 
 def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator[BenchSearch]:
-    """Search each of the game's positions to its own depth minus ``plies_less``."""
+    """Search each of the game's positions to its own depth minus ``plies_less``, with the given engine."""
     game = engine.game
     for bench in game.bench_positions:
         depth = bench.depth - plies_less
@@ -283,7 +283,10 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """Play a few moves on the node clock from the position ``text``. One searcher and one clock serve both sides."""
+    """Play a few moves on the node clock from the position ``text``. One searcher and one clock serve both sides.
+
+    With ``ponders``, the engine ponders before each move.
+    """
     position = engine.game.position(text)
     remaining_ns = (limits.clock_ms or 0) * 1_000_000
     moves_to_go = limits.moves_per_control
@@ -308,7 +311,7 @@ def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: b
 def _timed(
     engine: Engine, position: Position, limits: Limits, clock: Clock | None = None, ponder: PonderGrant | None = None
 ) -> tuple[SearchResult, float]:
-    """Search a position; return the result, and the CPU time of the search in seconds."""
+    """Search a position, optionally on a clock and with pondering. Returns the result and the CPU time in seconds."""
     start = time.thread_time()
     result = engine.search(position, limits, clock, ponder=ponder)
     return result, time.thread_time() - start

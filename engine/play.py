@@ -106,7 +106,7 @@ SOLVING_SETTINGS = {"hash_mb": 16}
 
 @jit
 def adjudicate(adjudication, tracker, mover, score, ply, restarts):
-    """Update the counts for adjudication after a move of side ``mover``, and return the verdict code.
+    """Update the counts in ``tracker`` after a move of side ``mover``, and return the verdict code by ``adjudication``.
 
     ``score`` is in centipawns, from the mover's point of view; ``ply`` is the number of moves since the opening. A move
     with ``restarts``, such as a capture, restarts the move count of draw adjudication.
@@ -136,9 +136,10 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether the position after ``ply`` moves should be solved, because it has few empty squares or is in a tablebase.
+    """Whether ``adjudication`` lets the position after ``ply`` moves be solved: it has few empty squares or is in a
+    tablebase.
 
-    False if an attempt at this position has failed.
+    False if ``tracker`` shows that an attempt at this position has failed.
     """
     if tracker.unsolved_ply == ply:
         return False
@@ -419,7 +420,8 @@ class CompiledGames:
         search_statistics: SearchStatisticsSettings | None = None,
         played: PlayedMoves | None = None,
     ) -> PlayedGame:
-        """Play one game that starts with the opening ``moves`` from ``position``.
+        """Play one game that starts with the opening ``moves`` from ``position``; ``first`` and ``second`` are the
+        players.
 
         If ``stop`` is set, the game ends with the reason ``stopped``. ``search_statistics`` switches on the collection
         of search statistics, which does not change the game. ``played`` lets another thread follow the moves; it must
@@ -478,7 +480,9 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 @functools.lru_cache(maxsize=64)
 def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
-    """Both sides' clocks before the first move. The record is cached; callers must copy it."""
+    """Both sides' clocks before the first move, for their limits and time margins. The record is cached; callers must
+    copy it.
+    """
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
     set_clock(clocks, 1, second, second_margin_ms)
@@ -524,7 +528,7 @@ def move_limit_ns_of(limits: Limits) -> int:
 
 
 def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS) -> None:
-    """Write one side's limits into a clock record of ``CLOCKS_DTYPE``."""
+    """Write one side's limits and time margin into a clock record of ``CLOCKS_DTYPE``."""
     clocks.move_limit_ns[side] = move_limit_ns_of(limits)
     clocks.margin_ns[side] = margin_ns_of(limits, margin_ms)
     clocks.clock_ns[side] = -1 if limits.clock_ms is None else limits.clock_ms * 1_000_000

@@ -112,6 +112,8 @@ class Rules:
 def _by_game(low: int, high: int, value: int, *, example: int, unit: str) -> Any:
     """Declare a setting that is a whole number from ``low`` to ``high``. ``value`` is the default, unless a game has
     its own.
+
+    ``example`` is another value, for the reference; ``unit`` the number's unit.
     """
     return schema.whole(low, high, default=schema.COMPUTED, value=value, example=example, unit=unit)
 

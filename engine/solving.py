@@ -149,7 +149,10 @@ class TableSolver(Tablebases):
     unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
 
     def __init__(self, folders: str, ignore_50: bool, stop: StopFlag) -> None:
-        """Raises ``UserError`` if there are no tables."""
+        """``folders`` and ``ignore_50`` are as in the class; ``stop`` ends a solution early.
+
+        Raises ``UserError`` if there are no tables.
+        """
         super().__init__(folders)
         self._ignore_50 = ignore_50
         self._stop = stop

@@ -102,7 +102,7 @@ def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
 
 
 def _named(position: Position, words: Sequence[str]) -> list[str]:
-    """Convert moves from any notation to protocol notation. Raises ``UserError`` for an illegal move."""
+    """Convert moves, ``words``, from any notation to protocol notation. Raises ``UserError`` for an illegal move."""
     names = position.game.move_names
     moves = [
         position.game.read_moves(position, [word], "0")[0] if names is None else names.parse_move_name(position, word)
@@ -114,7 +114,7 @@ def _named(position: Position, words: Sequence[str]) -> list[str]:
 
 
 def attempt(engine: Engine, entry: SuitePosition, limits: Limits) -> Attempt:
-    """Search one position of a suite. Clears the engine's tables first."""
+    """Search one position of a suite, ``entry``. Clears the engine's tables first."""
     board = ReportBoard()
     engine.new_game()
     result = engine.search(engine.game.position(entry.position), limits, board=board)

@@ -137,7 +137,7 @@ class _BisectionRun:
         return engines_file(self.arguments.engines_file, Path())
 
     def _entry(self, words: PlayerWords) -> dict[str, Any]:
-        """The ``[[players]]`` table of the engine at a commit. Raises ``UsageError`` for a player that is not built
+        """The ``[[players]]`` table of the engine that ``words`` describe. Raises ``UsageError`` unless it is built
         from a commit.
         """
         entry = named_player(words, self._each, self._engines).entry

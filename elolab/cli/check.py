@@ -199,9 +199,9 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
 
 
 def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
-    """Text on the number of checks that were not run after an early failure; ``failed`` has the names of failed checks.
+    """Text on the number of checks, ``count``, that were not run after an early failure, from the catalogue ``say``.
 
-    If the program uses another protocol, the text names it.
+    ``failed`` has the names of failed checks. If the program turns out to use another protocol, the text names it.
     """
     from elolab.arena.players.detect import spoken_instead
 

@@ -150,7 +150,7 @@ def _left_out_text(count: int, *, is_training: bool) -> str:
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
     """Read the games of ``INPUT``, a path, a run's folder or ``-`` for standard input; unreadable games become errors.
 
-    ``plies`` limits the moves of each game.
+    ``reading`` has the options for files, such as the game and the notation. ``plies`` limits the moves of each game.
     """
     from elolab.arena.collection.games import portable_games
     from elolab.arena.collection.listing import is_run
@@ -202,8 +202,9 @@ def _warn(message: str) -> None:
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
-    """Encode the parts of a text, one by one. If a character cannot be encoded, the error names ``where``, the file,
-    and the line.
+    """Encode the parts of a text, one by one, in ``encoding``.
+
+    If a character cannot be encoded, the error names its line and ``where``, the file.
     """
     from elolab.arena.notation.pgn import encode_text
 

@@ -52,7 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _server(arguments: argparse.Namespace, overrides: dict[str, Value]) -> EngineServer:
-    """The server for the protocol of ``--protocol``; raises ``UsageError`` if it does not support the game."""
+    """The server for the protocol of ``--protocol``; ``overrides`` are engine parameters.
+
+    Raises ``UsageError`` if the protocol does not support the game.
+    """
     from elolab.engine.protocols import SERVED_PROTOCOLS, protocols_for
     from elolab.engine.settings.presets import preset_name
 

@@ -253,7 +253,7 @@ def _band_words(arguments: argparse.Namespace) -> str:
 def _hand_over(
     arguments: argparse.Namespace, game: Game, selection: Selection, command: str, lines: Sequence[str]
 ) -> int:
-    """Write or print the selected openings, report how many were discarded, and return the exit code.
+    """Write or print the openings in ``selection``, report how many were discarded, and return the exit code.
 
     ``lines`` are the lines of the suite's file. ``command``, the command line, goes into the comment above them.
     """

@@ -86,7 +86,10 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
-    """The table of runs as lines of text, at most ``columns`` terminal columns wide; ``None`` sets no limit."""
+    """The runs ``entries`` as lines of a table, in the catalogue's language.
+
+    Lines are at most ``columns`` terminal columns wide; ``None`` sets no limit.
+    """
     games = [f"{entry.played}/{entry.planned}" if entry.planned else str(entry.played) for entry in entries]
     states = [say(f"list.state_{entry.state}") for entry in entries]
     folders = [str(entry.folder) for entry in entries]

@@ -189,14 +189,15 @@ def _transferred(transfer: Callable[[], int]) -> int:
 
 
 def write_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Write bytes from memory at ``address`` to a file descriptor; returns their number, or -1 if nothing could be
-    written.
+    """Write up to ``length`` bytes from memory at ``address`` to a file descriptor.
+
+    Returns the number of bytes written, or -1 if nothing could be written.
     """
     return _transferred(lambda: os.write(descriptor, ctypes.string_at(int(address), length)))
 
 
 def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read bytes from a file descriptor into memory at ``address``.
+    """Read up to ``length`` bytes from a file descriptor into memory at ``address``.
 
     Returns their number; 0 at the end of the file, -1 if nothing could be read.
     """
@@ -210,8 +211,9 @@ def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 
 
 def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read bytes from a file's beginning into memory at ``address``; returns their number, or -1 if nothing could be
-    read.
+    """Read up to ``length`` bytes from the beginning of a file into memory at ``address``.
+
+    Returns their number, or -1 if nothing could be read.
     """
 
     def read() -> int:
@@ -279,7 +281,8 @@ def exchange(talks, mode, stop, schedule, wake_ns):  # type: ignore[no-untyped-d
 def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
     """Record the time and write the command. Returns ``DONE``, or the reason why writing ended early.
 
-    Meanwhile output is not read: it stays in its pipe, so that it cannot fill the memory.
+    Meanwhile output is not read: it stays in its pipe, so that it cannot fill the memory. The arguments are as for
+    ``exchange``; ``talk`` is the record.
     """
     if talk.written == 0:
         talk.asked_ns = monotonic_ns()
@@ -308,7 +311,11 @@ def _write_question(talk, stop, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Read output until a line of the requested kind is complete. Returns the reason why reading ended."""
+    """Read output until a line is complete. Returns the reason why reading ended.
+
+    ``skips_thinking`` waits for a line that is not thinking output. The other arguments are as for ``exchange``;
+    ``talk`` is the record.
+    """
     looked_ns = monotonic_ns()
     is_known = looked_ns - talk.total_read_ns < EXACT_NS  # since then the thread cannot have waited long
     waited_ns = talk.total_waited_ns if is_known else _waited_ns(schedule)
@@ -574,9 +581,10 @@ class Conversation:
         self._words.error = -1
 
     def ask(self, question: bytes, allowance_ns: int) -> None:
-        """Set the command that the next call of ``exchange`` writes.
+        """Set the command, ``question``, that the next call of ``exchange`` writes.
 
-        The deadline is ``allowance_ns`` nanoseconds after its first byte; if negative, the one passed to ``exchange``.
+        The deadline is ``allowance_ns`` nanoseconds after its first byte. If that is negative, the deadline passed to
+        ``exchange`` applies.
         """
         words = self._words
         self._question = question
@@ -584,9 +592,9 @@ class Conversation:
         words.question_bytes, words.written, words.allowance_ns = len(question), 0, allowance_ns
 
     def exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> int:
-        """Call the compiled function ``exchange``; returns the reason why it ended, such as ``DONE``.
+        """Call the compiled function ``exchange`` with ``mode``; returns the reason why it ended, such as ``DONE``.
 
-        ``deadline_ns`` is on the clock of ``time.monotonic_ns``; it applies if ``ask`` set no allowance.
+        ``deadline_ns`` is on the clock of ``time.monotonic_ns``. It applies if ``ask`` set no allowance.
         """
         words = self._words
         if words.allowance_ns < 0:

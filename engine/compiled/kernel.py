@@ -442,7 +442,7 @@ def store_word(address, index, word):  # type: ignore[no-untyped-def]
 
 
 def publish_word(address, index, word):  # type: ignore[no-untyped-def]
-    """Store a word like ``store_word``, with release order: a reader of the word also sees all earlier stores."""
+    """Store a word like ``store_word``, but with release order: a reader of the word also sees all earlier stores."""
     store_word(address, index, word)
 
 

@@ -64,7 +64,9 @@ def _infer_return_type_once(self: Any) -> Any:
 
 
 def _checked_return_type(self: Any, types_by_name: Any) -> Any:
-    """Replace ``TypeInferer.get_return_type``; the type kept for recursive calls must be the final one."""
+    """Replace ``TypeInferer.get_return_type``. Raises an error if a return type kept for recursive calls is not the
+    final one.
+    """
     final = _return_type(self, types_by_name)
     known = vars(self).get("known_return_type")
     if known not in (None, final):

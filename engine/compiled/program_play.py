@@ -199,8 +199,9 @@ def _score_at(text, place, end, is_mate):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
-    """Parse a line of thinking output, after the word ``info``, into the array ``found``; false if its form is
-    unexpected.
+    """Parse the line of thinking output in ``text[place:end]``, after the word ``info``, into the array ``found``.
+
+    Returns false if the form of the line is unexpected.
     """
     for index in range(_FOUND):
         found[index] = -1
@@ -246,7 +247,7 @@ def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
-    """Parse complete lines of thinking output: keep the last one with an exact score, and the last one with a node
+    """Parse the complete lines in ``text[begin:end]`` into ``game``: the last with an exact score, the last with a node
     count.
 
     Returns false if the form of a line is unexpected.
@@ -284,7 +285,9 @@ def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
-    """The move of a ``bestmove`` line, packed into an integer; 0 if the form of the line is unexpected."""
+    """The move in ``text[begin:end]``, a ``bestmove`` line, packed into an integer; 0 if the form of the line is
+    unexpected.
+    """
     end -= end > begin and text[end - 1] == _RETURN
     word, after = _word_at(text, begin, end)
     if word != _BESTMOVE or after - begin != WORD_BYTES:
@@ -307,14 +310,14 @@ def _slot_of(keys, key):  # type: ignore[no-untyped-def]
 
 @jit
 def _code_of(table, word):  # type: ignore[no-untyped-def]
-    """The move code for a packed text; 0 if the text is unknown."""
+    """The move code for the packed text ``word`` in a table of ``WORDS_DTYPE``; 0 if the text is unknown."""
     slot = _slot_of(table.words, word)
     return table.codes_of_words[slot] if table.words[slot] == word else np.int64(0)
 
 
 @jit
 def _word_of(table, code):  # type: ignore[no-untyped-def]
-    """The packed text for a move code; 0 if it is unknown."""
+    """The packed text for the move ``code`` in a table of ``WORDS_DTYPE``; 0 if it is unknown."""
     slot = _slot_of(table.codes, np.uint64(code))
     return table.words_of_codes[slot] if table.codes[slot] == np.uint64(code) else _NOTHING
 
@@ -357,7 +360,7 @@ _TO_GO = tuple(b" movestogo ")
 
 @jit
 def _append_move(program, word):  # type: ignore[no-untyped-def]
-    """Append a move to the program's ``position`` line."""
+    """Append a move, as the packed text ``word``, to the program's ``position`` line."""
     text, place = program.question, program.line_bytes
     if program.has_moves == 0:
         place = _append(text, place, _MOVES, len(_MOVES))
@@ -459,7 +462,8 @@ def _make_move(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Read a program's answer and make its move; returns the verdict code, or ``ASKED`` if Python must read the answer.
 
-    ``begun`` is the offset in the buffer at which the program's output for this move begins.
+    ``begun`` is the offset in the buffer at which the program's output for this move begins. The other arguments are
+    the records of ``play_programs``.
     """
     text, place = talk.output_bytes, talk.line_start
     while text[place] != _NEWLINE:
@@ -596,6 +600,8 @@ class ProgramSide:
     ) -> None:
         """Set up the commands and limits of a program.
 
+        - ``talk``: the communication with the program.
+        - ``words``: the spellings of its moves.
         - ``go``: the three fixed parts of the ``go`` line: before the times, between the times and ``movestogo``, and
           after them. Without a clock, the first part is the whole line.
         - ``margin_ms``: time that may be exceeded before the game is lost on time, in milliseconds.
@@ -825,7 +831,7 @@ class ProgramArbiter(Arbiter):
         return decode_verdict(code) if code >= 0 else None, code
 
     def note_moves(self, codes: Sequence[int]) -> list[str]:
-        """Record moves that ``play_programs`` has played and return their texts.
+        """Record the moves ``codes``, which ``play_programs`` has played, and return their texts.
 
         Only for games that go on, because the list of moves is needed only there.
         """

@@ -148,7 +148,7 @@ def _tell_apart(states, lists, codes, marks):
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """Convert UCI moves to one of ``NOTATIONS``, and play them on ``position``.
+    """Convert UCI moves to ``notation``, one of ``NOTATIONS``, and play them on ``position``.
 
     Raises ``WrongMoveError`` for an illegal move.
     """
@@ -169,7 +169,9 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert a legal UCI move, such as ``g1f3``, to one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
+    """Convert a legal UCI move, such as ``g1f3``, to ``notation``, one of ``NOTATIONS``. Raises ``MoveError`` if it is
+    illegal.
+    """
     return format_moves(position.copy(), [move], notation)[0]
 
 
@@ -194,7 +196,7 @@ def _name(code: int, marks: int, notation: str) -> str:
 def read_game(
     position: Position, words: Sequence[str], ranks: str = "0", ranks_of_file: Callable[[], str] = str
 ) -> list[str]:
-    """Convert a game's moves from any notation to UCI (``g1f3``), and play them on ``position``.
+    """Convert a game's moves, ``words``, from any notation to UCI (``g1f3``), and play them on ``position``.
 
     ``ranks`` and ``ranks_of_file`` have no effect in chess. Raises ``WrongMoveError`` if a text is unreadable, or
     matches no legal move or several.

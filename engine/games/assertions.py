@@ -39,7 +39,10 @@ def check_move_count(count):
 
 @jit
 def check_table_word(search, word, words_per_bucket):
-    """Check that the search has a transposition table and that ``word`` is the index of a bucket's first word in it."""
+    """Check that the search has a transposition table, and that ``word`` is the index of a bucket's first word in it.
+
+    A bucket has ``words_per_bucket`` words.
+    """
     if DEBUG:
         assert search.table_address != 0, "table: it has memory"
         assert 0 <= word <= search.table_mask * words_per_bucket, "table: index in range"

@@ -566,7 +566,7 @@ class Game:
         return ""
 
     def has_one_meaning(self, word: str) -> bool:
-        """Whether a move's text means the same move, in every style, in every position where it is legal."""
+        """Whether a move's text, ``word``, means the same move in every style, in every position where it is legal."""
         return True
 
     def write_position(self, text: str, style: str) -> str:

@@ -26,8 +26,8 @@ def read_fields(text: str) -> list[str]:
 def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str) -> dict[int, str]:
     """Parse the first field of the FEN ``text``: returns the letter of each piece by square. Raises ``PositionError``.
 
-    Squares are numbered from 0 along the first rank, then the next. ``first_rank`` is that rank's number in errors.
-    ``letters`` are the valid lower-case letters.
+    The board has ``ranks`` ranks and ``files`` files. Squares are numbered from 0 along the first rank, then the next.
+    ``first_rank`` is that rank's number in errors. ``letters`` are the valid lower-case letters.
     """
     rows = text.split()[0].split("/")
     top = first_rank + ranks - 1
@@ -55,7 +55,7 @@ EMPTY_SQUARE = "1"
 
 
 def format_board(letters: Sequence[str], files: int) -> str:
-    """The board field of a FEN.
+    """The board field of a FEN, for a board with ``files`` files.
 
     ``letters`` has the letter on each square, or ``EMPTY_SQUARE``, along each rank, bottom rank first.
     """

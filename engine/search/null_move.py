@@ -74,7 +74,10 @@ def _table_forbids(parameters, entry, beta, depth, ply):
 
 @jit
 def may_try_null_move(state, parameters, entry, beta, depth, ply, static, pv_node):
-    """Whether the position allows a null move. Each condition depends on a parameter. The caller tests for check."""
+    """Whether the position allows a null move. Each condition depends on a parameter. The caller tests for check.
+
+    ``static`` is the static evaluation; ``pv_node`` is true for a node on the principal variation.
+    """
     if depth < parameters.null_min_depth:
         return False
     if pv_node and parameters.null_in_pv == 0:

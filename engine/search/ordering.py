@@ -83,7 +83,10 @@ def _continuation_place(state, move):
 
 @jit
 def score_moves(state, search, lists, parameters, ply, count, hash_move):
-    """Fill ``lists.order[ply]`` with the ordering scores of ``lists.moves[ply]``."""
+    """Fill ``lists.order[ply]`` with the ordering scores of the first ``count`` moves in ``lists.moves[ply]``.
+
+    ``hash_move`` is the transposition table's move, 0 for none.
+    """
     # Loop invariants, read once: the compiler cannot prove that they do not change.
     first = np.int64(hash_move if parameters.hash_move != 0 else 0)
     killer = np.int64(search.killers[ply, 0] if parameters.killers > 0 else 0)
@@ -130,8 +133,9 @@ def _add_continuation(state, search, lists, parameters, ply, count):
 
 @jit
 def bring_best(lists, ply, start, count):
-    """Swap the move with the highest score, from index ``start`` on, to ``start``. Of equal scores, the first move is
-    taken.
+    """Swap the move with the highest score to index ``start``. Candidates are the indices ``start`` to ``count`` - 1.
+
+    Of equal scores, the first move is taken.
     """
     # Unsigned indices avoid numba's test for negative ones, with which this loop took a sixth of the search.
     row = np.uint64(ply)
@@ -159,7 +163,7 @@ def bring_best(lists, ply, start, count):
 
 @jit
 def pick_move(state, parameters, lists, ply, start, count):
-    """Swap the best remaining move to index ``start`` and return it.
+    """Swap the best remaining move to index ``start`` and return it. ``count`` is the number of moves in the row.
 
     Tests whether a capture loses material only when its turn comes, because most captures are never tried.
     """
@@ -176,11 +180,10 @@ def pick_move(state, parameters, lists, ply, start, count):
 
 @jit
 def leave_out_quiet(state, lists, ply, start, count, spare_checks):
-    """Remove the quiet moves from index ``start`` on; returns the new number of moves. ``spare_checks`` keeps quiet
-    checks.
+    """Remove the quiet moves from index ``start`` on, among ``count`` moves; returns the new number of moves.
 
-    Overwrites the move list of the next ply. Removes nothing if two of the remaining moves have the same score, because
-    the order of equal moves depends on the moves between them.
+    ``spare_checks`` keeps quiet moves that give check. Overwrites the move list of the next ply. Removes nothing if two
+    of the remaining moves have the same score, because the order of equal moves depends on the moves between them.
     """
     row = np.uint64(ply)
     scratch = row + _ONE

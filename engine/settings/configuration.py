@@ -31,7 +31,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str:
 
 
 def refuse_other_kind(data: Mapping[Any, Any], where: str, kind: str, expected: str = "") -> None:
-    """Raise ``ConfigurationError`` if a file has a key that shows it to be of another kind than ``kind``.
+    """Raise ``ConfigurationError`` if a file's content, ``data``, has a key that shows it to be of another kind than
+    ``kind``.
 
     ``kind`` is a key of ``FILE_KINDS``. ``where`` is the file's path, for the error. ``expected`` describes the
     expected file; by default it is the kind's title.
@@ -170,9 +171,10 @@ def _toml_remedy(text: str, error: str) -> str:
 
 
 def specification_word(kind: str, source: str) -> str:
-    """The argument that stands for a file on a command line: its name if it is a shipped file, otherwise its path.
+    """The argument that names the file ``source`` on a command line: its name if it is a shipped file, otherwise its
+    path.
 
-    The path is relative if the file is below the current folder.
+    ``kind`` is a key of ``FILE_KINDS``. The path is relative if the file is below the current folder.
     """
     path = Path(source).resolve()
     name = path.name.removesuffix(FILE_KINDS[kind].suffixes[0])

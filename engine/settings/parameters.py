@@ -194,7 +194,10 @@ def _row(
     aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
-    """Make a row of the table. ``clock`` sets ``acts_on_clock_only``; ``by_game`` has defaults of single games."""
+    """Make a row of the table; arguments are fields of ``Parameter``, but for two.
+
+    ``clock`` sets ``acts_on_clock_only``; ``by_game`` has defaults of single games.
+    """
     return Parameter(
         name, kind, default, legal, tuning, scale, unit, games, depends_on, sound, off, clock, doc, source,
         tuple(by_game.items()), aliases,
@@ -633,7 +636,10 @@ def row_named(name: str) -> Parameter | None:
 
 
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
-    """Hint for an unknown name: ``" (did you mean 'x'?)"``, the explanation in ``TEXT_NAMES``, or an empty string."""
+    """Hint for an unknown name: ``" (did you mean 'x'?)"``, the explanation in ``TEXT_NAMES``, or an empty string.
+
+    ``among`` are the names to compare, by default those of all parameters.
+    """
     if name in TEXT_NAMES:
         return f" ({TEXT_NAMES[name]})"
     rows = PARAMETERS if among is None else [BY_NAME[own] for own in among]
@@ -650,7 +656,7 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
     """The row of a name or alias in any spelling.
 
     For an unknown name, raises ``ParameterError`` with the most similar name of ``among``, by default of all
-    parameters.
+    parameters. ``where`` names the file or option in errors.
     """
     row = row_named(name)
     if row is not None:
@@ -660,7 +666,10 @@ def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Para
 
 
 def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None = None) -> dict[str, Parameter]:
-    """The row of each name, by the name as given. Raises ``ParameterError`` if two names mean the same parameter."""
+    """The row of each name, by the name as given. Raises ``ParameterError`` if two names mean the same parameter.
+
+    ``where`` and ``among`` are as for ``find``.
+    """
     among = None if among is None else tuple(among)
     rows: dict[str, Parameter] = {}
     for name in names:
@@ -677,7 +686,7 @@ def find_all(names: Iterable[str], where: str = "", among: Iterable[str] | None 
 def by_own_names(settings: Mapping[str, Any], where: str = "") -> dict[str, Any]:
     """Replace every alias in the settings by the parameter's name. Values are not checked.
 
-    Raises ``ParameterError`` like ``find_all``.
+    ``where`` names the file or option in errors. Raises ``ParameterError`` like ``find_all``.
     """
     return {row.name: settings[name] for name, row in find_all(settings, where).items()}
 

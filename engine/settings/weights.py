@@ -263,7 +263,8 @@ address.
 def kernel_words(weights: Weights, where: str) -> np.ndarray:
     """The weights as 64-bit words for the compiled code of their game. The first word identifies the game.
 
-    See ``kernel_words`` in the game's module ``weight_layout``. Raises ``ConfigurationError``.
+    See ``kernel_words`` in the game's module ``weight_layout``. ``where`` names the file in errors. Raises
+    ``ConfigurationError``.
     """
     with _FILLING:
         if weights.digest not in _ARRAYS:

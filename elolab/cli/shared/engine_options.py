@@ -135,7 +135,10 @@ def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerW
 
 
 def _refuse_unsent_lines(table: Mapping[str, Any], names: Mapping[str, str], option: str) -> None:
-    """Raise ``UsageError`` if ``initstr`` has lines for a player over a protocol in which elolab sends only options."""
+    """Raise ``UsageError`` if ``initstr`` in ``option`` has lines that the player's protocol cannot send.
+
+    ``table`` is the player's ``[[players]]`` table; ``names`` has the argument that set each key.
+    """
     own = [protocol for protocol in protocols() if protocol.name == table.get("protocol")]
     if names.get("commands") == "initstr" and own and "commands" not in keys_of(own[0]):
         raise UsageError(
@@ -297,7 +300,8 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     """The complete ``[[players]]`` table of a player: ``entry``, overridden by ``--each`` and then by the player's own
     words.
 
-    Keys of ``--each`` that the player's protocol does not have are ignored, because they are meant for other players.
+    ``words`` and ``each`` are the parsed arguments; ``reader`` resolves protocols. Keys of ``--each`` that the player's
+    protocol does not have are ignored, because they are meant for other players.
     """
     skipped = ("name", SOURCE, "build", *SOURCES.values())
     entry = _with_program(entry, words, each, reader)
@@ -316,8 +320,9 @@ def game_of_players(
 ) -> str:
     """The game that all players support: ``usual`` if they support it, otherwise the first such game.
 
-    Each player is its ``[[players]]`` table with its words. Starts each external program to query its games. Raises
-    ``UsageError`` if the players have no game in common.
+    Each player is given by its ``[[players]]`` table and its arguments; ``each`` are those of ``--each``. ``reader``
+    resolves protocols, and each external program is started to query its games. Raises ``UsageError`` if the players
+    have no game in common.
     """
     common: dict[str, tuple[str, ...]] = {}
     for given, words in players:
@@ -339,7 +344,10 @@ def game_of_players(
 def _with_program(
     entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader
 ) -> dict[str, Any]:
-    """A player's ``[[players]]`` table, extended by the arguments that determine which program is started."""
+    """``entry``, a player's ``[[players]]`` table, extended by the arguments that determine which program is started.
+
+    Arguments of the player, ``words``, override those of ``--each``. ``reader`` resolves protocols.
+    """
     entry = dict(reader.resolved(entry, words.option))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
@@ -359,7 +367,8 @@ def _with_program(
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:
-    """Collect arguments ``option.NAME=VALUE`` and ``set.NAME=VALUE`` into the tables ``options`` and ``set``.
+    """Collect arguments ``option.NAME=VALUE`` and ``set.NAME=VALUE`` of ``given`` into the tables ``options`` and
+    ``set``.
 
     ``keys`` are the keys that the player's protocol allows; a table that is not among them is left out. ``is_each`` is
     true for the arguments of ``--each``.

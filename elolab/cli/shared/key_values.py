@@ -20,7 +20,7 @@ def assignment(word: str, option: str) -> tuple[str, str]:
 
 
 def assignments(words: Sequence[str], option: str, known: Collection[str]) -> dict[str, str]:
-    """Parse arguments ``name=value`` of an option into a dictionary.
+    """Parse the ``NAME=VALUE`` arguments of ``option`` into a dictionary.
 
     Raises ``UsageError`` if a name is not in ``known``, or is given twice.
     """
@@ -37,8 +37,9 @@ def assignments(words: Sequence[str], option: str, known: Collection[str]) -> di
 def refuse_unknown_words(
     words: Sequence[str], option: str, known: Collection[str], prefixes: tuple[str, ...] = ()
 ) -> None:
-    """Raise ``UsageError`` that lists every argument whose name is not in ``known`` and begins with none of
-    ``prefixes``.
+    """Raise ``UsageError`` that lists the unknown ``NAME=VALUE`` arguments in ``words``.
+
+    A name is unknown if it is not in ``known`` and begins with none of ``prefixes``.
     """
     mistakes = []
     for word in words:

@@ -240,8 +240,9 @@ def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: 
 
 
 def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
-    """Parse the descriptions of the players on the command line. Raises ``UsageError`` if there are too few or too
-    many.
+    """Parse the descriptions of the players on the command line of the command ``kind``.
+
+    Raises ``UsageError`` if there are too few or too many players.
     """
     named = [getattr(arguments, name, None) for name in ("a", "b", "spec")]
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
@@ -289,7 +290,10 @@ def _entries(
 
 
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
-    """Folders of results that may belong to these players and this format, by their names."""
+    """Folders of results that may belong to players with these names, in a tournament of format ``kind``.
+
+    It is the folder of ``--out`` or ``--event`` if one of them is given, otherwise every folder whose name fits.
+    """
     if arguments.out is not None or arguments.event is not None:
         return [output_folder(arguments.out, arguments.event or "")]
     return sorted(RESULTS.glob(f"{_folder_name(kind, names, MAX_NAME_LENGTH - FOLDER_SUFFIX_LENGTH)}*"))

@@ -151,7 +151,9 @@ def _read_variant(namespace: argparse.Namespace, option: str, words: Sequence[st
 
 
 def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle an interval in games: set ``--every`` to the smallest interval given; 0 means never and is ignored."""
+    """Handle an interval in games: set ``--every`` to the smallest interval given. The value 0 means never, and is
+    ignored.
+    """
     games = natural_number(words[0])
     if games is None:
         _refuse(f"{words[0]!r} is not a whole number of games", namespace, option, words)

@@ -308,8 +308,8 @@ def specification_of(arguments: argparse.Namespace, kind: str, command: str, oth
     """The path of the file that the argument ``SPEC`` gives. If ``SPEC`` is a known name, prints the path to standard
     error.
 
-    ``kind`` is a key of ``FILE_KINDS``. ``otherwise`` is a text on alternatives to ``SPEC``. Raises ``UserError`` with
-    similar names for an unknown name, or with all names if ``SPEC`` is missing.
+    ``kind`` is a key of ``FILE_KINDS``, ``command`` the command's name for errors, ``otherwise`` a text on alternatives
+    to ``SPEC``. Raises ``UserError`` with similar names for an unknown name, or with all names if ``SPEC`` is missing.
     """
     if arguments.spec is None:
         raise UsageError(

@@ -100,8 +100,8 @@ def print_plan(
 ) -> int:
     """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    With ``--json`` prints ``data``, otherwise ``lines``; both are followed by the use of processors. Raises
-    ``UserError`` for options with which the run could not be played.
+    With ``--json`` prints ``data``, otherwise ``lines``; both are followed by the use of processors. ``purpose``
+    describes the run. Raises ``UserError`` for options with which the run could not be played.
     """
     from elolab.arena.run import check_clocks, check_options, machine_line, machine_plan, overload_warning
 
@@ -232,7 +232,10 @@ def warn_if_in_use(directory: Path) -> None:
 
 
 def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
-    """Write the tables, PGN and report of the tournament stored in ``directory``; see ``written_exports``."""
+    """Write the tables, PGN and report of the tournament stored in ``directory``.
+
+    ``detail`` and the result are as for ``written_exports``.
+    """
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_tournament
 
@@ -267,7 +270,7 @@ def print_result(
     exports: Exports,
     arguments: argparse.Namespace,
 ) -> None:
-    """Print a tournament's result. Warn on standard error if games are missing."""
+    """Print a tournament's result and tables (``exports``). Warn on standard error if games are missing."""
     warn_of_missing(result)
     if arguments.json:
         _print_result_as_json(spec, directory, result, exports)
@@ -295,7 +298,7 @@ def warn_of_missing(result: TournamentResult) -> None:
 
 
 def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None:
-    """Print the tables and the report's path."""
+    """Print a tournament's tables and the path of its report."""
     from elolab.arena.schedule import is_match
     from elolab.arena.statistics.match_statistics import match_lines
     from elolab.arena.statistics.placing import placing_lines

@@ -67,7 +67,9 @@ class Chess(Game):
         return max(0, adjudication.draw_after_ply - int(state.first_ply) - int(state.ply))
 
     def move_style(self, state: Any) -> str:
-        """``chess960`` if a castling right of the state is not one of standard chess, otherwise ``standard``."""
+        """Style of UCI moves for a state: ``chess960`` if it has a castling right that standard chess does not, else
+        ``standard``.
+        """
         return algebraic.style_of(state)
 
     def has_one_meaning(self, word: str) -> bool:

@@ -77,7 +77,10 @@ def _cannot_promote(state, base, king):
 
 @jit
 def _mop_up(state, base, own_king, king):
-    """Bonus in centipawns for a side with mating material against a lone king on square ``king``; see ``_TO_EDGE``."""
+    """Bonus in centipawns for a side with mating material against a lone king on square ``king``; see ``_TO_EDGE``.
+
+    ``base`` is 0 if the side is White and 8 if it is Black; its king stands on ``own_king``.
+    """
     bishops = state.pieces[base + np.uint64(BISHOP)]
     value = _WON + _TO_OTHER_KING * (7 - _steps(own_king, king))
     others = state.pieces[base + np.uint64(PAWN)] | state.pieces[base + np.uint64(ROOK)]

@@ -107,9 +107,9 @@ def gives_check(state, move):
 
 @jit_for_constants
 def _take(lists, row, count, mode, origin, targets):
-    """Append moves from ``origin`` to each square of the bitboard ``targets``, or only count them, as ``mode`` says.
+    """Append moves from ``origin`` to each square of the bitboard ``targets`` to row ``row`` of ``lists.moves``.
 
-    Returns the new number of moves in row ``row`` of ``lists.moves``.
+    In the mode ``_COUNT`` moves are only counted. Returns ``count`` plus the number of moves.
     """
     if mode == _COUNT:
         return count + np.uint64(popcount(targets))
@@ -122,9 +122,9 @@ def _take(lists, row, count, mode, origin, targets):
 
 @jit_for_constants
 def _take_pawns(lists, row, count, mode, targets, back):
-    """Append or count pawn moves, without promotions, to each square of the bitboard ``targets``.
+    """Append or count pawn moves, without promotions, to each square of the bitboard ``targets``; see ``_take``.
 
-    Each move's origin is its target minus ``back``. Returns the new number of moves.
+    Each move's origin is its target minus ``back``. Returns ``count`` plus the number of moves.
     """
     if mode == _COUNT:
         return count + np.uint64(popcount(targets))
@@ -138,7 +138,10 @@ def _take_pawns(lists, row, count, mode, targets, back):
 
 @jit_for_constants
 def _take_promotions(lists, row, count, mode, targets, back):
-    """Append or count promotions to every piece, or for noisy moves to a queen only; see ``_take_pawns``."""
+    """Append or count promotions on each square of ``targets``: to every piece, or for noisy moves to a queen only.
+
+    Arguments and result are as for ``_take_pawns``.
+    """
     if mode == _COUNT:
         return count + (np.uint64(popcount(targets)) << np.uint64(2))
     while targets != NONE:
@@ -156,9 +159,11 @@ def _take_promotions(lists, row, count, mode, targets, back):
 
 @jit_for_constants
 def _generate_pawns(state, lists, row, count, mode, side, pawns, enemies, filled, allowed):
-    """Append or count the moves of the bitboard ``pawns`` to squares in ``allowed``, without en passant captures.
+    """Append or count the moves of the bitboard ``pawns`` to squares in ``allowed``, without en passant captures; see
+    ``_take``.
 
-    Returns the new number of moves.
+    ``enemies`` are the squares of enemy pieces, ``filled`` all occupied squares. Returns ``count`` plus the number of
+    moves.
     """
     # Distance from origin to target.
     step = 8 if side == WHITE else -8
@@ -184,7 +189,10 @@ def _generate_pawns(state, lists, row, count, mode, side, pawns, enemies, filled
 
 @jit_for_constants
 def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, filled, allowed):
-    """Append or count the moves of pinned pieces along their pins. The king must not be in check."""
+    """Append or count the moves of the pinned pieces ``pins`` along their pins. The king must not be in check.
+
+    Arguments and result are as for ``_generate_pawns``.
+    """
     base = np.uint64(side) << _THREE
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
@@ -212,9 +220,9 @@ def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, 
 
 @jit
 def _is_castling_legal(state, side, right, king, filled):
-    """Whether castling by a right that the side to move has is legal. The side must not be in check.
+    """Whether castling by ``right``, a right that the side to move has, is legal. The side must not be in check.
 
-    ``right`` is the number of the right, ``filled`` the occupied squares.
+    ``right`` is a number from 0 to 3, ``king`` the king's square, ``filled`` the occupied squares.
     """
     rook = np.uint64(state.castling_rook[right]) & _SQUARE_BITS
     king_to, rook_to = np.uint64(KING_TARGETS[right]), np.uint64(ROOK_TARGETS[right])
@@ -250,7 +258,10 @@ def is_attacked(state, side, square, filled):
 
 @jit
 def _pins(state, side, king, filled, owned):
-    """Bitboard of the pieces of ``side`` that are pinned to their king; ``filled`` are the occupied squares."""
+    """Bitboard of the pieces of ``side`` that are pinned to their king, which stands on ``king``.
+
+    ``filled`` are the occupied squares, ``owned`` those of ``side``.
+    """
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
     found = NONE

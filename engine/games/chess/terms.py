@@ -233,8 +233,8 @@ def _pawns(state, counts):
 def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy_pawn_attacks):
     """Packed value of one side's knights, bishops, rooks and queens by mobility and placement.
 
-    Also returns bitboards of the squares attacked by knights, bishops, rooks and queens, and the sum of their attack
-    values against the enemy's king.
+    ``sign`` is 1 for White and -1 for Black; the other arguments are bitboards. Also returns bitboards of the squares
+    attacked by knights, bishops, rooks and queens, and the sum of their attack values against the enemy's king.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
@@ -382,7 +382,10 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 
 @jit
 def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
-    """Packed value of the squares in front of one side's passed pawns, a bitboard. Excludes the value of ranks."""
+    """Packed value of the squares in front of ``passed``, one side's passed pawns. Excludes the value of their ranks.
+
+    ``sign`` is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
+    """
     base = np.uint64(side << 3)
     turn = 56 * side
     own_king, enemy_king = np.uint64(state.king[np.uint64(side)]), np.uint64(state.king[np.uint64(1 - side)])

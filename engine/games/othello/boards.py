@@ -126,7 +126,8 @@ def neighbours(discs):
 
 @jit
 def _full_lines(discs, shift, border_low, border_high):
-    """Bitboard of the squares whose line, in one of the four line directions, is fully occupied.
+    """Bitboard of the squares whose line, in one of the four line directions, is full: all its squares are in
+    ``discs``.
 
     ``shift`` is the difference of square numbers between neighbours on a line. ``border_low`` and ``border_high`` are
     bitboards of the squares at the two ends of the lines.

@@ -268,8 +268,8 @@ def _most_discs(parameters, own, other, alpha):
 def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
     """Exact result, in discs for the side to move, without move sorting and transposition table.
 
-    For positions with few empty squares. Adds its nodes to ``search.leaf_nodes``. A result outside (alpha, beta) is
-    only a bound. The result is meaningless if ``search.stopped`` is set.
+    For positions with few empty squares; ``empties`` is their number. Adds its nodes to ``search.leaf_nodes``. A result
+    outside (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)
@@ -390,8 +390,8 @@ def _best_first(lists, row, start, count):
 def _solve_few(search, parameters, own, other, alpha, beta, empties):
     """Solve a position with few empty squares by ``_solve_unsorted``, and report its nodes to ``spend_nodes``.
 
-    Returns the result in discs for the side to move; outside (alpha, beta) it is only a bound. It is meaningless if
-    ``search.stopped`` is set.
+    ``empties`` is the number of empty squares. Returns the result in discs for the side to move; outside (alpha, beta)
+    it is only a bound. It is meaningless if ``search.stopped`` is set.
     """
     search.leaf_nodes = 0
     if empties == _LAST:
@@ -406,8 +406,8 @@ def _solve_few(search, parameters, own, other, alpha, beta, empties):
 def _solve_sorted(search, lists, parameters, own, other, alpha, beta, empties, row):
     """Exact result, in discs for the side to move, with move sorting and transposition table.
 
-    ``row`` is the row of ``lists`` for the node's moves. A result outside (alpha, beta) is only a bound. The result is
-    meaningless if ``search.stopped`` is set.
+    ``empties`` is the number of empty squares, ``row`` the row of ``lists`` for the node's moves. A result outside
+    (alpha, beta) is only a bound. The result is meaningless if ``search.stopped`` is set.
     """
     check_solver_node(own, other, alpha, beta, empties)
     most = _most_discs(parameters, own, other, alpha)

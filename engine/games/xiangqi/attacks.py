@@ -200,7 +200,7 @@ def cheapest_attacker(state, side, target):
 
 @jit
 def lift(state, slot):
-    """Remove a piece from the board during a static exchange; ``drop`` puts it back.
+    """Remove the piece in ``slot`` from the board during a static exchange; ``drop`` puts it back.
 
     The state's incremental sums and its hash are not updated.
     """
@@ -215,7 +215,7 @@ def lift(state, slot):
 
 @jit
 def drop(state, slot, at):
-    """Put back a piece that ``lift`` has removed."""
+    """Put back a piece that ``lift`` has removed, on square ``at``."""
     slot &= SLOT_BITS
     side = ((slot >> 4) - 1) & 1
     state.square[slot] = at

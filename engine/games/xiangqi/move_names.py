@@ -152,7 +152,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 def read_game(
     position: Position, words: Sequence[str], ranks: str = "0", ranks_of_file: Callable[[], str] = str
 ) -> list[str]:
-    """Convert a game's moves from any notation to ICCS (``h2e2``), and play them on ``position``.
+    """Convert a game's moves, ``words``, from any notation to ICCS (``h2e2``), and play them on ``position``.
 
     ``ranks`` is the number of the first rank in coordinates: ``0``, ``1``, or ``auto`` to infer it. ``ranks_of_file()``
     returns the number that other SAN games of the same file use. Raises ``WrongMoveError``.
@@ -172,7 +172,10 @@ def read_game(
 
 
 def _played(position: Position, number: int, word: str, first_rank: int) -> str:
-    """Play a move given in ICCS, WXF or Chinese notation; return it in ICCS. ``number`` is its index, for errors."""
+    """Play a move given in ICCS, WXF or Chinese notation; returns it in ICCS.
+
+    ``number`` is its index in the game, for errors; ``first_rank`` is the number of Red's home rank in coordinates.
+    """
     try:
         move = parse_move_name(position, word, first_rank)
         position.push(move)
@@ -189,7 +192,9 @@ def is_algebraic_game(words: Sequence[str]) -> bool:
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert a legal move from ICCS (``h2e2``) to one of ``NOTATIONS``. Raises ``MoveError`` if it is not legal."""
+    """Convert a legal move from ICCS (``h2e2``) to ``notation``, one of ``NOTATIONS``. Raises ``MoveError`` if it is
+    illegal.
+    """
     code = position.code_of(move)
     if notation == "iccs":
         return format_coordinates(move)
@@ -341,7 +346,7 @@ def _numeral(number: int, side: int) -> str:
 
 
 def _named_by_file(kind: int, place: _Place) -> bool:
-    """Whether the name of a piece needs only its file.
+    """Whether the name of a piece of type ``kind`` needs only its file.
 
     This includes one of two advisors or elephants on a file: only one of them can advance, and only the other can
     retreat.
@@ -368,13 +373,16 @@ def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
 
 
 def _written_origins(kind: int, place: _Place) -> set[str]:
-    """Names of a piece as ``format_move_name`` writes them, in WXF and Chinese. They are unique within a position."""
+    """Names of a piece of type ``kind`` as ``format_move_name`` writes them, in WXF and Chinese.
+
+    They are unique within a position.
+    """
     chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
     return {_wxf_origin(kind, place), chinese}
 
 
 def _accepted_origins(kind: int, place: _Place) -> set[str]:
-    """Names of a piece in older or rarer styles, which are accepted as input but not written."""
+    """Names of a piece of type ``kind`` in older or rarer styles, which are accepted as input but not written."""
     return set(_tandem_origins(kind, place)) if place.count > 1 else set()
 
 
@@ -493,7 +501,7 @@ def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
 
 
 def _read_in(position: Position, texts: Sequence[str], first_rank: int) -> tuple[list[str], MoveError | None]:
-    """Read moves in SAN up to the first illegal one.
+    """Read moves in SAN, with ranks counted from ``first_rank``, up to the first illegal one.
 
     Returns the legal moves in ICCS, and the error of the illegal move; ``None`` if all are legal.
     """

@@ -131,8 +131,9 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Raise ``PositionError``, which quotes the FEN ``text``, if a piece of the side and type can never stand on the
-    square.
+    """Raise ``PositionError``, which quotes the FEN ``text``, if a piece can never stand on the square.
+
+    ``kind`` is the piece's type.
     """
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True

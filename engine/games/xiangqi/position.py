@@ -205,7 +205,10 @@ FILE_REACH, FILE_MET = _line_tables(10)
 
 
 def _steps(square: int, deltas: tuple[tuple[int, int], ...]) -> list[tuple[int, int, int]]:
-    """Steps from a square that stay on the board, each as (file difference, rank difference, target square)."""
+    """Steps from a square that stay on the board, each as (file difference, rank difference, target square).
+
+    ``deltas`` are the steps to try, as (file difference, rank difference).
+    """
     file, rank = square % 9, square // 9
     return [(df, dr, (rank + dr) * 9 + file + df) for df, dr in deltas if 0 <= file + df < 9 and 0 <= rank + dr < 10]
 
@@ -326,7 +329,7 @@ PAWN_MASKS = np.array(
 
 @jit
 def put(state, slot, square):
-    """Place a piece on an empty square.
+    """Place the piece with number ``slot`` on an empty square.
 
     Updates all incremental sums and the hash, except for the side to move in the hash.
     """

@@ -85,7 +85,9 @@ _WORTH = np.array([0, 1, 1, 2, 4, 2, 1], np.int64)
 
 @jit
 def _can_recapture(state, attacker_side, origin, target):
-    """Whether the other side could legally recapture after the piece on ``origin`` captures on ``target``."""
+    """Whether the other side could legally recapture after a piece of ``attacker_side`` captures from ``origin`` on
+    ``target``.
+    """
     mover = state.side
     state.side = attacker_side
     make(state, origin | (target << 7))
