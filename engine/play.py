@@ -7,7 +7,7 @@ one move at a time, for the arena's loop in Python.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -341,7 +341,7 @@ class PlayedMoves:
     """
 
     def __init__(self, game: str) -> None:
-        self._format_move = move_names(game)
+        self._format_move = game_named(game).format_move
         self.record = new_record(GAME_DTYPE)
 
     def read(self) -> tuple[list[str], list[int | None]]:
@@ -349,12 +349,6 @@ class PlayedMoves:
         record = self.record
         count = int(record.plies)
         return list(map(self._format_move, record.moves[:count].tolist())), record.scores[:count].tolist()
-
-
-@functools.cache
-def move_names(game: str) -> Callable[[int], str]:
-    """A function that converts a game's move codes to protocol notation, and caches the texts."""
-    return functools.cache(game_named(game).format_move)
 
 
 class CompiledGames:
@@ -452,7 +446,7 @@ class CompiledGames:
         plies = int(record.plies)
         counted = [found for memory in memories if (found := memory.search_statistics()) is not None]
         return PlayedGame(
-            moves=list(map(move_names(self.game.name), record.moves[:plies].tolist())),
+            moves=list(map(self.game.format_move, record.moves[:plies].tolist())),
             scores=record.scores[:plies].tolist(),
             depths=record.depths[:plies].tolist(),
             nodes=record.nodes[:plies].tolist(),

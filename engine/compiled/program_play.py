@@ -39,7 +39,6 @@ from elolab.engine.play import (
     OPEN,
     TO_BE_SOLVED,
     Arbiter,
-    move_names,
     play_move,
     spend_clock,
     start_clocks,
@@ -798,7 +797,7 @@ class ProgramArbiter(Arbiter):
         super().__init__(position, rules, adjudication, stop)
         self.codes: list[int] = []
         """Codes of all moves played so far."""
-        self.text_of = move_names(position.game.name)
+        self.text_of = position.game.format_move
         """Function that converts a move's code to its text in protocol notation."""
 
     @property

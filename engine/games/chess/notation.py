@@ -7,6 +7,7 @@ as the king's move to its own rook. Both spellings are read.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -76,6 +77,7 @@ def uci_move(code: int, chess960: bool) -> str:
     return square_name(origin) + square_name(target) + (LETTERS[kind] if 0 < kind < CASTLING else "")
 
 
+@functools.cache
 def format_move(code: int) -> str:
     """Convert a move's integer code to UCI, for instance ``e2e4``, ``e7e8q`` or ``e1g1``."""
     return uci_move(code, False)

@@ -6,6 +6,7 @@ square such as ``d3``, or ``pass``.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +31,7 @@ def square_name(square: int) -> str:
     return "abcdefgh"[square % 8] + str(square // 8 + 1)
 
 
+@functools.cache
 def format_move(code: int) -> str:
     """Text of a move's integer code: a square such as ``d3``, or ``pass``."""
     return "pass" if code >> 7 == PASS_SQUARE else square_name(code >> 7)

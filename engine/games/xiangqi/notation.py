@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -59,6 +60,7 @@ def square_name(square: int) -> str:
     return "abcdefghi"[square % 9] + str(square // 9)
 
 
+@functools.cache
 def format_move(code: int) -> str:
     """Convert a move's integer code to ICCS coordinates, for instance ``h2e2``."""
     return square_name(code & 127) + square_name(code >> 7)
