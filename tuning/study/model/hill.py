@@ -264,8 +264,8 @@ def _highest(elo: Array) -> Array:
 def levelled_off(lost: Array, log_largest: Array | float) -> tuple[Array, Array, Array]:
     """Elo lost on a hill that levels off, and its derivatives with respect to ``lost`` and ``log_largest``.
 
-    ``lost`` is the Elo lost without levelling off. With the largest loss M the result is lost / sqrt(1 + (lost / M) **
-    2): about ``lost`` near the summit, and about M far from it.
+    ``lost`` is the Elo lost without levelling off; ``log_largest`` is the logarithm of the largest loss M. The Elo is
+    ``lost / sqrt(1 + (lost / M)**2)``: about ``lost`` near the summit, and about M far from it.
     """
     squared = (lost * np.exp(-log_largest)) ** 2
     by_loss = (1 + squared) ** -1.5

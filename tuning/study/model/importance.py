@@ -137,7 +137,7 @@ def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]
 
 
 def values_along(dimension: Dimension) -> list[Any]:
-    """Values of a dimension from end to end, about ``SLICE_POINTS`` at most; all values of a list of choices."""
+    """Values of a range from end to end, at most about ``SLICE_POINTS``; for a dimension with choices, all of them."""
     if dimension.choices:
         return list(dimension.choices)
     if not dimension.is_whole:

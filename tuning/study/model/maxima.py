@@ -53,7 +53,8 @@ def _weighed(
 
     The choice has the highest Elo averaged over both models, weighted with their probabilities. A set between two
     summits may be the best for one hill and bad for two hills, while the summits are good for both. If there is no
-    model with two hills, or if it is the more probable one, ``best`` is returned.
+    model with two hills, or if it is the more probable one, ``best`` is returned. ``candidates`` has the values of each
+    dimension that the search compares.
     """
     other = model.two_hills
     if other is None or other.probability > 0.5:

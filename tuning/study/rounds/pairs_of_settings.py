@@ -231,8 +231,8 @@ def draws(seed: int, number: int, count: int, purpose: str = "duel") -> list[flo
 def design_pair(space: Space, seed: int, design: RoundDesign, number: int, pairs: int) -> SettingsPair:
     """Draw the settings pair with this number; ``pairs`` is the number of game pairs that come before.
 
-    If rounding makes both sets of values equal, they are drawn again, up to ``MAX_DRAWS`` times in total. This happens
-    in a space with few values.
+    In a space with few values, rounding may make both sets of values equal. They are then drawn again, up to
+    ``MAX_DRAWS`` times in total.
     """
     size = 3 * len(space.dimensions)
     explores = exploring_set(design, seed, number, pairs)
@@ -256,9 +256,10 @@ def design_round(space: Space, seed: int, design: RoundDesign, one: Round) -> li
 def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round) -> list[ScheduledSettingsPair]:
     """The settings pairs of a round, for any sampler.
 
-    ``values`` are the trial's values. ``design`` is what the sampler stored in the trial: ``RoundDesign.plain`` for
-    ``duel``, ``Iteration.plain`` for ``spsa``, whose two sets of values play all pairs. Otherwise it is empty, and the
-    trial's values play against the base. A finished round has the sets that have played instead.
+    ``values`` are the trial's values, and ``design`` is what the sampler stored in the trial. For ``duel`` it is
+    ``RoundDesign.plain``, for ``spsa`` it is ``Iteration.plain``, whose two sets of values play all pairs. For other
+    samplers it is empty, and the trial's values play against the base. For a finished round it has the sets that have
+    played.
     """
     if isinstance(design, list) and design:
         return design_round(space, seed, RoundDesign.from_plain(values, design), one)

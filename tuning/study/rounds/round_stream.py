@@ -202,8 +202,8 @@ def seconds_per_game(times: tuple[float, float, float], games: int, each: float,
     """Mean seconds between the ends of successive games.
 
     ``times`` are the start, the end of the first game, and the current time, in seconds; ``each`` is the mean duration
-    of a game. A delay before the first game, for example by compilation, is subtracted. The minimum is ``each /
-    concurrency``.
+    of a game. A delay before the first game, for example by compilation, is subtracted. The result is at least ``each``
+    divided by ``concurrency``.
     """
     began, first_ended, now = times
     waited = max(0.0, first_ended - began - each)

@@ -42,13 +42,13 @@ class SettingsPairResults(ABC):
         """Play the missing games, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on results to come. ``finished`` is called with each
-        outcome, whose key is among ``missing_keys``. ``scores`` has the meaning that it has in
-        ``MatchTable.play_parts``.
+        outcome, whose key is among ``missing_keys``. ``scores`` is what the progress display shows; the matches are
+        added to it.
         """
 
     @abstractmethod
     def missing_keys(self, pairs: Iterable[ScheduledSettingsPair]) -> set[str]:
-        """Keys of the results, of these settings pairs, that are not stored."""
+        """Keys of these settings pairs' results that are not stored."""
 
     @abstractmethod
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
@@ -100,7 +100,7 @@ class SettingsPairGames(SettingsPairResults):
         """Play the games that the store lacks, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
-        game's outcome. ``scores`` has the meaning that it has in ``MatchTable.play_parts``.
+        game's outcome. ``scores`` is what the progress display shows; the matches are added to it.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 

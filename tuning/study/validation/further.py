@@ -167,7 +167,7 @@ def plan_of_validation(
     """The planned games of a further validation, for display before it starts, and the run's identity and checks.
 
     The study's stored games give the estimate of the duration. ``accepts_changes`` allows another engine. Raises
-    ``UserError`` in the cases in which ``validate_again`` does.
+    ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     # The study's purpose with only this validation's sides, because the other games are not played.

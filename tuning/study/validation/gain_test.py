@@ -33,7 +33,7 @@ EXPONENT = 3
 With a higher exponent fewer tests end early, and more gains are confirmed at the horizon.
 """
 POWERS = (0.5, 0.8, 0.95)
-"""Probabilities for which plans state the gain that the test confirms with this probability."""
+"""Probabilities of confirming a gain. For each, a plan states the true gain that is confirmed with this probability."""
 MAX_ELO = 1000.0
 
 _NORMAL = NormalDist()

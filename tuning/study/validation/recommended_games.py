@@ -56,7 +56,10 @@ class ValidationMatches(ValidationResults):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the missing matches; see ``ValidationResults.play_parts``."""
+        """Play the missing matches of some pairs; return False if the run stopped before the last one.
+
+        ``parts`` yields ranges of indices into ``pair_numbers``.
+        """
         return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
 
     def missing_in(self, pairs: range) -> int:

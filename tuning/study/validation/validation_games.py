@@ -185,7 +185,8 @@ class ValidationResults(ABC):
     ) -> bool:
         """Play the missing games of some pairs; return False if the run stopped before the last one.
 
-        ``parts`` yields ranges of indices into ``pair_numbers``. See ``MatchTable.play_parts`` for the other arguments.
+        ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on games in
+        progress. ``finished`` is called with each game's outcome. ``scores`` is what the progress display shows.
         """
 
     @abstractmethod
@@ -240,7 +241,10 @@ class ValidationGames(ValidationResults):
     def play_parts(
         self, parts: Iterable[range | None], finished: Callable[[Outcome], None], scores: MatchScores | None
     ) -> bool:
-        """Play the games that the store lacks; see ``ValidationResults.play_parts``."""
+        """Play the games of some pairs that the store lacks; return False if the run stopped before the last one.
+
+        ``parts`` yields ranges of indices into ``pair_numbers``.
+        """
         matches = (None if part is None else [self.match(part)] for part in parts)
         return self.table.play_parts(matches, finished, scores)
 
