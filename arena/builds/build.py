@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 
 from elolab.arena.builds.cache import cache_folder, waiting_lock
-from elolab.arena.builds.repository import Commit, Repository, environment, run_git, tell
+from elolab.arena.builds.repository import Commit, Repository, environment, notify, run_git
 from elolab.arena.files import replace_file
 from elolab.arena.players.supervisor import SUPERVISOR, kill_group
 from elolab.arena.records import digest_of, utc_now
@@ -82,12 +82,12 @@ def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
     log = folder.with_suffix(".log")
 
     def waits() -> None:
-        tell("builds.waiting", commit=commit.short, repository=repository.name)
+        notify("builds.waiting", commit=commit.short, repository=repository.name)
 
     with waiting_lock(folder.with_suffix(".lock"), waits):
         if record.is_file():
             return folder / TREE_NAME
-        tell("builds.building", commit=commit.short, subject=commit.subject, repository=repository.name, build=build)
+        notify("builds.building", commit=commit.short, subject=commit.subject, repository=repository.name, build=build)
         began = time.monotonic()
         try:
             shutil.rmtree(folder, ignore_errors=True)
@@ -103,7 +103,7 @@ def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        tell("builds.built", commit=commit.short, seconds=f"{time.monotonic() - began:.0f}", folder=folder)
+        notify("builds.built", commit=commit.short, seconds=f"{time.monotonic() - began:.0f}", folder=folder)
     return folder / TREE_NAME
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from elolab.arena.builds.build import BuildError, build_commit, tree_of
-from elolab.arena.builds.repository import DIRTY_SHOWN, SHOWN_DIGITS, Repository, split_source, tell
+from elolab.arena.builds.repository import DIRTY_SHOWN, SHOWN_DIGITS, Repository, notify, split_source
 from elolab.arena.keys.player import ANY_PLAYER, SOURCE, command_of
 from elolab.arena.records import CommitBuild, PlayerSpec
 from elolab.engine.errors import UserError
@@ -34,7 +34,7 @@ def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> 
     source = f"{repository.place}@{commit.name}"
     if source != entry[SOURCE] and (changed := repository.changed_files(commit.name)):
         files = ", ".join(changed[:DIRTY_SHOWN]) + (", ..." if len(changed) > DIRTY_SHOWN else "")
-        tell("builds.dirty", repository=repository.place, count=len(changed), files=files, commit=commit.short)
+        notify("builds.dirty", repository=repository.place, count=len(changed), files=files, commit=commit.short)
     return {"name": f"{repository.name}@{commit.short}", **entry, SOURCE: source}
 
 

@@ -189,7 +189,7 @@ class Repository:
             return
         copy = self._copy
         copy.parent.mkdir(parents=True, exist_ok=True)
-        tell("builds.fetching", repository=self.place)
+        notify("builds.fetching", repository=self.place)
         with waiting_lock(copy.with_suffix(".lock")):
             if copy.is_dir():
                 run_git("fetch", "--quiet", "--force", "--prune", "--tags", "origin", "+refs/heads/*:refs/heads/*",
@@ -233,6 +233,6 @@ def environment() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name not in _OF_CALLER}
 
 
-def tell(key: str, **fields: object) -> None:
+def notify(key: str, **fields: object) -> None:
     """Print a message to standard error; ``key`` is its key in the catalogue of ``arena``, ``fields`` its values."""
     print(f"elolab: {console('elolab.arena')(key, **fields)}", file=sys.stderr, flush=True)

@@ -18,7 +18,7 @@ from typing import Any
 
 from elolab.arena.cluster.sent_files import SentFile
 from elolab.arena.cluster.site import ClusterError, RefusedWorker, Site, Worker
-from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, introduction, play_chunk
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, carry_out, introduction, play_chunk
 from elolab.arena.play.publishing import machine
 from elolab.arena.provenance.sources import difference_in_sources
 from elolab.engine.errors import argument
@@ -157,7 +157,7 @@ class DaskSite(Site):
             addresses = [*self._workers]
         if addresses and self.is_connected:
             try:
-                self._asked(heed, order, addresses, seconds=3.0)
+                self._call_on(carry_out, order, addresses, seconds=3.0)
             except Exception as error:  # the connection has just gone
                 logging.getLogger(__name__).debug("%s", error)
 
@@ -192,10 +192,10 @@ class DaskSite(Site):
             # Dask warns of different versions of packages; elolab compares what matters itself.
             warnings.simplefilter("ignore")
             client = self._distributed.Client(self._address, timeout=seconds, set_as_default=False, name="elolab")
-        client.subscribe_topic(TOPIC, self._hear)
+        client.subscribe_topic(TOPIC, self._store_report)
         return client
 
-    def _hear(self, event: tuple[float, dict[str, Any]]) -> None:
+    def _store_report(self, event: tuple[float, dict[str, Any]]) -> None:
         """Store a worker's report on its games in progress; ``event`` is the time and content of a Dask event."""
         said, now = event[1], time.monotonic()
         with self._lock:
@@ -203,7 +203,7 @@ class DaskSite(Site):
             self._loads[said["worker"]] = now, said["load"]
             self._running = {chunk: one for chunk, one in self._running.items() if now - one[0] < FORGOTTEN_SECONDS}
 
-    def _asked(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
+    def _call_on(self, function: Callable[..., Any], argument: Any, addresses: list[str], seconds: float) -> Any:
         """Call ``function(argument)`` on the workers at ``addresses``, even while they play.
 
         Returns the result of each call, or the exception that it raised, by address. Waits at most ``seconds``.
@@ -222,11 +222,11 @@ class DaskSite(Site):
                     self._end_client()
                     self._client = self._connected(LOOK_SECONDS, self._is_closing.is_set)
                 self._look()
-                self._pass_requests_on()
+                self._forward_requests()
             except (Exception, KeyboardInterrupt) as error:  # whatever an interrupted conversation ends with
                 self._lose_scheduler(error)
 
-    def _pass_requests_on(self) -> None:
+    def _forward_requests(self) -> None:
         """Order the workers to report the dialogues that were requested since the last call."""
         with self._lock:
             asked, self._dialogues = self._dialogues, set()
@@ -261,7 +261,7 @@ class DaskSite(Site):
             for address in self._refused.keys() - present.keys():
                 self._refused.pop(address)
         if new:
-            for address, answer in self._asked(introduction, None, new, ANSWER_SECONDS).items():
+            for address, answer in self._call_on(introduction, None, new, ANSWER_SECONDS).items():
                 self._admit(address, present[address], answer)
         with self._lock:
             is_back = self._away_since is not None

@@ -316,7 +316,7 @@ class ClusterRunner(Runner):
                 self._tick()
             if self._sent:
                 self._tell("stop")
-            yield from self._farewell(queue)
+            yield from self._last_records(queue)
         finally:
             if self._sent:
                 self._tell("stop")
@@ -344,7 +344,7 @@ class ClusterRunner(Runner):
             self._warn(why)
             self._stop.set()
             return True
-        self._take_out(queue, workers)
+        self._drop_unavailable(queue, workers)
         ready = workers if self._scaling is None else self._scaling.ready(self._site)
         slots = 2 * sum(worker.threads for worker in ready.values())
         counts = dict.fromkeys(ready, 0)
@@ -360,7 +360,7 @@ class ClusterRunner(Runner):
                 if not counts[worker.address]:
                     self._send_copy(worker)
         if workers and not self._sent and queue.known(1):
-            self._take_out_unmatched(queue, workers)
+            self._drop_unmatched(queue, workers)
         return bool(self._sent) or queue.known(1) > 0
 
     def _send(self, worker: Worker, queue: _Queue, slots: int) -> bool:
@@ -484,13 +484,13 @@ class ClusterRunner(Runner):
                 if isinstance(error, KeyboardInterrupt) or self._stop.is_set():
                     self._stop.set()
                     return
-                self._lose(sent, error, queue)
+                self._handle_failure(sent, error, queue)
                 continue
             yield from self._taken_in(sent, played, queue)
         if self._site.is_connected:
-            self._find_lost(queue)
+            self._return_lost(queue)
 
-    def _find_lost(self, queue: _Queue) -> None:
+    def _return_lost(self, queue: _Queue) -> None:
         """Return the games of workers that are gone or refused to the queue."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
@@ -516,7 +516,7 @@ class ClusterRunner(Runner):
         records = [one for one in played.records if one.key not in self._settled]
         if records:
             yield records
-        self._settle(records)
+        self._cancel_duplicates(records)
         if played.error:
             raise ClusterError(played.error)
         for text in played.remarks:
@@ -540,7 +540,7 @@ class ClusterRunner(Runner):
         else:
             self._put_back_lost(worker, unplayed, queue)
 
-    def _settle(self, records: Iterable[GameRecord]) -> None:
+    def _cancel_duplicates(self, records: Iterable[GameRecord]) -> None:
         """Cancel outstanding chunks if another worker has returned the records of all their games."""
         settled = {record.key for record in records} & self._copied
         if not settled:
@@ -555,7 +555,7 @@ class ClusterRunner(Runner):
         """The games whose records no worker has returned."""
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
-    def _lose(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
+    def _handle_failure(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
         """Return the games of a chunk that failed with ``error`` to the queue.
 
         Also refuses the worker, unless the chunk was cancelled, or lost in transfer or with its worker.
@@ -585,7 +585,7 @@ class ClusterRunner(Runner):
 
     # Players that are not everywhere
 
-    def _take_out(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
+    def _drop_unavailable(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
         """Mark the players that no worker can start as unavailable, and drop their games."""
         records = [self._record_of(worker) for worker in workers.values()]
         for player, reason in records[0].unavailable.items() if records else ():
@@ -594,7 +594,7 @@ class ClusterRunner(Runner):
         if self.unavailable:  # their games may have come back from workers since
             queue.drop(self.unavailable)
 
-    def _take_out_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
+    def _drop_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
         """If no worker can start both players of the next game, mark one of them as unavailable."""
         (job,) = queue.take(1)
         queue.put_back([job])
@@ -606,7 +606,7 @@ class ClusterRunner(Runner):
 
     # The end
 
-    def _farewell(self, queue: _Queue) -> Iterator[list[GameRecord]]:
+    def _last_records(self, queue: _Queue) -> Iterator[list[GameRecord]]:
         """Yield the records of games that ended on workers before the run was stopped."""
         until = time.monotonic() + FAREWELL_SECONDS
         while self._sent and time.monotonic() < until and self._site.is_connected:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from elolab.arena.cluster.sent_files import SentFile
-from elolab.arena.cluster.worker import ChunkGame, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.cluster.worker import ChunkGame, Order, PlayedChunk, carry_out, play_chunk
 from elolab.engine.errors import UserError, argument
 from elolab.engine.settings.limits import Limits
 
@@ -139,4 +139,4 @@ class ExecutorSite(Site):
 
         An executor that uses threads obeys; one that uses processes plays its chunks to the end.
         """
-        heed(order)
+        carry_out(order)

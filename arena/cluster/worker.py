@@ -158,7 +158,7 @@ def play_chunk(chunk: Chunk, *sent: SentFile, report: Report = lambda running: N
         here = replace(chunk, jobs=tuple(jobs)) if is_changed else chunk
         played = seat.play(here, report, {name: problem for name, problem in problems.items() if problem})
     if is_changed:
-        records = tuple(_as_asked(record, nominal[record.key], chunk.limit_scale) for record in played.records)
+        records = tuple(_for_client(record, nominal[record.key], chunk.limit_scale) for record in played.records)
         played = replace(played, records=records)
     return replace(played, files=files)
 
@@ -168,7 +168,7 @@ def _scaled(player: PlayerSpec, scale: float | None) -> PlayerSpec:
     return player if scale is None else replace(player, limits=player.limits.scaled(scale))
 
 
-def _as_asked(record: GameRecord, job: GameJob, scale: float | None) -> GameRecord:
+def _for_client(record: GameRecord, job: GameJob, scale: float | None) -> GameRecord:
     """Return the record as the client expects it: with the key of ``job``, and with ``scale`` if limits were scaled."""
     if scale is None or not (job.first.limits.is_on_wall_clock or job.second.limits.is_on_wall_clock):
         return replace(record, key=job.key)
@@ -220,9 +220,9 @@ def _difference_in_weights(players: Iterable[PlayerSpec]) -> str:
     return ""
 
 
-def heed(order: Order) -> None:
+def carry_out(order: Order) -> None:
     """Carry out an order; returns immediately."""
-    _SEATS.heed(order)
+    _SEATS.carry_out(order)
 
 
 class _Seat:
@@ -327,7 +327,7 @@ class _Seats:
                 self._taken.remove(seat)
                 self._free.append(seat)
 
-    def heed(self, order: Order) -> None:
+    def carry_out(self, order: Order) -> None:
         """Carry out an order; returns immediately."""
         with self._lock:
             if order.kind in ("finish", "stop"):

@@ -180,7 +180,7 @@ def paired_round(state: PairingState) -> PairedRound | None:
     if partners is None:
         return None
     if not state.repeats:
-        partners = _with_a_future(costs, partners)
+        partners = _with_lookahead(costs, partners)
     couples = [(place, partner) for place, partner in enumerate(partners) if place < partner]
     players = len(state.ranking)
     return PairedRound(
@@ -242,7 +242,7 @@ def _ranked(*levels: int) -> int:
 # The rounds after this one
 
 
-def _with_a_future(costs: list[list[int | None]], partners: list[int]) -> list[int]:
+def _with_lookahead(costs: list[list[int | None]], partners: list[int]) -> list[int]:
     """Return ``partners``, the cheapest pairing, or another pairing if that leaves more further rounds possible.
 
     The other pairing is the cheapest round of a complete schedule found by search. A pairing is a list: the partner of

@@ -404,7 +404,7 @@ class GameRunner(Runner):
         if played.game is None or played.game.reason != "startup_failure" or self._stop.is_set():
             return played
         if played.record is not None and not self._is_disturbed(played):
-            self._take_out(job, played.record.detail)
+            self._mark_unavailable(job, played.record.detail)
         return played
 
     def _game_of(self, job: GameJob) -> FinishedGame | None:
@@ -510,7 +510,7 @@ class GameRunner(Runner):
         game = finish_game(running.job, players, self._stop, running.follow)
         return None if game.reason == "stopped" else game
 
-    def _take_out(self, job: GameJob, detail: Mapping[str, Any]) -> None:
+    def _mark_unavailable(self, job: GameJob, detail: Mapping[str, Any]) -> None:
         """Record why a player could not be started; ``detail`` is from the record of the failed game.
 
         The first time, also test which protocol the player's program really uses, and add that to the reason.
@@ -533,7 +533,7 @@ class GameRunner(Runner):
         return kept
 
     def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
-        """The players for a job; players of the thread's last game are reused or closed."""
+        """The players for a job; players of the thread's last game are reused if they fit and closed otherwise."""
         from elolab.arena.players.registry import make_player
 
         wanted = [(spec, job.search_statistics) for spec in (job.first, job.second)]

@@ -113,7 +113,7 @@ class StagePlan:
             mean_ms = store.mean_duration_ms()
         return 1.0 if mean_ms is None else mean_ms / 1000 * self.stored / expected
 
-    def refuse_the_impossible(self) -> None:
+    def check_attainable(self) -> None:
         """Raise ``PlanError`` if every stage has a test that no outcome of its games can pass.
 
         A single stage that can pass is enough to continue, because a study is useful without its validations. A run

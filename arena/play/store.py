@@ -402,7 +402,7 @@ class Store:
         return connection
 
     def _is_new(self, connection: sqlite3.Connection) -> bool:
-        """Whether the file is empty; raises ``StoreError`` if it was not written by this version of elolab."""
+        """Whether the file is empty; raises ``StoreError`` if another program or version of elolab has written it."""
         version, mark, tables = (
             connection.execute(query).fetchone()[0]
             for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")

@@ -162,7 +162,7 @@ def run(spec: TournamentSpec, directory: Path, **options: Unpack[RunOptions]) ->
     """
     plan = prepare(spec)
     if spec.sprt is not None:
-        plan_of_run(plan, directory, 1).refuse_the_impossible()
+        plan_of_run(plan, directory, 1).check_attainable()
     with Run(directory, purpose_of(plan), **options) as run:
         _play(plan, run)
         result = replace(result_of(plan.spec, run.store), unavailable=run.unavailable)
@@ -531,7 +531,7 @@ def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dic
     Raises ``UserError``, like ``run``, if no outcome of the games can pass the tournament's test.
     """
     planned = plan_of_run(plan, directory, concurrency)
-    planned.refuse_the_impossible()
+    planned.check_attainable()
     return {
         **planned.data(),
         "openings_needed": format_of(plan.spec).openings_needed(plan.spec),

@@ -48,7 +48,7 @@ class AnnouncedOption:
             raise self._fault(value, f"expected {expected}{hint}")
         return value
 
-    def is_told(self, value: str) -> bool:
+    def must_be_sent(self, value: str) -> bool:
         """Whether the value must be sent to the engine; false only for a button with the value "off"."""
         return self.kind != "button" or self.check(value) == "true"
 

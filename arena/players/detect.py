@@ -95,11 +95,11 @@ def other_protocol(player: PlayerSpec) -> str:
 
     Empty if it answers in no protocol, or in the one specified.
     """
-    found = spoken_instead((player.command, player.directory), player.protocol)
+    found = true_protocol((player.command, player.directory), player.protocol)
     return "" if found is None else f'it answers over {found.title}: give protocol = "{found.name}"'
 
 
-def spoken_instead(program: Program, name: str) -> Protocol | None:
+def true_protocol(program: Program, name: str) -> Protocol | None:
     """Find the protocol in which a program answers; ``None`` if there is none, or if it is the one called ``name``."""
     tried = sorted((one for one in protocols() if one.greeting is not None), key=lambda one: one.name != name)
     try:
@@ -157,12 +157,12 @@ def greet(
     try:
         for protocol in protocols:
             attempts.append(_Attempt(program, protocol, seconds))
-            if _is_any_understood(attempts, HEAD_START_SECONDS):
+            if _await_answer(attempts, HEAD_START_SECONDS):
                 break
         else:
-            if _is_any_understood(attempts, HEAD_START_SECONDS) is None:
+            if _await_answer(attempts, HEAD_START_SECONDS) is None:
                 waiting()
-                _is_any_understood(attempts, None)
+                _await_answer(attempts, None)
     finally:
         for attempt in attempts:
             attempt.close()
@@ -170,7 +170,7 @@ def greet(
     return found, attempts[0].description
 
 
-def _is_any_understood(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
+def _await_answer(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
     """Wait until a greeting is answered or no process can answer any more; returns true or false, respectively.
 
     Returns ``None`` if neither happens within ``seconds``.

@@ -312,7 +312,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._handshake(deadline_ns)
         except DeadlinePassed:
             waited = seconds_text(self.spec.start_timeout_ms)
-            what = Fault("no_handshake", protocol=self.protocol_name, waited=waited, heard=self._heard())
+            what = Fault("no_handshake", protocol=self.protocol_name, waited=waited, heard=self._last_line())
             raise self._failed("startup_failure", what) from None
         except ProcessEnded:
             what = Fault("ended_in_handshake", protocol=self.protocol_name)
@@ -376,9 +376,9 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._running().send(lines, deadline_ns)
         else:
             self._running().ask(lines)
-            self._hear(deadline_ns, stop or self._starting)
+            self._read_replies(deadline_ns, stop or self._starting)
 
-    def _hear(self, deadline_ns: int, stop: StopFlag | None) -> None:
+    def _read_replies(self, deadline_ns: int, stop: StopFlag | None) -> None:
         """Read the engine's output until no reply is due; a pending request is written first."""
         process, client = self._running(), self._client
         while not client.is_idle:
@@ -394,7 +394,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         try:
             if lines:
                 process.ask(lines, allowance_ns)
-            self._hear(0, stop)
+            self._read_replies(0, stop)
         except DeadlinePassed:
             raise self._overdue(clock, process.asked_ns - spent_ns) from None
         except ProcessEnded:
@@ -419,7 +419,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
         If the engine answers the stop, its move was late; otherwise it hangs.
         """
-        heard, overdue = self._heard(began_ns), self._no_move_in_time(clock)
+        heard, overdue = self._last_line(began_ns), self._no_move_in_time(clock)
         answered = self._halt()
         if not self.spec.limits.is_timed:
             waited = seconds_text(self._allowance_ms(clock))
@@ -435,7 +435,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         allowed = Fault("move_time" if is_move_time else "remaining_time", margin=self.spec.margin_ms)
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
-    def _heard(self, since_ns: int = 0) -> Fault:
+    def _last_line(self, since_ns: int = 0) -> Fault:
         """The last line of the engine since ``since_ns``, as part of a fault's text.
 
         The line may show a misspelt or unfinished answer.

@@ -166,7 +166,7 @@ class Dialogue:
         """The engine's last line, then the line before it; lines that arrived before ``since_ns`` are omitted."""
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
-    def complaint(self) -> str:
+    def last_error(self) -> str:
         """First line of the engine's final error message: the last block of lines that all contain ``error``, in any
         case.
 
@@ -567,7 +567,7 @@ class EngineProcess:
         """
         assert self._exit is not None, "a process that has been ended"
         errors = self._errors.decode(errors="replace").strip().splitlines()
-        said = errors[-1] if errors else self.dialogue.complaint()
+        said = errors[-1] if errors else self.dialogue.last_error()
         if not said:
             return self._exit
         words = "".join(letter if letter.isprintable() else "?" for letter in said[:200].rstrip("."))

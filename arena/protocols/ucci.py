@@ -144,7 +144,7 @@ def option_commands(options: Sequence[tuple[str, str]], announced: Mapping[str, 
         option = announced.get(name.lower(), None if announced else AnnouncedOption(name, "string"))
         if option is None:
             raise unknown_option(name, announced)
-        if option.is_told(value):
+        if option.must_be_sent(value):
             commands.append(option_command(option, value))
     return commands
 

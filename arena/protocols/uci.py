@@ -74,7 +74,7 @@ def option_commands(
     for name, value in wanted:
         option = announced.get(name.lower())
         if option is not None:
-            if option.is_told(str(value)):
+            if option.must_be_sent(str(value)):
                 commands.append(option.command(str(value)))
         elif name.lower() not in OFF_WHERE_ABSENT or str(value).lower() not in ("false", "off", "0"):
             raise unknown_option(name, announced)

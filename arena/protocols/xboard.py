@@ -246,7 +246,7 @@ def option_commands(
     for name, value in options:
         key = name.lower()
         if key in announced:
-            if announced[key].is_told(value):
+            if announced[key].must_be_sent(value):
                 commands.append(option_command(announced[key], value))
         elif key in known:
             commands.append(f"{key} {known[key].check(value)}")

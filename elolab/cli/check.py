@@ -203,10 +203,10 @@ def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[st
 
     ``failed`` has the names of failed checks. If the program turns out to use another protocol, the text names it.
     """
-    from elolab.arena.players.detect import spoken_instead
+    from elolab.arena.players.detect import true_protocol
 
     words = say("report.untried", count=count)
-    other = spoken_instead((settings.command, settings.directory), settings.protocol) if "handshake" in failed else None
+    other = true_protocol((settings.command, settings.directory), settings.protocol) if "handshake" in failed else None
     return words if other is None else say("report.untried_other", words=words, title=other.title, name=other.name)
 
 

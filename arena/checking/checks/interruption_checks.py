@@ -44,7 +44,7 @@ def _stop(examination: Examination, position: Position, *, at_once: bool = False
 def _expect_no_answer(examination: Examination) -> None:
     """Let a search run for a part of ``move_time_ms``; raises ``Failed`` if the program answers within that time."""
     is_answer = examination.dialect.is_answer
-    lines = examination.dialect.overhear(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
+    lines = examination.dialect.read_for(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
     if lines and is_answer(lines[-1]):
         raise Failed("failure.early", said=lines[-1])
 
@@ -64,7 +64,7 @@ def ready_while_thinking(examination: Examination) -> Remark:
 def single_answer(examination: Examination) -> None:
     """Check that the program answers each search exactly once."""
     answer = examination.search(examination.start_position)
-    for line in examination.dialect.overhear(examination.settings.quiet_ms):
+    for line in examination.dialect.read_for(examination.settings.quiet_ms):
         if examination.dialect.is_answer(line):
             raise Failed("failure.again", first=answer.line, again=line)
 

@@ -73,7 +73,7 @@ def idle(examination: Examination) -> Remark:
     examination.dialect.settled()
     before = processes.demanded_seconds(_family(examination))
     quiet_ms = max(examination.settings.quiet_ms, 200)
-    examination.dialect.overhear(quiet_ms)
+    examination.dialect.read_for(quiet_ms)
     share = (processes.demanded_seconds(_family(examination)) - before) / (quiet_ms / 1000)
     if share > BUSY:
         raise Failed("failure.busy", percent=f"{100 * share:.0f}")

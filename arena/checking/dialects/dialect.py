@@ -109,22 +109,22 @@ class Dialect(ABC, Generic[ClientKind]):
         except ProcessEnded:
             raise self._ended() from None
 
-    def hear_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
+    def read_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
         """Read lines up to the first one that ``is_end`` accepts; returns them all.
 
         Raises ``Failed``, with ``awaited`` in its remark, if there is no such line within ``ms`` milliseconds.
         """
-        lines, is_over = self._hear(ms, is_end)
+        lines, is_over = self._read(ms, is_end)
         if not is_over:
             key = "failure.no_answer" if self.process.dialogue.last_received() else "failure.silent"
             raise Failed(key, awaited=awaited, seconds=f"{ms / 1000:g}")
         return lines
 
-    def overhear(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
+    def read_for(self, ms: float, is_end: Callable[[str], bool] = lambda line: False) -> list[str]:
         """Read and return the lines of the next ``ms`` milliseconds, up to the first one that ``is_end`` accepts."""
-        return self._hear(ms, is_end)[0]
+        return self._read(ms, is_end)[0]
 
-    def _hear(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
+    def _read(self, ms: float, is_end: Callable[[str], bool]) -> tuple[list[str], bool]:
         deadline_ns = _after(ms)
         lines: deque[str] = deque(maxlen=MAX_LINES)
         try:
@@ -174,7 +174,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Wait until the program confirms its readiness, or for ``quiet_ms`` if it cannot; returns its output."""
         if self.knowledge.answers_ready and self.can_synchronise:
             return self.ask_ready()
-        return self.overhear(self.settings.quiet_ms)
+        return self.read_for(self.settings.quiet_ms)
 
     def ask_ready(self, max_ms: int | None = None) -> list[str]:
         """Ask whether the input has been processed; returns the output up to the answer.
@@ -190,7 +190,7 @@ class Dialect(ABC, Generic[ClientKind]):
         def says_ready(line: str) -> bool:
             return first_word(self.client.receive(line)) == self.ready
 
-        lines = self.hear_until(says_ready, ms if max_ms is None else max_ms, self.ready)
+        lines = self.read_until(says_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
 
@@ -254,19 +254,19 @@ class Dialect(ABC, Generic[ClientKind]):
             times.append(limits.move_time_ms)
         return self.answer(min(times) if times else None)
 
-    def answer(self, told_ms: int | None = None) -> SearchAnswer:
+    def answer(self, limit_ms: int | None = None) -> SearchAnswer:
         """Wait for the answer to the search that has begun, and parse it.
 
-        Raises ``Failed`` if it takes longer than ``told_ms``, the time that the program was given, plus ``margin_ms``.
-        Without ``told_ms``, the limit is ``timeout_ms``.
+        Raises ``Failed`` if it takes longer than ``limit_ms``, the time that the program was given, plus ``margin_ms``.
+        Without ``limit_ms``, the limit is ``timeout_ms``.
         """
-        if told_ms is None:
-            lines = self.hear_until(self.ends_search, self.settings.timeout_ms, self.awaited)
+        if limit_ms is None:
+            lines = self.read_until(self.ends_search, self.settings.timeout_ms, self.awaited)
         else:
             spent_ms = (time.monotonic_ns() - self._began_ns) / 1e6
-            lines, is_over = self._hear(told_ms + self.settings.margin_ms - spent_ms, self.ends_search)
+            lines, is_over = self._read(limit_ms + self.settings.margin_ms - spent_ms, self.ends_search)
             if not is_over:
-                raise Failed("failure.late", told=told_ms, margin=self.settings.margin_ms)
+                raise Failed("failure.late", told=limit_ms, margin=self.settings.margin_ms)
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     def begin_at_start_word(self) -> None:
@@ -294,7 +294,7 @@ class Dialect(ABC, Generic[ClientKind]):
             raise self.lacking()
         self._began_ns = time.monotonic_ns()
         self.say(*self.interruption)
-        lines = self.hear_until(self.ends_search, self.settings.stop_ms, self.awaited)
+        lines = self.read_until(self.ends_search, self.settings.stop_ms, self.awaited)
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     def interrupt_nothing(self) -> None:
@@ -302,7 +302,7 @@ class Dialect(ABC, Generic[ClientKind]):
         if self.interruption is None:
             raise self.lacking()
         self.say(*self.interruption)
-        for line in [*self.settled(), *self.overhear(self.settings.quiet_ms)]:
+        for line in [*self.settled(), *self.read_for(self.settings.quiet_ms)]:
             if self.is_unasked(line):
                 raise Failed("failure.unasked", said=line)
 

@@ -43,7 +43,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
     def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
         """Send commands; returns their answers in order. The time limit is ``ms``, or ``timeout_ms`` by default."""
         self.say(*self.client.ask(*commands))
-        self.hear_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
+        self.read_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
         return self.client.answers
 
     def _demand(self, *commands: str) -> None:

@@ -47,7 +47,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         """Send ``uci`` or ``ucci`` and read the name and the options, up to ``uciok`` or ``ucciok``."""
         self.say(*self.client.hello())
         end = self.client.opening[1]
-        for line in self.hear_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
+        for line in self.read_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
             if line.startswith("option"):
                 self.announced.append((line, self.client.read_option(line)))
         self.name = self.client.engine_name
@@ -189,7 +189,9 @@ class UcciDialect(UciDialect):
         self.say(*self.option_lines(options))
 
     def begin_game(self) -> None:
-        """Begin a new game; if the program has an option for that, sets it."""
+        """Begin a new game with the button that announces it; ``arena.protocols.ucci.new_game_button`` chooses the
+        button.
+        """
         self.say(f"setoption {ucci.new_game_button(self.options)}")
         self.settled()
 

@@ -60,9 +60,9 @@ class XboardDialect(Dialect[xboard.XboardClient]):
             return client.receive(line) == "done"
 
         self.say(*client.hello())
-        lines = self.overhear(xboard.FEATURES_MS, is_introduced)
+        lines = self.read_for(xboard.FEATURES_MS, is_introduced)
         if not client.is_idle and client.needs_time:
-            lines += self.hear_until(is_introduced, self.settings.start_ms, "feature done=1")
+            lines += self.read_until(is_introduced, self.settings.start_ms, "feature done=1")
         if not client.features:
             raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
         client.take_for_done()
@@ -196,7 +196,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         self._set_up(position, self.ordinary)
         self._game = None
         self._go(position, None)
-        for line in [*self.overhear(self.settings.quiet_ms), *self.settled()]:
+        for line in [*self.read_for(self.settings.quiet_ms), *self.settled()]:
             if xboard.parse_move(line) is not None:
                 raise Failed("failure.moved_after_end", said=line)
 

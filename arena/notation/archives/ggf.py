@@ -221,19 +221,19 @@ def _plain(value: str) -> str:
     return " ".join(value.replace("]", ")").replace("[", "(").split())
 
 
-def _written_result(portable: PortableGame, goes_on: bool, board: str) -> str:
+def _written_result(portable: PortableGame, ended_early: bool, board: str) -> str:
     """Value of the property ``RE``: Black's lead in discs and, after a colon, the kind of ending; ``?`` if unknown.
 
-    ``goes_on`` is true if the game ended before the board was final. Without a known lead, the winner's lead is then 64
-    discs. ``board`` is the final board as text.
+    ``ended_early`` is true if the game ended before the board was final. Without a known lead, the winner's lead is
+    then 64 discs. ``board`` is the final board as text.
     """
     if portable.result == "*":
         return "?"
-    flag = {name: flag for flag, name in _FLAGS.items()}.get(reason_of(portable), "r" if goes_on else "")
+    flag = {name: flag for flag, name in _FLAGS.items()}.get(reason_of(portable), "r" if ended_early else "")
     suffix = f":{flag}" if flag else ""
     lead = _number(portable.tag("DiscDifference"))
     if lead is None:
-        lead = {"1-0": 64, "0-1": -64, "1/2-1/2": 0}[portable.result] if goes_on else _final_lead(board)
+        lead = {"1-0": 64, "0-1": -64, "1/2-1/2": 0}[portable.result] if ended_early else _final_lead(board)
     return f"{lead:+.2f}{suffix}"
 
 

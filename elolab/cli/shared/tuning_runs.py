@@ -176,7 +176,7 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
     ``figures`` has numbers other than those of games, by name. Raises ``UserError`` for invalid options, and if every
     stage is a test that no results of its games could pass.
     """
-    plan.refuse_the_impossible()
+    plan.check_attainable()
     lines = plan.lines([figures_text(figures)] if figures else [])
     return tournament_output.print_plan(purpose, plan.directory, arguments, {**plan.data(), **figures}, lines)
 

@@ -24,7 +24,7 @@ from elolab.arena.cluster import runner as cluster_runner
 from elolab.arena.cluster import worker
 from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
-from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, heed, play_chunk
+from elolab.arena.cluster.worker import Chunk, ChunkGame, Order, PlayedChunk, carry_out, play_chunk
 from elolab.arena.play import executor
 from elolab.arena.play.executor import GameRunner
 from elolab.arena.players.processors import PlayerLoad
@@ -84,7 +84,7 @@ class Threads(Site):
 
     def tell(self, order: Order) -> None:
         self.orders.append(order)
-        heed(order)
+        carry_out(order)
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:
         self.tell(Order(run, chunk, "dialogue"))

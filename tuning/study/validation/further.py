@@ -104,7 +104,7 @@ def validate_again(
     options = options_for(plan.spec, options)
     spec, accepts = plan.spec, options.get("accept_engine_change", False)
     stages, purpose = plan_of_validation(directory, limits, pairs, maximum_pairs, 1, accepts_changes=accepts)
-    stages.refuse_the_impossible()
+    stages.check_attainable()
     with Run(directory, purpose, **options) as run:
         recommended = RecommendedGames(plan, run, named)
         planned = further_validation(plan, run.store, limits, pairs, maximum_pairs, recommended.recommendation)
