@@ -1,4 +1,4 @@
-"""The built-in engine, for the analysis of positions."""
+"""Analyses positions with the built-in engine, from Python."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ class PlayedTournament(PlayedGames):
 
     name: str
     planned: int
-    """Number of games in the tournament."""
+    """Planned number of games."""
     stored: int
     """Number of games played."""
     interrupted: bool

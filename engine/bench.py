@@ -214,7 +214,7 @@ CLOCKED_POSITIONS = 3
 
 @dataclass(frozen=True)
 class BenchSearch:
-    """One search of the benchmark."""
+    """The result of one search of the benchmark."""
 
     game: str
     variant: str
@@ -233,7 +233,7 @@ class BenchSearch:
 
 
 def searches(games: tuple[str, ...] = GAMES) -> Iterator[BenchSearch]:
-    """Run the benchmark, one search at a time."""
+    """Run the benchmark. Yields the result of each search when it is done."""
     for name in games:
         _warm_up(name)
         for variant in (*VARIANTS, *CLOCKED):

@@ -87,14 +87,14 @@ class StopFlag:
             os.write(self._pipe[1], b"\0")
 
     def clear(self) -> None:
-        """Withdraw the request to stop, so that new searches can run."""
+        """Reset the flag, so that new searches can run."""
         self._flag[0] = 0
         if self._pipe:
             with contextlib.suppress(BlockingIOError):
                 os.read(self._pipe[0], 64)
 
     def is_set(self) -> bool:
-        """Whether a stop was requested."""
+        """Whether the flag is set, that is, whether a stop was requested."""
         return bool(self._flag[0])
 
 

@@ -42,7 +42,7 @@ class UserError(Exception):
 
     @property
     def problem(self) -> str:
-        """Description of the mistake and its place."""
+        """Text that describes the mistake and its place."""
         return spelt(self.args[0], self.spell)
 
     @property

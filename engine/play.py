@@ -94,7 +94,7 @@ _PLIES = GAME_DTYPE.fields["plies"][1] // 8  # type: ignore[index]
 """Index of ``plies`` among the int64 fields of a game's record."""
 
 NO_SCORE = 1 << 30
-"""Stands for the score of a move if the player reported none."""
+"""Value stored as a move's score if the player reported none."""
 
 SOLVING_NODES = 30_000_000
 """Node limit for solving a position. It is reached after one or two seconds, and is the same on every machine.

@@ -14,7 +14,7 @@ import numpy as np
 from elolab.engine.settings import schema
 
 MAX_PLIES = 1_000
-"""Maximum of every setting that counts plies or moves."""
+"""Upper limit of every setting that counts plies or moves."""
 RESULTS = ("1-0", "0-1", "1/2-1/2", "*")
 """Result strings; ``1-0`` means that the side that moved first won."""
 

@@ -28,7 +28,7 @@ Passes must cost no depth; otherwise the ordinary search would handle positions 
 """
 
 SOLVED = END_REASONS[ENDED_AT_DEPTH]
-"""The end reason of a search that completed its solution."""
+"""End reason of a search that has completed its solution."""
 
 DTZ_OF_ZEROING = {2: 1, 1: 101, 0: 0, -1: -101, -2: -1}
 """DTZ (distance to zeroing) of a capture or pawn move for the side that makes it, by its WDL value for that side."""
@@ -72,7 +72,7 @@ class Solver:
     """
 
     unit = "in discs, empty squares to the winner"
-    """Name of the scores' unit, for output."""
+    """Name of the unit of the scores, for output."""
 
     def __init__(self, game: str, settings: Mapping[str, Any], stop: StopFlag) -> None:
         self._game = game_named(game)

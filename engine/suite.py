@@ -24,7 +24,7 @@ from elolab.engine.settings.limits import Limits
 
 @dataclass(frozen=True)
 class SuitePosition:
-    """One line of a suite."""
+    """One position of a suite, with the moves that solve it."""
 
     name: str
     position: str
@@ -47,7 +47,7 @@ class SuiteIteration:
 
 @dataclass(frozen=True)
 class Attempt:
-    """The engine's search of one position of a suite."""
+    """The result of searching one position of a suite."""
 
     name: str
     position: str

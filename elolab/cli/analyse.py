@@ -1,4 +1,4 @@
-"""The command ``analyse``: the search of one position."""
+"""The command ``analyse``: searches one position."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ class _BisectionRun:
 
     @property
     def report(self) -> BisectionReport:
-        """The report on the steps so far."""
+        """The report on the steps of the bisection so far."""
         return self.kept.report
 
     @property

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
-"""Colour of a check's line, by its result."""
+"""Colour in which a check is printed, by its result."""
 BASIC = {"handshake", "start_position"}
 """Names of the checks that most others depend on.
 
@@ -134,7 +134,7 @@ def _list() -> int:
 
 
 def _settings(arguments: argparse.Namespace) -> CheckSettings:
-    """Read the settings; raises ``UserError`` for invalid ones."""
+    """The settings of the checks from the command line. Raises ``UserError`` for invalid ones."""
     from elolab.arena.players.detect import ProtocolFinder, games_of
     from elolab.arena.players.player import PlayerFault
     from elolab.arena.players.process import find_program

@@ -73,7 +73,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert games or positions."""
+    """Convert games or positions; returns the exit code."""
     from elolab.arena.files import replace_file
     from elolab.arena.notation.archives.archive import Reading
     from elolab.arena.notation.convert import check_target, converted

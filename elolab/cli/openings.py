@@ -127,7 +127,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Generate, filter or check a suite of openings."""
+    """Generate, filter or check a suite of openings; returns the exit code."""
     actions = {"generate": _generate_openings, "balance": _balance_openings, "check": _check_openings}
     return actions[arguments.action](arguments)
 

@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def figure_formats(text: str) -> tuple[str, ...]:
-    """Parse the value of ``--figures``, the file formats of plots."""
+    """Parse the value of ``--figures``: returns the file formats of plots."""
     formats = tuple(filter(None, text.replace(",", " ").lower().split()))
     if not formats or not set(formats) <= {"png", "pdf", "svg"}:
         raise argparse.ArgumentTypeError(f"{text!r}: expected png, pdf or both with a comma between")

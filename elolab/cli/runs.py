@@ -58,7 +58,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """List, compare or remove runs, as ``ACTION`` says."""
+    """List, compare or remove runs, depending on the argument ``ACTION``; returns the exit code."""
     if arguments.action == COMPARE:
         return _compare(arguments.folders, arguments)
     return _remove(arguments.folders, arguments) if arguments.action == REMOVE else _list(arguments)

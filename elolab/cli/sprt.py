@@ -54,7 +54,7 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play or resume a sequential test."""
+    """Play or resume a sequential test; returns the exit code."""
     test = test_of(arguments)
     if arguments.expect is not None:
         return _expect(arguments, test)

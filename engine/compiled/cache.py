@@ -196,7 +196,7 @@ class CodeFiles:
             report_not_kept(error.strerror)
 
     def flush(self) -> None:
-        """Delete all files of the function."""
+        """Delete all cache files of the function."""
         for path in self._folder.glob(f"{glob.escape(self._name)}.*.nbc"):
             path.unlink(missing_ok=True)
 

@@ -633,7 +633,7 @@ class Conversation:
         )
 
     def take_output(self) -> Received:
-        """Return the output that has been read, and empty the buffer."""
+        """Return the output that has been read since the last call, and empty the buffer."""
         words = self._words
         if not words.arrivals:
             return NOTHING_RECEIVED
@@ -642,7 +642,7 @@ class Conversation:
         return output
 
     def take_errors(self) -> bytes:
-        """Return what has been read from the error stream, and empty the buffer."""
+        """Return what has been read from the error stream since the last call, and empty the buffer."""
         words = self._words
         errors = ctypes.string_at(words.errors_at, words.error_filled) if words.error_filled else b""
         words.error_filled = 0

@@ -751,10 +751,10 @@ class ProgramGame:
 
 
 class ProgramMoves(NamedTuple):
-    """Moves that compiled code has played, in the layout of ``PROGRAM_GAME_DTYPE``."""
+    """Moves that compiled code has played, with the values that it stores for each."""
 
     figures: Sequence[int]
-    """``FIGURES`` values for each move."""
+    """``FIGURES`` values for each move, one move after another."""
     side: int
     """The side that played the first of these moves: 0 or 1."""
     outputs: list[bytes]

@@ -45,7 +45,7 @@ REGISTERED: dict[str, Registration] = {
 
 GAMES: tuple[str, ...] = tuple(REGISTERED)
 DEFAULT_GAME = GAMES[0]
-"""The game to use if none is named."""
+"""Name of the game that is used if none is given."""
 
 
 @functools.cache

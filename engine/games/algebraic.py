@@ -75,7 +75,7 @@ _NULL_MOVES = ("--", "z0", "null", "<>", "@@@@", "0000", "pass")
 
 @jit
 def _matches(shape, state, move):
-    """Whether a legal move matches a pattern made by ``_shape_of``."""
+    """Whether a legal move fits ``shape``, a pattern made by ``_shape_of``."""
     target, kind_read = shape & 127, shape >> 7 & 7
     origin, square, kind = move & 127, move >> 7 & 127, move >> 14
     if target == _SHORT_CASTLING or target == _LONG_CASTLING:

@@ -35,7 +35,7 @@ MOVE_LISTS_DTYPE = np.dtype(
 """Record type of the move lists of a search, with one row for each ply of the tree."""
 
 ENDLESS = 1 << 20
-"""Value of ``plies_left`` in games of unlimited length."""
+"""Result of ``plies_left`` for games of unlimited length."""
 
 # Codes of ``path_verdict``, the view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
@@ -473,7 +473,7 @@ class Game:
     FEN.
     """
     ranks: str = ""
-    """Names of the board's ranks from the top, one character each."""
+    """Names of the board's ranks, one character each, from the top rank down."""
     coloured_side: int = 1
     """Side (0 or 1) whose pieces are drawn in colour on a terminal."""
     default_suite: str

@@ -51,7 +51,7 @@ def read_board(text: str, ranks: int, files: int, first_rank: int, letters: str)
 
 
 EMPTY_SQUARE = "1"
-"""Marks an empty square in the argument of ``format_board``."""
+"""Stands for an empty square in the argument ``letters`` of ``format_board``."""
 
 
 def format_board(letters: Sequence[str], files: int) -> str:

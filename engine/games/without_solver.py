@@ -16,7 +16,7 @@ def is_pass(state, move):
 
 @jit
 def plies_left(state):
-    """Always ``ENDLESS``: there is no useful bound on the length of a game."""
+    """Always ``ENDLESS``, because there is no useful bound on the length of a game."""
     return np.int64(ENDLESS)
 
 

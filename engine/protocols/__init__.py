@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ServedProtocol:
-    """One protocol that the engine supports."""
+    """A protocol over which the engine can be played."""
 
     name: str
     """Name of the protocol as a value of the option ``--protocol``."""

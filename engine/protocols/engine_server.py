@@ -143,18 +143,18 @@ class EngineServer(ABC):
         """Execute one line of input."""
 
     def warn(self, message: str) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Send an error message to the other side."""
+        """Send an error message to the other program."""
 
     def show(self, progress: SearchProgress) -> None:  # noqa: B027 - a protocol may have nothing to say
-        """Show one variation of a complete iteration."""
+        """Send one variation of a complete iteration to the other program."""
 
     def show_final(self, progress: SearchProgress, *, is_new: bool) -> None:
-        """Show one variation of the final result. ``is_new`` is true if it differs from the variation shown last."""
+        """Send one variation of the final result. ``is_new`` is true if it differs from the variation sent last."""
         self.show(progress)
 
     @abstractmethod
     def answer(self, result: SearchResult) -> None:
-        """Answer with the result of a finished search."""
+        """Send the answer with the result of a finished search."""
 
     def answer_nothing(self) -> None:  # noqa: B027 - a protocol may have nothing to say
         """Send the answer that the protocol has for a search that failed or found no move."""
@@ -224,7 +224,7 @@ class EngineServer(ABC):
 
     @property
     def shown_best(self) -> SearchProgress | None:
-        """The best variation shown last by the running search; ``None`` before the first one."""
+        """The best variation that the running search has sent last; ``None`` before the first one."""
         return self._shown.get(1)
 
     @property
@@ -347,7 +347,7 @@ class EngineServer(ABC):
             self.answer(outcome)
 
     def _show_reports(self) -> None:
-        """Show each iteration that has a report for every variation. ``_show_final`` shows an aborted iteration."""
+        """Send each iteration that has a report for every variation. ``_show_final`` sends an aborted iteration."""
         assert self._task is not None, "a search reports"
         for report in self._reports.unread():
             self._iteration.append(report)
@@ -356,7 +356,7 @@ class EngineServer(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """Show the variations of an iteration, highest score first: pruning may give a later variation the highest
+        """Send the variations of an iteration, highest score first: pruning may give a later variation the highest
         score.
         """
         last = reports[-1]
@@ -369,7 +369,7 @@ class EngineServer(ABC):
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:
-        """Show the final variations if an aborted iteration has changed them.
+        """Send the final variations if an aborted iteration has changed them.
 
         If a variation ends in a solved position, moves from the transposition table follow.
         """

@@ -116,7 +116,7 @@ class GtpServer(EngineServer):
         self._succeed(move.upper())
 
     def answer_nothing(self) -> None:
-        """Answer ``genmove`` with an error because the search failed; the game does not change."""
+        """Answer ``genmove`` with an error, because the search failed. The game does not change."""
         self._is_generating = False
         self._take_back()
         self._fail(self._trouble or "no move was found")

@@ -122,7 +122,7 @@ class UcciServer(EngineServer):
             self._remark(f"unknown command {command!r}")
 
     def warn(self, message: str) -> None:
-        """Send a message for the user."""
+        """Send a message for the user, as ``info message``; nothing before the command ``ucci``."""
         if self._booted:
             self.say(f"info message {one_line(message)}")
 
@@ -164,7 +164,7 @@ class UcciServer(EngineServer):
             self.warn(str(error))
 
     def _remark(self, message: str) -> None:
-        """Send a message that helps to debug the other program."""
+        """Send a message that helps to find errors in the other program."""
         if self._switches["debug"]:
             self.warn(message)
 

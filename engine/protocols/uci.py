@@ -93,7 +93,7 @@ class UciServer(EngineServer):
             self.warn(f"unknown command {line!r}")
 
     def warn(self, message: str) -> None:
-        """Send a message for the user."""
+        """Send a message for the user, as ``info string``."""
         self.say(f"info string {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:

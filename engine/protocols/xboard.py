@@ -50,7 +50,7 @@ MAX_NODES_PER_SECOND = 10**9
 _IGNORED = {
     "xboard", "accepted", "rejected", "computer", "name", "rating", "random", "ics", "cores", "white", "black", "bk",
 }  # fmt: skip
-"""Commands that the engine ignores."""
+"""xboard commands that need no action; the engine ignores them."""
 _BARE_MOVE = re.compile(r"[a-i][0-9]-?[a-i][0-9][qrbn]?|[O0]-[O0](-[O0])?")
 """Matches a command that consists of a move only, without the word ``usermove``."""
 _STYLES = {"normal": "standard", "fischerandom": "castling"}
@@ -92,13 +92,13 @@ class XboardServer(EngineServer):
         """Remaining times last received, in milliseconds: the engine's and the opponent's; ``None`` before the first.
         """
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
-        """Limits and clock with which the last search started."""
+        """Limits and clock of the last search, as they were at its start."""
         self._pings: list[str] = []
-        """Arguments of the ``ping`` commands to answer when the search is over."""
+        """Arguments of the ``ping`` commands that are to be answered after the search."""
         self._begin_game()
 
     def handle(self, line: str) -> None:
-        """Execute one command, or play a move."""
+        """Execute one command. A line with a move alone plays the move."""
         command, *words = line.split()
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "protover": self._introduce, "new": self._new, "variant": self._set_variant, "quit": self._quit,
@@ -125,7 +125,7 @@ class XboardServer(EngineServer):
             self.say(one_line(f"Error ({error}): {command}"))
 
     def warn(self, message: str) -> None:
-        """Send a message for the user."""
+        """Send a message for the user, as ``telluser``."""
         self.say(f"telluser {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:

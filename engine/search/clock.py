@@ -225,7 +225,7 @@ def allocate_iteration_time(search, parameters, depth, left):
 
 @jit
 def start_clock(search):
-    """Start counting time and nodes for a search."""
+    """Start to count the time and nodes of a search."""
     search.start_ns = thread_cpu_ns() if search.clock == CLOCK_CPU else monotonic_ns()
     search.nodes = 0
     search.stopped = 0

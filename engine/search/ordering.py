@@ -61,7 +61,7 @@ def bounded_history(order):
 
 @jit
 def _continuation_row(state, parameters, back):
-    """Row of the continuation history for the move made ``back`` plies ago.
+    """Index of the row of the continuation history for the move made ``back`` plies ago.
 
     It is -1 if no move was made then, or if the parameters do not use that history.
     """
@@ -77,7 +77,7 @@ def _continuation_row(state, parameters, back):
 
 @jit
 def _continuation_place(state, move):
-    """Column of a move in the continuation history."""
+    """Index of a move's column in the continuation history."""
     return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
 
 

@@ -218,7 +218,7 @@ def note_iteration_start(search):
 
 @jit
 def note_iteration_end(search, depth):
-    """Add the nodes and time of a completed iteration to the sums."""
+    """Add the nodes and time of an iteration that was completed at ``depth`` to the sums."""
     if search.search_statistics_address == 0:
         return
     nodes = search.nodes

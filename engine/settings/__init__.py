@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class FileKind:
-    """A kind of file that users write."""
+    """A kind of configuration file, such as tournament specifications."""
 
     folder: str
     """Folder of these files in ``configs``, which also identifies the kind; empty if no such files are shipped."""

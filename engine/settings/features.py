@@ -161,4 +161,4 @@ The weight of a piece on a square includes its material value.
 """
 
 FEATURES: dict[str, tuple[str, ...]] = {"xiangqi": XIANGQI, "othello": OTHELLO, "chess": CHESS}
-"""Names of all features, by game."""
+"""Names of all features of the evaluation, by game."""

@@ -39,7 +39,7 @@ PRESET = schema.declare(
     complete=schema.switch(),
     **{game: schema.table(SETTINGS, example={"killers": 0}) for game in GAMES},
 )
-"""Schema of a preset file."""
+"""Schema of a file that defines a preset."""
 
 
 def preset_name(name_or_path: str) -> str:

@@ -54,7 +54,7 @@ class Field:
     """Declaration of one key of a table."""
 
     kinds: tuple[str, ...]
-    """Kinds of values that the key accepts, the usual one first."""
+    """Kinds of values that the key accepts, the most common one first."""
     default: Any = REQUIRED
     example: Any = None
     """Example of a value other than the default; ``None`` for a table that declares its own keys."""
@@ -127,7 +127,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Schema:
-    """Declaration of a table and its keys, made by ``declare``."""
+    """Declaration of a table and all its keys, made by ``declare``."""
 
     name: str
     """Name of the table in the reference, and of the message that explains it."""
@@ -213,17 +213,19 @@ def key(*kinds: str, default: Any = REQUIRED, value: Any = COMPUTED, **more: Any
 
 
 def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
-    """Declare a key whose value is a non-empty string."""
+    """Declare a key whose value is a non-empty string; other arguments as for ``key`` and ``Field``."""
     return key(TEXT, default=default, example=example, **more)
 
 
 def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """Declare a key whose value is a whole number from ``low`` to ``high``."""
+    """Declare a key whose value is a whole number from ``low`` to ``high``; other arguments as for ``key`` and
+    ``Field``.
+    """
     return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
 def number(low: float, high: float, *, example: float, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """Declare a key whose value is a number from ``low`` to ``high``."""
+    """Declare a key whose value is a number from ``low`` to ``high``; other arguments as for ``key`` and ``Field``."""
     return key(NUMBER, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
@@ -233,17 +235,19 @@ def switch(*, default: Any = False, **more: Any) -> Any:
 
 
 def choice(choices: Sequence[Any], *, example: Any, default: Any = REQUIRED, **more: Any) -> Any:
-    """Declare a key whose value is one of ``choices``."""
+    """Declare a key whose value is one of ``choices``; other arguments as for ``key`` and ``Field``."""
     return key(CHOICE, choices=choices, example=example, default=default, **more)
 
 
 def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **more: Any) -> Any:
-    """Declare a key whose value is a table."""
+    """Declare a key whose value is a table with the given schema; other arguments as for ``key`` and ``Field``."""
     return key(TABLE, schema=schema, default=default, example=example, **more)
 
 
 def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value is a list of tables."""
+    """Declare a key whose value is a list of tables with the given schema; other arguments as for ``key`` and
+    ``Field``.
+    """
     return key(TABLES, schema=schema, default=default, **more)
 
 

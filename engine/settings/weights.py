@@ -61,7 +61,7 @@ WEIGHTS = schema.declare(
 
 @dataclass(frozen=True)
 class Weights:
-    """Content of a weights file."""
+    """The content of a file of weights."""
 
     game: str
     provenance: str
@@ -84,7 +84,7 @@ class Weights:
 
 
 def read_weights(path: Path) -> Weights:
-    """Read a weights file; raises ``ConfigurationError``."""
+    """Read a file of weights. Raises ``ConfigurationError``."""
     status = path.stat()
     return _read(path, status.st_mtime_ns, status.st_size)
 

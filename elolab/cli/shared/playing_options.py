@@ -60,7 +60,7 @@ def add_tournament_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
-    """Add the options on processors and clusters."""
+    """Add the options that control the use of processors and of clusters."""
     options.add_concurrency(parser)
     parser.add_argument(
         "--oversubscribe", action="store_true",

@@ -74,7 +74,7 @@ def warn(key: str, **values: Any) -> None:
 
 
 def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
-    """Print to standard error how many games players forfeited, if any, and the exit code if it is not 0."""
+    """Print to standard error how many games players forfeited, and the exit code. Prints nothing if there are none."""
     games = sum(fault.lost for fault in faults)
     if games:
         warn("console.forfeits_one" if games == 1 else "console.forfeits", code=exit_code, games=games)

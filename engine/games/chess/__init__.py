@@ -13,7 +13,7 @@ from elolab.engine.values import MAX_GAME_PLIES, MAX_PLY
 
 
 class Chess(Game):
-    """Chess's implementation of ``Game``."""
+    """Chess as a ``Game``, the interface of all games."""
 
     name = "chess"
     title = "Chess"

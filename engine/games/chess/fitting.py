@@ -118,7 +118,7 @@ def _survey(state, rows, phases, counts):
 
 
 class ChessFitting(EvaluationFitting):
-    """Chess's implementation of ``EvaluationFitting``."""
+    """Chess as an ``EvaluationFitting``, for ``elolab fit-evaluation``."""
 
     parameter = "evaluation_weights"
     features = CHESS

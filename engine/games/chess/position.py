@@ -41,7 +41,7 @@ PAWN_CACHE_ENTRIES = 1024
 """Number of entries of the pawn cache, which holds the values of pawn terms. A power of two."""
 
 CASTLING = 5
-"""Kind of a castling move."""
+"""Kind of a castling move, in a move's integer code."""
 RIGHTS = 4
 """Number of castling rights, in the order K, Q, k, q. Right number r is bit r of ``castling``."""
 

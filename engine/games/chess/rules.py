@@ -19,7 +19,7 @@ from elolab.engine.values import MATE
 
 _OPEN = encode_verdict("*", "unfinished")
 _CHECKMATE = (encode_verdict("0-1", "checkmate"), encode_verdict("1-0", "checkmate"))
-"""Verdict of checkmate, by the side that is mated."""
+"""Verdict code of checkmate, by the side that is mated."""
 _STALEMATE = encode_verdict("1/2-1/2", "stalemate")
 _REPETITION = encode_verdict("1/2-1/2", "repetition")
 _MOVE_LIMIT = encode_verdict("1/2-1/2", "move_limit")

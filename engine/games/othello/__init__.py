@@ -12,7 +12,7 @@ from elolab.engine.settings.parameters import resolve, to_record
 
 
 class Othello(Game):
-    """Othello's implementation of ``Game``."""
+    """Othello as a ``Game``, the interface of all games."""
 
     name = "othello"
     title = "Othello"

@@ -65,7 +65,7 @@ def _read_rows(rows, occupations):
 
 
 class OthelloFitting(EvaluationFitting):
-    """Othello's implementation of ``EvaluationFitting``."""
+    """Othello as an ``EvaluationFitting``, for ``elolab fit-evaluation``."""
 
     parameter = "evaluation_weights"
     features = OTHELLO

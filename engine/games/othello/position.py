@@ -154,5 +154,5 @@ def unmake_null(state):
 
 @jit
 def past_move(state, ply):
-    """The move made when ``state.ply`` had the value ``ply``."""
+    """The move made when ``state.ply`` had the value ``ply``, as an integer code."""
     return np.int64(state.undo_move[np.uint64(ply)])

@@ -16,7 +16,7 @@ USUAL_MOVE_LIMIT = 100
 
 
 class Xiangqi(Game):
-    """Xiangqi's implementation of ``Game``."""
+    """Xiangqi as a ``Game``, the interface of all games."""
 
     name = "xiangqi"
     title = "Chinese Chess"

@@ -142,7 +142,7 @@ def _clear(state):
 
 
 class XiangqiFitting(EvaluationFitting):
-    """Xiangqi's implementation of ``EvaluationFitting``."""
+    """Xiangqi as an ``EvaluationFitting``, for ``elolab fit-evaluation``."""
 
     parameter = "evaluation_weights"
     features = XIANGQI
