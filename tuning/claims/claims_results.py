@@ -121,7 +121,7 @@ class CellRow:
 
 
 def rule_of_part(part: Part) -> PartRule:
-    """The rule that gives verdicts on the part's cells, on the scale to which ``CellRow.outcome`` converts."""
+    """The rule that gives verdicts on the part's cells. ``CellRow.outcome`` converts intervals to its scale."""
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 

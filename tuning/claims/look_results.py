@@ -46,7 +46,7 @@ UPPER, MIDDLE, LOWER = 2, 1, 0
 ``UPPER`` stopped at the upper bound, ``LOWER`` at the lower bound, ``MIDDLE`` between them or at the last look.
 """
 FUTILE = "futile"
-"""The verdict on an estimate at which a cell stops, because its last look would almost certainly not decide."""
+"""The verdict that stops a cell because its last look would almost certainly not decide."""
 OUTERMOST = 60.0
 """Largest absolute estimate at which a futility boundary is searched for, in standard errors at the planned end."""
 

@@ -181,7 +181,7 @@ def _surroundings_in(folder: Path) -> dict[str, Any]:
 
 
 def refuse_other_engines(rows: Iterable[CellRow], where: Path) -> None:
-    """Raise ``RunError`` if another engine than the one that runs now measured a cell; ``where`` names the folder."""
+    """Raise ``RunError`` if a cell was measured by another engine than the current one; ``where`` names the folder."""
     for row in rows:
         if row.engine_identity not in equivalent_identities():
             raise RunError(

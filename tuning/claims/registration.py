@@ -138,9 +138,9 @@ class _Departure:
     changes: list[tuple[str, Any, Any]]
     games: int
     positions: int
-    """Number of searched positions. Of all parts that share games or searches with this one, the largest number counts.
+    """Largest number of searched positions of any part that shares games or searches with this one.
 
-    ``games`` is the largest number of games in the same sense.
+    ``games`` is the largest number of games of such a part.
     """
 
     def text(self, source: str) -> str:

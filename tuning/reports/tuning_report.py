@@ -475,13 +475,13 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
 
 
 def _outlook_of(result: StudyResult) -> Verdict | None:
-    """The last validation, if it has an estimate of what more games would give; otherwise ``None``."""
+    """The last validation, if its prospects with more games are known; otherwise ``None``."""
     last = [*result.verdicts, *result.further][-1:]
     return next((verdict for verdict in last if verdict.outlook), None)
 
 
 def _outlook_columns(result: StudyResult, message: Catalogue) -> list[Column]:
-    """Columns of a table: what more games of the validation would give; empty if there is no such estimate."""
+    """Columns of a table with the prospects of a longer validation; empty if they are unknown."""
     verdict = _outlook_of(result)
     if verdict is None:
         return []

@@ -158,7 +158,8 @@ def _make_folder(directory: Path) -> None:
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:
-    """The function's value as a number. Raises ``UserError`` if it is not a finite number."""
+    """The function's value as a number. Raises ``UserError`` if it is not a finite number; ``settings`` appear in the
+    error."""
     number = math.nan
     if not isinstance(value, str | bytes):
         with contextlib.suppress(TypeError, ValueError, OverflowError):

@@ -26,8 +26,7 @@ SLICE_POINTS = 60
 KNOWN_DEVIATIONS = NormalDist().inv_cdf(0.95)
 """Number of standard deviations from 0 at which a loss is known with 95 % probability."""
 FOREST_POINTS, FOREST_TREES, FOREST_DEPTH = 400, 24, 24
-"""Sample size, number of trees and tree depth for Optuna's evaluator. With its defaults it would take most of a
-minute."""
+"""Sample size, number of trees and tree depth for Optuna's evaluator. Its defaults would take most of a minute."""
 
 
 @one_thread()

@@ -49,7 +49,7 @@ class LimitShares:
         return sum(share * one for share, one in zip(self.shares, seconds, strict=True))
 
     def playoff_share(self, share: float) -> float:
-        """The share of the games that the playoff needs to take ``share`` of the total processor time.
+        """Share of the games for the playoff, so that it takes ``share`` of the total processor time.
 
         The playoff is played at the target limit.
         """

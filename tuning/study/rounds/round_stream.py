@@ -163,8 +163,7 @@ class RoundStream:
         return True
 
     def _finish(self, one: RoundUnderWay) -> None:
-        """Add a round whose games are all played to the results, refit the model if needed, and record the round in
-        Optuna."""
+        """Add a completed round to the results, refit the model if needed, and record the round in Optuna."""
         if one in self._not_begun:  # its games are all of an earlier run
             self._not_begun.remove(one)
         results = tuple((pair.settings, self._games.counts(pair)) for pair in one.pairs)

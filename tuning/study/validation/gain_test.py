@@ -109,10 +109,8 @@ class GainTest:
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 
     def bound(self, pairs: int) -> float:
-        """Standard errors above one half with which the score confirms a gain after ``pairs`` game pairs.
-
-        Infinite between two analyses.
-        """
+        """Value of ``GainState.deviations`` that confirms a gain after ``pairs`` game pairs; infinite between two
+        analyses."""
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
         return _bounds(self, len(self.analyses(pairs)))[-1]

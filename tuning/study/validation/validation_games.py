@@ -29,7 +29,8 @@ MAX_OWN_VALIDATIONS = 2
 """Maximum number of validations that belong to the study itself. Numbers of further validations (``elolab validate``)
 start here."""
 VALIDATED_METADATA = "tuning validated"
-"""Key of the store's metadata with the run's validated recommendations, in order; a larger budget may add one."""
+"""Key of the store's metadata with the run's validated recommendations, in order. A run with a larger budget may add
+one."""
 HORIZONS_METADATA = "tuning horizons"
 """Key of the store's metadata with the number of game pairs for which each test of a gain is planned.
 
