@@ -45,7 +45,7 @@ class PlayedAblation(PlayedGames):
     """Whether Ctrl-C ended the ablation early; the tables then cover the games so far. The same call with the same
     ``folder`` resumes it."""
     margin: float
-    """Equivalence margin in Elo: effects inside it are ``equivalent``."""
+    """Equivalence margin in Elo: effects inside it are reported as ``equivalent``."""
     rows: DataFrame = field(repr=False)
     """One row per comparison, with its ``label``. ``group`` is the key that declares it; ``variant`` and ``reference``
     describe how each side differs from the base settings. ``elo`` has the error ``elo_error``, the 95 % interval
@@ -66,11 +66,14 @@ class PlayedAblation(PlayedGames):
     each.
     """
     cells: DataFrame = field(repr=False)
-    """One row per combination of a 2 x 2 factorial: ``factorial``, ``first_level`` and ``second_level`` (-1 or 1),
-    ``first_text``, ``second_text``, ``elo`` relative to the combination of both low levels, ``elo_error``."""
+    """One row per combination of a 2 x 2 factorial: ``factorial``, and the levels ``first_level`` and ``second_level``
+    (-1 for low, 1 for high), described in ``first_text`` and ``second_text``. ``elo``, with the error ``elo_error``, is
+    relative to the combination of both low levels.
+    """
     depths: DataFrame = field(repr=False)
     """One row per setting and depth, measured on the same positions without games: ``setting``, ``depth`` (plies),
-    ``nodes``, times (milliseconds), branching factor and speed."""
+    ``nodes``, times (milliseconds), branching factor and speed.
+    """
     _result: ablation_run.AblationResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 

@@ -31,9 +31,9 @@ class Engine:
     """The built-in engine for one game under one set of parameters.
 
     ``game`` is ``xiangqi``, ``othello`` or ``chess``. ``settings`` are parameters by name (``elolab parameters`` lists
-    them and their defaults), the name of a preset such as ``"fenon"``, or its file. The hash table keeps its contents
-    for the next search with the same limit in nodes, until ``new_game``. Raises ``UserError`` for an unknown game,
-    preset, parameter or value.
+    them and their defaults), the name of a preset such as ``"fenon"``, or the path of its file. The hash table keeps
+    its contents for the next search with the same node limit, until ``new_game``. Raises ``UserError`` for an unknown
+    game, preset, parameter or value.
 
     >>> engine = Engine("xiangqi", {"null_move": False})
     >>> found = engine.search(moves="h2e2 h9g7", limit="depth=3")
@@ -42,11 +42,11 @@ class Engine:
     >>> found.move in engine.legal_moves(moves="h2e2 h9g7")
     True
 
-    Every method takes a text ``position`` and the ``moves`` played from there. The text is a FEN, or in Othello a board
-    and the side to move; ``None`` is the start of the game.
+    Every method takes the text of a ``position`` and the ``moves`` played from there. The text is a FEN, or in Othello
+    a board and the side to move; ``None`` is the start of the game.
 
-    Threads may share an engine: it runs one search at a time. A copy, also in another process, has the game and the
-    settings but an empty hash table.
+    Threads may share an engine: it runs one search at a time. A copy of an engine, made by copying or pickling, has the
+    same game and settings but an empty hash table.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Engine:
 
     @property
     def settings(self) -> dict[str, Value]:
-        """Every parameter with its value."""
+        """Every parameter with its value, by name."""
         return dict(self._engine.parameters)
 
     def search(
@@ -88,14 +88,13 @@ class Engine:
     ) -> SearchResult:
         """Search a position.
 
-        ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them with commas; ``lines`` is the
-        number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
+        ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them, separated by commas. ``lines``
+        is the number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
 
-        The result's ``move`` is ``None`` if there is no legal one. ``score`` is from the view of the side to move, in
-        centipawns, in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872, and negative
-        if mated. ``depth`` is in plies, ``time_ms`` in milliseconds. ``lines`` have ``move``, ``score``, ``depth`` and
-        ``principal_variation`` each. Raises ``UserError`` for a position, a move or
-        a limit that cannot be read.
+        The result's ``move`` is ``None`` if there is no legal move. ``score`` is from the view of the side to move, in
+        centipawns, in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872; being mated is
+        the negative of it. ``depth`` is in plies, ``time_ms`` in milliseconds. Each of the ``lines`` has ``move``,
+        ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for an invalid position, move or limit.
         """
         place = self._position(position, moves)
         limits, stop = Limits.parse(limit), StopFlag()
@@ -114,7 +113,7 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The static evaluation, without search, in the units of ``search``, from the view of the side to move."""
+        """The static evaluation, without search, from the view of the side to move; the unit is that of ``search``."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:

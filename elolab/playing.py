@@ -158,8 +158,11 @@ class PlayedBisection:
     """The result of a bisection."""
 
     suspects: tuple[str, ...]
-    """Full names of the commits that may be the first bad one: a single one if it was found, several if commits next
-    to it were skipped or the bisection has not ended, none if the last commit is good."""
+    """Full names of the commits that may be the first bad one.
+
+    There is one if it was found, and none if the last commit is good. There are several if commits next to it were
+    skipped, or if the bisection has not ended.
+    """
     finished: bool
     """Whether the search is complete. It is false after Ctrl-C, and after a test that ended without a verdict."""
     steps: DataFrame = field(repr=False)
@@ -319,19 +322,19 @@ def bisect(
 ) -> PlayedBisection:
     """Find the first commit between ``good`` and ``bad`` that is weaker, by a sequential test at each step.
 
-    - ``player``: the engine as a [[players]] table whose ``source`` is a repository without a commit, such as
-      ``{"source": "~/mine", "build": "make -j", "command": "./mine", "protocol": "uci"}``, or ``{"engine": "mine"}`` of
-      ``engines.toml``.
-    - ``good`` and ``bad``: a commit, and a later one that is weaker; tags and branches too.
+    - ``player``: the engine as a ``[[players]]`` table whose ``source`` is a repository without a commit, such as
+      ``{"source": "~/mine", "build": "make -j", "command": "./mine", "protocol": "uci"}``. An engine in
+      ``engines.toml`` is given as ``{"engine": "mine"}``.
+    - ``good`` and ``bad``: a commit, and a later one that is weaker, each by its hash, tag or branch.
     - ``reference``: the player that every commit meets; by default the good commit.
-    - ``sprt``: settings of the tests as for ``play_match``. A commit is bad if H1 is accepted: the reference is the
-      stronger one.
+    - ``sprt``: settings of the tests as for ``play_match``. A commit is bad if H1 is accepted: the reference is
+      stronger.
     - ``folder``: keeps the games of each step, ``bisect.json``, ``report.html``, ``report.md`` and ``status.json``; the
       same call resumes the bisection.
 
-    All other arguments are as for ``play_match``. The last commit is tested first, then the middle of what is left.
-    Commits that cannot be built or started are skipped. Raises ``UserError`` for wrong input, and if the last commit or
-    the reference cannot be built or started.
+    All other arguments are as for ``play_match``. The last commit is tested first, then the middle of the remaining
+    ones. Commits that cannot be built or started are skipped. Raises ``UserError`` for wrong input, and if the last
+    commit or the reference cannot be built or started.
     """
     from pandas import DataFrame
 
@@ -415,9 +418,8 @@ def play_tournament(
 
     The same call with the same folder plays only missing games; the specification may gain players and pairs.
 
-    Raises ``UserError`` for wrong input, for a folder that holds something else, and, in a new folder, for a player
-    that cannot be started, if therefore no game can begin. The result's ``unavailable`` names players that could not be
-    started.
+    Raises ``UserError`` for wrong input and for a folder that holds something else. If a player cannot be started, the
+    result's ``unavailable`` names it. In a new folder, if no game can begin for that reason, ``UserError`` is raised.
     """
     options = run_options(concurrency, progress, accept_engine_change, cluster, wall_clock_on_cluster)
     run_folder = RunFolder(folder)

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 
 FolderLike = str | os.PathLike[str]
 Specification = str | os.PathLike[str] | Mapping[str, Any]
-"""Specification of a run: the path of a TOML file, the name of a shipped file or of one in ``./configs``, or a
-mapping with the contents of such a file."""
+"""Specification of a run: a path, a name or a mapping.
+
+It is the path of a TOML file, the name of a file that is shipped or in ``./configs``, or a mapping with the contents of
+such a file.
+"""
 Read = TypeVar("Read")
 
 SPECIFICATION_NAME = "specification.toml"
@@ -153,7 +156,7 @@ def read_specification(
     """Read a specification by calling ``read`` with its contents and a name for error messages.
 
     That name is the file's path, or ``name`` for a mapping. ``kind`` is a key of ``FILE_KINDS``; a file given by name
-    is searched for in that kind's folders. Raises ``UserError`` with one line about the first mistake.
+    is searched for in that kind's folders. Raises ``UserError``, with one line about the first mistake.
     """
     if isinstance(given, Mapping):
         return read(specified(given), name)

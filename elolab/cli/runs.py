@@ -25,7 +25,9 @@ RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 ENOUGH_FOLDER, ENOUGH_RESULT = 16, 24
-"""Column widths, in characters, to which folders and results are cut before other columns are dropped."""
+"""Widths, in terminal columns, that suffice for folders and results: they are cut to these before other columns are
+dropped.
+"""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
 """Settings that a run stores as metadata, outside its specification: the names of the metadata, by kind of run."""
 

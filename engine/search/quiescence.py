@@ -36,9 +36,11 @@ from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 _ONE = np.uint64(1)
 MAX_CORRECTION = 100
-"""Maximum absolute correction of a static evaluation, in centipawns."""
+"""Maximum absolute correction of a static evaluation, in centipawns; larger errors are clamped to it."""
 _STEPS, _MAX_STEP = 256, 16
-"""Learning rate of corrections: a search to depth d changes one by (d + 1) / 256 of the error found, at most 16 / 256.
+"""Learning rate of corrections, as a fraction of the difference between the stored correction and the error found.
+
+A search to depth d uses (d + 1) / 256, at most 16 / 256.
 """
 
 

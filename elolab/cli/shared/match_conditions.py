@@ -26,9 +26,12 @@ OPENINGS_KEYS = {
 DRAW_WORDS = ("movenumber", "movecount", "score")
 RESIGN_WORDS = ("movecount", "score", "twosided")
 PGN_MORE = ("pv", "timeleft", "latency")
-"""Arguments of fastchess's ``--pgnout`` that add figures to the PGN; elolab writes these figures too."""
+"""Arguments of fastchess's ``--pgnout`` that add figures to the PGN; each selects elolab's full detail."""
 PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", "match_line", *PGN_MORE)
-"""Arguments that fastchess's ``--pgnout`` accepts besides ``file``. All but ``min`` are accepted without effect."""
+"""Arguments that fastchess's ``--pgnout`` accepts besides ``file``.
+
+``min`` selects less detail, those of ``PGN_MORE`` full detail; the others have no effect.
+"""
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
 

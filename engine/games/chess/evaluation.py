@@ -66,10 +66,10 @@ _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Values by piece code and square, from White's point of view: shape (PIECES, SQUARES).
+    """Piece-square values by piece code and square, from White's point of view: shape (PIECES, SQUARES).
 
     ``material`` has a value for each piece type. ``squares`` has rows of values to add, by type; ``None`` for material
-    alone. Black's values are White's, mirrored across the middle and negated.
+    only. Black's values are White's, mirrored across the middle and negated.
     """
     table = np.zeros((PIECES, SQUARES), np.int32)
     for kind, value in material.items():

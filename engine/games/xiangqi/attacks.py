@@ -52,7 +52,10 @@ from elolab.engine.games.xiangqi.position import (
 
 @jit
 def major_attacks(state, attacker, target):
-    """Whether the rook, horse or cannon in slot ``attacker`` could capture on ``target``."""
+    """Whether a rook, horse or cannon could capture on the square ``target``.
+
+    ``attacker`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    """
     origin = np.int64(state.square[attacker])
     kind = SLOT_TYPE[attacker]
     rank = np.int64(RANK_OF[origin])
@@ -81,7 +84,10 @@ def slides_to(state, origin, target):
 
 @jit
 def _steps_to(state, slot, at, target):
-    """Whether the general, advisor, elephant or pawn in ``slot``, standing on ``at``, could capture on ``target``."""
+    """Whether a general, advisor, elephant or pawn, standing on square ``at``, could capture on ``target``.
+
+    ``slot`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    """
     side = (slot >> 4) - 1
     kind = SLOT_TYPE[slot]
     if kind == PAWN:
@@ -102,7 +108,10 @@ def _steps_to(state, slot, at, target):
 
 @jit
 def reaches(state, slot, at, target):
-    """Whether the piece of any type in ``slot``, standing on ``at``, could capture on ``target``."""
+    """Whether a piece of any type, standing on square ``at``, could capture on ``target``.
+
+    ``slot`` is its piece slot, which identifies a piece: 16 to 31 for Red's, 32 to 47 for Black's.
+    """
     kind = SLOT_TYPE[slot]
     if kind == HORSE or kind == ROOK or kind == CANNON:
         return major_attacks(state, slot, target)
@@ -111,7 +120,7 @@ def reaches(state, slot, at, target):
 
 @jit
 def _slider_on(state, line, start, step, base, kind):
-    """Slot of a rook or cannon (``kind``) of one side that attacks a square along a line; 0 if there is none.
+    """Piece slot of a rook or cannon (``kind``) of one side that attacks a square along a line; 0 if there is none.
 
     An attacking rook is the first piece on the line, seen from the square; a cannon is the second. ``line`` is the
     square's entry in ``RANK_MET`` or ``FILE_MET`` (module ``position``). Square number p of the line is ``start`` + p *
@@ -129,7 +138,7 @@ def _slider_on(state, line, start, step, base, kind):
 
 @jit
 def _pawn_attacker(state, side, base, target):
-    """Slot of a pawn of ``side`` that could capture on ``target``; 0 if there is none.
+    """Piece slot of a pawn of ``side`` that could capture on ``target``; 0 if there is none.
 
     ``base`` is the side's first slot, 16 or 32.
     """
@@ -154,9 +163,9 @@ def _pawn_attacker(state, side, base, target):
 
 @jit
 def cheapest_attacker(state, side, target):
-    """Slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
+    """Piece slot of ``side``'s least valuable piece that could capture on ``target``; 0 if there is none.
 
-    The order is pawn, advisor, elephant, horse, cannon, rook, general. It agrees with every table of piece values.
+    The order is pawn, advisor, elephant, horse, cannon, rook, general; it is the same in all tables of piece values.
     """
     side &= 1
     target &= SQUARE_BITS
@@ -200,7 +209,7 @@ def cheapest_attacker(state, side, target):
 
 @jit
 def lift(state, slot):
-    """Remove the piece in ``slot`` from the board during a static exchange; ``drop`` puts it back.
+    """Remove a piece, given its piece slot, from the board during a static exchange; ``drop`` puts it back.
 
     The state's incremental sums and its hash are not updated.
     """
@@ -215,7 +224,7 @@ def lift(state, slot):
 
 @jit
 def drop(state, slot, at):
-    """Put back a piece that ``lift`` has removed, on square ``at``."""
+    """Put back a piece that ``lift`` has removed, given its piece slot, on square ``at``."""
     slot &= SLOT_BITS
     side = ((slot >> 4) - 1) & 1
     state.square[slot] = at

@@ -116,10 +116,10 @@ def _mirrored(rows: tuple[tuple[int, ...], ...]) -> list[int]:
 
 
 def _table(material: dict[int, int], squares: dict[int, tuple[tuple[int, ...], ...]] | None) -> np.ndarray:
-    """Values by slot and square, from Red's point of view.
+    """Piece-square values by piece slot and square, from Red's point of view.
 
     ``material`` has a value for each piece type. ``squares`` has rows of values to add, by type; ``None`` for material
-    alone. Black's values are Red's, mirrored across the river and negated.
+    only. Black's values are Red's, mirrored across the river and negated.
     """
     table = np.zeros((SLOTS, SQUARES), np.int32)
     for slot in range(16, SLOTS):

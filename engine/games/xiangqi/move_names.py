@@ -93,7 +93,7 @@ _SLOTS = {
     side: [[slot for slot in range(16 * (side + 1), 16 * (side + 2)) if _KINDS[slot] == kind] for kind in range(7)]
     for side in (RED, BLACK)
 }
-"""Slots of the piece list for each piece type: ``_SLOTS[side][type]``."""
+"""Piece slots (the numbers of single pieces) of each type: ``_SLOTS[side][type]``."""
 
 _COORDINATES = re.compile(r"[A-Ia-i]\d{1,2}-?[A-Ia-i]\d{1,2}")
 _SHAPE = re.compile(r"([-+M1-9A-Z=]{2,3})([-+=][1-9])")

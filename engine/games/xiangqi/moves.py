@@ -96,7 +96,7 @@ def file_index(state, rank, file):
 def _aligned(state, enemy, square):
     """Lines through a square that contain an enemy rook, cannon or general: bit 0 for the rank, bit 1 for the file.
 
-    ``enemy`` is the enemy's first slot, 16 or 32.
+    ``enemy`` is the enemy's first piece slot, 16 or 32.
     """
     first = enemy + FIRST_ROOK
     lines = ALIGNED[square, state.square[first]] | ALIGNED[square, state.square[first + 1]]
@@ -108,9 +108,9 @@ def _aligned(state, enemy, square):
 def _slider_attacks(state, enemy, line, start, step, target, moved):
     """Whether an enemy rook, general or cannon would attack a square along a line after a move.
 
-    ``enemy`` is the enemy's first slot, 16 or 32. ``line`` is the square's entry in ``RANK_MET`` or ``FILE_MET`` after
-    the move. Square number p of the line is ``start`` + p * ``step``. ``moved`` is the slot that stands on ``target``
-    after the move, or 0 if that piece belongs to the attacked side.
+    ``enemy`` is the enemy's first piece slot, 16 or 32. ``line`` is the square's entry in ``RANK_MET`` or ``FILE_MET``
+    after the move. Square number p of the line is ``start`` + p * ``step``. ``moved`` is the slot that stands on
+    ``target`` after the move, or 0 if that piece belongs to the attacked side.
     """
     for shift in (UPWARD_SHIFT, DOWNWARD_SHIFT):
         first = (line >> shift) & 15
@@ -150,7 +150,7 @@ def _attacked_once_moved(state, side, general, moved, origin, target):
     """Whether the general of ``side`` on the square ``general`` is attacked after the piece on ``origin`` moves to
     ``target``.
 
-    ``moved`` is the slot of the moving piece if it belongs to the other side, otherwise 0.
+    ``moved`` is the piece slot of the moving piece if it belongs to the other side, otherwise 0.
     """
     side &= 1
     origin &= SQUARE_BITS
@@ -259,7 +259,7 @@ def _suspects_on_line(state, base, line, start, step, place):
     """Suspects on one line through the general; see ``_suspects``.
 
     The general is square number ``place`` of the line; square number p is ``start`` + p * ``step``. ``base`` is the
-    first slot of the general's side. ``line`` is the general's entry in ``RANK_MET`` or ``FILE_MET``.
+    first piece slot of the general's side. ``line`` is the general's entry in ``RANK_MET`` or ``FILE_MET``.
     """
     enemy = 48 - base
     suspects = 0
@@ -297,7 +297,7 @@ def _suspects_on_line(state, base, line, start, step, place):
 
 @jit
 def _suspects(state, base, general):
-    """Suspects of the side to move: pieces whose moves must all be tested. Bit n stands for slot ``base`` + n.
+    """Suspects of the side to move: pieces whose moves must all be tested. Bit n stands for piece slot ``base`` + n.
 
     If the position has critical squares, the result includes ``_CRITICAL_POSITION``, and ``state.critical`` has the
     squares. It may have more squares than necessary, because moves to them are only tested. ``base`` is the side's
@@ -371,8 +371,8 @@ def _elephant_mask(state, origin):
 def _take_sliders(state, lists, row, count, mode, suspects, others, base):
     """Append or count the moves of rooks and cannons. Returns ``count`` plus the number of moves.
 
-    All moves of ``suspects`` are tested; bit n stands for slot ``base`` + n. ``others`` is the legality test for other
-    pieces. ``base`` is the side's first slot.
+    All moves of ``suspects`` are tested; bit n stands for piece slot ``base`` + n. ``others`` is the legality test for
+    other pieces. ``base`` is the side's first slot, 16 or 32.
     """
     base &= SLOT_BITS
     side = (base >> 4) - 1
@@ -412,7 +412,7 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Slots of horses, pawns, elephants and advisors, as offsets from the side's first slot.
+"""Piece slots of horses, pawns, elephants and advisors, as offsets from the side's first slot, 16 or 32.
 
 They are in the order of move generation.
 """

@@ -24,19 +24,19 @@ SQUARES = 90
 NOWHERE = 90
 RED, BLACK = 0, 1
 SQUARE_BITS, SLOT_BITS = 127, 63
-"""Bit masks that change no square and no slot, but prove to the compiler that an index is not negative.
+"""Bit masks that change no square and no piece slot, but prove to the compiler that an index is not negative.
 
 Without them, numba tests every index for a negative value, which takes a tenth of the running time.
 """
 GENERAL, ADVISOR, ELEPHANT, HORSE, ROOK, CANNON, PAWN = range(7)
 SLOTS = 48
 FIRST_ADVISOR, FIRST_ELEPHANT, FIRST_HORSE, FIRST_ROOK, FIRST_CANNON, FIRST_PAWN = 1, 3, 5, 7, 9, 11
-"""First slot of each piece type, as an offset from its side's first slot, 16 or 32."""
+"""First piece slot of each piece type, as an offset from its side's first slot, 16 or 32."""
 
 TYPE_COUNTS = (1, 2, 2, 2, 2, 2, 5)
 _SLOT_TYPES = [kind for kind, count in enumerate(TYPE_COUNTS) for _ in range(count)]
 SLOT_TYPE = np.array([255] * 16 + _SLOT_TYPES * 2, np.uint8)
-"""Piece type of each slot; 255 for the unused slots below 16."""
+"""Piece type of each piece slot; 255 for the unused slots below 16."""
 
 RANK_OF = np.array([square // 9 for square in range(SQUARES)] + [15], np.uint8)
 FILE_OF = np.array([square % 9 for square in range(SQUARES)] + [15], np.uint8)
@@ -148,7 +148,7 @@ _SEED = 0x58_69_61_6E_67_71_69
 
 
 def _slot_keys() -> np.ndarray:
-    """Hash keys by slot and square; pieces of the same type and side have the same keys."""
+    """Hash keys by piece slot and square. Pieces of the same type and side have the same keys."""
     by_type = random_keys(_SEED, 2 * 7 * SQUARES).reshape(2, 7, SQUARES)
     table = np.zeros((SLOTS, SQUARES), np.uint64)
     for slot in range(16, SLOTS):
@@ -170,10 +170,11 @@ NONE = 15  # there is no such piece
 
 
 def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
-    """Entries of the reach and met tables for a place on a line of ``length`` squares with a given occupancy.
+    """Entries of the reach and met tables for one square and one occupancy of a line of ``length`` squares.
 
     The reach entry holds three sets of squares as bits: empty squares that a slider reaches, captures of a rook, and
     captures of a cannon. The met entry holds the places of the first three pieces in each direction, four bits each.
+    ``place`` is the square's place on the line.
     """
     reach = places = 0
     for step, shift in ((1, UPWARD_SHIFT), (-1, DOWNWARD_SHIFT)):
@@ -194,7 +195,9 @@ def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
 
 
 def _line_tables(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reach and met tables for lines of ``length`` squares: uint32, indexed by place * 2**length + occupancy."""
+    """The tables of ``_line_entries`` for lines of ``length`` squares: uint32, indexed by place * 2**length +
+    occupancy.
+    """
     entries = [_line_entries(place, bits, length) for place in range(length) for bits in range(1 << length)]
     both = np.array(entries, np.uint32)
     return np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1])

@@ -108,7 +108,7 @@ def _may_be_chased(slot, at):
     """Whether the rules allow a piece to be chased: any piece except a general, or a pawn that has not crossed the
     river.
 
-    ``slot`` is the piece, ``at`` its square.
+    ``slot`` is the piece slot, ``at`` the piece's square.
     """
     kind = SLOT_TYPE[slot]
     if kind == GENERAL:
@@ -120,7 +120,7 @@ def _may_be_chased(slot, at):
 
 @jit
 def _worth(slot, at):
-    """Value of the piece in ``slot``, on square ``at``, in units of the Chinese rule.
+    """Value of the piece with piece slot ``slot``, on square ``at``, in units of the Chinese rule.
 
     It is 0 for a pawn that has not crossed the river.
     """
@@ -147,7 +147,9 @@ def _exchange(state, target):
 
 @jit
 def _may_go(state, slot, at, target):
-    """Whether the piece in ``slot``, on square ``at``, can move to ``target``, disregarding its general's safety."""
+    """Whether the piece with piece slot ``slot``, on square ``at``, can move to ``target``, disregarding its general's
+    safety.
+    """
     other = np.int64(state.board[target])
     if other != 0:
         return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
@@ -218,9 +220,9 @@ def _attack_masks(state, side, masks, end, safe_already):
     """For each piece of ``side`` with a slot offset below ``end``, write the enemy pieces that it attacks into
     ``masks``.
 
-    A slot offset is a slot minus its side's first slot, 16 or 32. The index of ``masks`` is the attacker's slot offset,
-    each bit a victim's. A capture counts if it leaves the general of ``side`` safe; under the Chinese rule it must also
-    be a chase. ``safe_already`` skips these tests.
+    A slot offset is a piece slot minus its side's first slot, 16 or 32. The index of ``masks`` is the attacker's slot
+    offset, each bit a victim's. A capture counts if it leaves the general of ``side`` safe; under the Chinese rule it
+    must also be a chase. ``safe_already`` skips these tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -247,7 +249,7 @@ def _attack_masks(state, side, masks, end, safe_already):
 def _is_chase(state, side, attacker, victim):
     """Whether an attack is a chase under the rule in force; the module's docstring defines chases.
 
-    ``attacker`` is the slot of a piece of ``side``, ``victim`` the slot of the attacked piece.
+    ``attacker`` is the piece slot of the attacking piece of ``side``, ``victim`` that of the attacked piece.
     """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
@@ -265,8 +267,8 @@ def _is_chase(state, side, attacker, victim):
 def _chased_by_move(state, move, end):
     """Play ``move`` and return the pieces that it chases. Does not take the move back.
 
-    Bit n of the result is the victim's side's slot n, counted from 0. Only pieces with numbers below ``end`` count as
-    attackers.
+    Bit n of the result stands for piece number n of the other side, from 0. Only pieces with numbers below ``end``
+    count as attackers.
     """
     side = np.int64(state.side)
     base = (side + 1) << 4

@@ -176,7 +176,7 @@ def _file_in_half(along_file, file, half):
 
 @jit
 def _bits_of_two(state, half, first):
-    """Squares of the pieces in slots ``first`` and ``first`` + 1, as bits of a half of the board."""
+    """Squares of the pieces with piece slots ``first`` and ``first`` + 1, as bits of a half of the board."""
     return BITS_IN_HALF[half, state.square[first]] | BITS_IN_HALF[half, state.square[first + 1]]
 
 
