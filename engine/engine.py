@@ -241,7 +241,7 @@ class SearchMemory:
     def checker(self) -> SearchMemory:
         """Memory of the second searcher, which verifies null-move cutoffs when search statistics are collected.
 
-        Without search statistics there is no second searcher, and the property returns this memory as a placeholder.
+        Without search statistics there is no second searcher, and the property is this memory itself.
         """
         return self._checker or self
 

@@ -1,4 +1,4 @@
-"""The command ``watch``: a web page, or a terminal display, that follows a run in progress or shows a finished one."""
+"""The command ``watch``: shows a run in progress, or a finished one, on a web page or in the terminal."""
 
 from __future__ import annotations
 

@@ -467,7 +467,7 @@ class Game:
     start: str
     """Text of the start position."""
     side_letters: tuple[str, str] = ("wr", "b")
-    """For each side, the letters that mean "side to move" in the second word of a position's text."""
+    """For each side, the letters that mean "side to move" in the second part of a position's text."""
     empty_square: str = ""
     """Character of an empty square in a position's text; an empty string if empty squares are counted by digits, as in
     FEN.

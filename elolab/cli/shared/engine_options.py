@@ -1,7 +1,8 @@
 """Reads ``--engine`` and ``--each``, which describe players, as in ``--engine cmd=./mine tc=10+0.1 option.Hash=64``.
 
-Each part ``NAME=VALUE`` is called a word. Words of cutechess-cli and fastchess keep their meaning. Every key of a
-``[[players]]`` table is also a word. A first word without ``=`` is the name of a player, as in ``elolab match A B``.
+Each part is an argument ``NAME=VALUE``; functions and variables call it a word. Arguments of cutechess-cli and
+fastchess keep their meaning. Every key of a ``[[players]]`` table is also the name of an argument. If the first part
+has no ``=``, it is the name of a player, as in ``elolab match A B``.
 """
 
 from __future__ import annotations
@@ -247,10 +248,10 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """Find the engine of a player: the one that its own words select, or else the one of ``--each``.
+    """Find the engine of a player: the one that its own arguments, ``words``, select, or else that of ``--each``.
 
     ``engines`` resolves names in the user's file of engines. Raises ``UsageError`` if no engine is selected. All other
-    words are read later, by ``complete``.
+    arguments are read later, by ``complete``.
     """
     source = words if words.has_source else each
     if not source.has_source:
@@ -298,9 +299,9 @@ def _program(command: str, directory: str | None, option: str) -> list[str]:
 
 def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, reader: PlayerReader) -> dict[str, Any]:
     """The complete ``[[players]]`` table of a player: ``entry``, overridden by ``--each`` and then by the player's own
-    words.
+    ``words``.
 
-    ``words`` and ``each`` are the parsed arguments; ``reader`` resolves protocols. Keys of ``--each`` that the player's
+    ``words`` and ``each`` are parsed arguments; ``reader`` resolves protocols. Keys of ``--each`` that the player's
     protocol does not have are ignored, because they are meant for other players.
     """
     skipped = ("name", SOURCE, "build", *SOURCES.values())

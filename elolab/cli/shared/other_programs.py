@@ -1,8 +1,8 @@
-"""Options and arguments of cutechess-cli and fastchess that elolab translates, ignores with a warning, or refuses.
+"""Options of cutechess-cli and fastchess that elolab translates, ignores with a warning, or refuses.
 
-An argument ``NAME=VALUE`` of an option is called a word. An option or word is ignored if it affects neither the games
-nor their result. If it would, it is refused with a remedy. Options and words with the same meaning in elolab are not
-listed here.
+The same is done for their ``NAME=VALUE`` arguments. An option or argument is ignored if it affects neither the games
+nor their result. If it would, it is refused with a remedy. Options and arguments with the same meaning in elolab are
+not listed here.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from elolab.cli.shared.key_values import SWITCHES, assignments
 from elolab.engine.settings.whole_numbers import natural_number
 
 Note = tuple[str, str]
-"""An ignored option or word, and the name of the message, in the catalogue's table ``ignored``, that explains why."""
+"""An ignored option or ``NAME=VALUE`` argument, and the name of the message that explains why.
+
+The message is in the table ``ignored`` of the catalogue.
+"""
 
 IGNORED: Mapping[str, tuple[int | str, str]] = {
     "recover": (0, "restarts"),

@@ -193,7 +193,7 @@ def _after_four(search, parameters, own, other, alpha, beta, played, one, two, t
 
 @jit
 def _last_four(search, parameters, own, other, alpha, beta, passed):
-    """Exact result, in discs for the side to move, with four empty squares.
+    """Exact result, in discs for the side to move, with any four empty squares.
 
     ``passed`` is 1 if the last move was a pass, otherwise 0. A result outside (alpha, beta) is only a bound.
     """
