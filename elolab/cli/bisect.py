@@ -24,12 +24,12 @@ from elolab.cli.shared.match_options import (
     add_test,
     add_tournament_words,
     keys_of_test,
-    name_ignored_words,
     planned_test,
     player_words,
     rounds_as_pairs,
     spec_of_words,
     test_of,
+    warn_of_ignored_options,
 )
 from elolab.cli.shared.options import print_json, warn
 from elolab.cli.shared.parser import CommandParser, UsageError
@@ -69,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"bisect: --{option} is for one match; leave it out")
-    name_ignored_words(arguments)
+    warn_of_ignored_options(arguments)
     test = test_of(arguments)
     settings, pairs = planned_test(arguments, test, rounds_as_pairs(arguments))
     search = _BisectionRun(arguments, keys_of_test(test, rounds_as_pairs(arguments)), settings, pairs)

@@ -198,7 +198,7 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
     arguments.options = [*player.options, *keys, *arguments.options]
 
 
-def _words_on_untried(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
+def _untried_text(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
     """Text on the number of checks, ``count``, that were not run after an early failure, from the catalogue ``say``.
 
     ``failed`` has the names of failed checks. If the program turns out to use another protocol, the text names it.
@@ -238,6 +238,6 @@ def _run_checks(examination: Examination, settings: CheckSettings, *, is_quiet: 
         first, *others = lines_of(outcome, dialect, say)
         tell(coloured(first, COLOURS.get(mark_of(outcome), ""), sys.stdout), *others)
     if untried:
-        tell(*wrapped(_words_on_untried(untried, settings, failed, say), text_columns() - 1))
+        tell(*wrapped(_untried_text(untried, settings, failed, say), text_columns() - 1))
     tell(summary(outcomes, say))
     return outcomes

@@ -133,10 +133,10 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
             return PlayerReader(other, finder=finder).under_default_limit(entry, entry["name"]), other
         except UserError as error:
             errors[other] = error
-    raise _most_telling(errors, _protocol_given(entry))
+    raise _most_specific(errors, _protocol_given(entry))
 
 
-def _most_telling(errors: Mapping[str, UserError], protocol: str) -> UserError:
+def _most_specific(errors: Mapping[str, UserError], protocol: str) -> UserError:
     """Choose the error to report if an entry is invalid for every game; ``errors`` has one error per game.
 
     It is the error for the first game that ``protocol`` supports, or else the first of all.

@@ -13,11 +13,11 @@ from elolab.cli.shared.match_options import (
     DEFAULT_SEED,
     PLAYER_HELP,
     add_tournament_words,
-    name_ignored_words,
-    name_settings_without_effect,
     play_words,
     protocol_finder,
     rounds_as_pairs,
+    warn_of_ignored_options,
+    warn_of_settings_without_effect,
 )
 from elolab.cli.shared.options import whole_number
 from elolab.cli.shared.parser import CommandParser, UsageError
@@ -139,7 +139,7 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     from elolab.engine.settings.configuration import read_toml
     from elolab.engine.settings.schema import Table
 
-    name_ignored_words(arguments)
+    warn_of_ignored_options(arguments)
     path = specification_of(arguments, "tournaments", "tournament", ", or players (A B C, --engine A --engine B)")
     if arguments.each:
         raise UsageError(
@@ -157,7 +157,7 @@ def _run_file(arguments: argparse.Namespace, given: dict[str, Any]) -> int:
     content = merged(data, given)
     finder = protocol_finder(output_folder(arguments.out, str(content.get("name", path.stem))))
     spec = spec_from_mapping(content, str(path), finder)
-    name_settings_without_effect(content["players"], spec.players)
+    warn_of_settings_without_effect(content["players"], spec.players)
     return play_and_print(spec, arguments)
 
 

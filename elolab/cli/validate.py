@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
             if verdict is not None:
                 _print_verdict(result, verdict, report, arguments)
     if result is None or verdict is None or result.interrupted:
-        tuning_runs.say_how_to_resume(arguments, directory)
+        tuning_runs.print_how_to_resume(arguments, directory)
         return 130
     if not verdict.passed:
         key = "console.not_validated_by_matches" if result.spec.is_by_matches else "console.not_validated"

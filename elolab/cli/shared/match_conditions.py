@@ -91,7 +91,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epdout", nargs="+", metavar="FILE", help="write the final position of each game to FILE")
 
 
-def word_mistakes(arguments: argparse.Namespace) -> list[str]:
+def condition_mistakes(arguments: argparse.Namespace) -> list[str]:
     """Check the values of all condition options and return every error, so that one report can list them all.
 
     Command lines written for another program often have several.

@@ -36,10 +36,10 @@ from elolab.cli.shared.engine_options import (
 from elolab.cli.shared.match_conditions import (
     add_condition_words,
     add_single_dashes,
+    condition_mistakes,
     conditions_of,
     pairs_of,
     sprt_of_words,
-    word_mistakes,
 )
 from elolab.cli.shared.other_programs import add_other_options, notes_of
 from elolab.cli.shared.parser import CommandParser, UsageError
@@ -133,7 +133,7 @@ def add_tournament_words(parser: CommandParser, folder: str) -> None:
     add_playing(parser)
     add_other_options(parser, is_for_two=parser.prog.split()[-1] != "tournament")
     add_single_dashes(parser)
-    parser.checks.append(word_mistakes)
+    parser.checks.append(condition_mistakes)
 
 
 def _engines_file(text: str) -> str:
@@ -147,7 +147,7 @@ def play_words(kind: str, arguments: argparse.Namespace, own: dict[str, Any]) ->
 
     ``kind`` is the command's name. ``own`` has keys of a tournament's file that the command itself sets.
     """
-    name_ignored_words(arguments)
+    warn_of_ignored_options(arguments)
     return play_and_print(spec_of_words(kind, arguments, own, player_words(kind, arguments)), arguments)
 
 
@@ -171,13 +171,13 @@ def spec_of_words(
         if limit != DEFAULT_LIMIT:
             options.warn("console.other_limit", limit=limit, usual=DEFAULT_LIMIT)
     spec = spec_from_mapping(content | {"players": entries, "limit": str(limit)}, kind, reader.finder)
-    name_settings_without_effect(entries, spec.players)
+    warn_of_settings_without_effect(entries, spec.players)
     if arguments.out is None and arguments.event is None:
         spec = _in_folder_of_its_own(spec, accepts_changes=arguments.accept_engine_change)
     return spec
 
 
-def name_ignored_words(arguments: argparse.Namespace) -> None:
+def warn_of_ignored_options(arguments: argparse.Namespace) -> None:
     """Warn about options of other programs that have no effect. Replace ``--event`` by a valid name for a folder."""
     for reason, words in notes_of(arguments).items():
         options.warn(
@@ -228,7 +228,7 @@ def planned_test(
     return spec.sprt, spec.pairs
 
 
-def name_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
+def warn_of_settings_without_effect(entries: Sequence[Mapping[str, Any]], players: Sequence[PlayerSpec]) -> None:
     """Warn about engine settings that have no effect. ``entries`` are the ``[[players]]`` tables of ``players``."""
     for entry, player in zip(entries, players, strict=True):
         values = dict(player.parameters)

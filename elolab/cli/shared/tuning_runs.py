@@ -51,13 +51,13 @@ def finish(result: Any, arguments: argparse.Namespace, directory: Path) -> int:
     if result is not None:
         print_report(result, arguments)
     if result is None or result.interrupted:
-        say_how_to_resume(arguments, directory)
+        print_how_to_resume(arguments, directory)
         return 130
     warn_of_faults(getattr(result, "faults", ()), result.exit_code)
     return int(result.exit_code)
 
 
-def say_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
+def print_how_to_resume(arguments: argparse.Namespace, directory: Path) -> None:
     """Print to standard error the command line that resumes the run."""
     from elolab.arena.play.store import STORE_NAME, Store
 
