@@ -409,7 +409,8 @@ class ClusterRunner(Runner):
         return files_to_send((player for player in players if not player.is_builtin), self._files)
 
     def _shared(self, worker: Worker) -> list[Any]:
-        """The files that the worker lacks, as arguments for its chunks; each is sent once.
+        """Send the files that the worker lacks and has not been sent; returns what stands for all its files in calls of
+        ``play``.
 
         Raises ``ClusterError`` if a file has changed.
         """

@@ -114,9 +114,10 @@ class SuitePart:
         return len(self.indices)
 
     def order(self, seed: int, start: int = 0, arrangement: str = "random") -> tuple[int, ...]:
-        """The index into ``suite.openings`` of the opening for each pair 0, 1, ...; ``start`` is an offset.
+        """For each pair 0, 1, ... of any two players, the index of its opening in ``suite.openings``.
 
-        Every pairing of two players uses this order. ``arrangement`` is ``random`` (by ``seed``) or ``sequential``.
+        The order is rotated so that pair 0 gets opening number ``start``. ``arrangement`` is ``random`` (by ``seed``)
+        or ``sequential``.
         """
         indices = tuple(self.indices)
         if arrangement == "random":
@@ -177,9 +178,9 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     """Read a suite from a file or folder, or by its name in ``configs/openings`` or among the suites shipped with
     elolab.
 
-    Every position is checked. In a shipped suite only the first ``CHECKED_LINES`` are, unless ``check_all`` is set (by
-    the tests). ``plies`` limits the moves taken from each game; ``None`` takes all. Raises ``UserError``, which names
-    the line or game, if an opening is illegal, over or repeated.
+    Positions are checked; in a shipped suite only the first ``CHECKED_LINES``, unless ``check_all`` is set (by tests).
+    ``plies`` limits the moves taken from each game; ``None`` takes all. Raises ``UserError``, which names the line or
+    game, if an opening is illegal, over or repeated.
     """
     path = find_suite(name_or_path)
     try:

@@ -141,7 +141,7 @@ class PortableGame:
         return next((value for key, value in self.tags if key.lower() == name.lower()), "")
 
     def name(self, game: Game) -> str:
-        """The name of the opening, or else of both players; may be empty."""
+        """The name of the opening; without one, the names of both players; may be empty."""
         return self.tag("Opening") or " - ".join(filter(None, map(self.tag, game.side_names)))
 
 
@@ -418,8 +418,8 @@ def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
     """Read score, depth, time and nodes from a move's comment; ``None`` if it has none of them.
 
     They are at its beginning; variation and latency may follow and are read too. Commands such as ``[%eval 0.31,12]``
-    and ``[%emt 0:00:05]`` have the same effect. The score of ``[%eval]`` is from the first mover's point of view, so
-    ``side`` must be the side that made the move.
+    and ``[%emt 0:00:05]`` are also read. The score of ``[%eval]`` is from the first mover's point of view, so ``side``
+    must be the side that made the move.
     """
     match = _FIGURES.match(comment)
     if match is None:

@@ -79,7 +79,8 @@ def training_data(
 ) -> Iterator[str]:
     """Yield the text of every ply in the format ``target``, one of ``FORMATS``.
 
-    Leaves out what ``skipped`` selects, and games without a result; calls ``unfinished`` for each of these.
+    Leaves out what ``skipped`` selects. Also leaves out games without a result, and calls ``unfinished`` for each of
+    them.
     """
     write = _WRITERS[target]
     for number, portable in enumerate(games):

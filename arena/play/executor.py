@@ -278,7 +278,7 @@ class GameRunner(Runner):
     def batches(
         self, jobs: Iterable[GameJob | None], enough: Callable[[], bool] = lambda: False
     ) -> Iterator[list[GameRecord]]:
-        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; equally many are queued.
+        """Play the jobs; see ``Runner.batches``. At most ``concurrency`` games run at a time; as many more are queued.
 
         Once the stop flag is set, only finished games are yielded. Games with a fault are dropped then, because the
         shutdown may have caused the fault.
@@ -346,8 +346,8 @@ class GameRunner(Runner):
     def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
         """Whether the time limit since the stop flag is over; the remaining games are then abandoned.
 
-        Such a game is compiling, which takes up to a minute, or hangs. Its thread keeps this process alive, except in a
-        command, which exits nevertheless (``arena.players.interruption``).
+        Such a game waits for code to be compiled, which takes up to a minute, or hangs. Its thread keeps this process
+        alive, except in a command, which exits nevertheless (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False

@@ -518,7 +518,7 @@ class _GameInProgress:
         """The ``detail`` of the game's record, for both sides: a fault, late moves, disturbed moves and ponder hits, if
         any.
 
-        A late move exceeded its time, but not the margin.
+        A late move exceeded its time, but not the margin. A disturbed move was read late by elolab.
         """
         detail = dict(self.fault)
         if any(clock.overruns for clock in self.clocks):

@@ -37,7 +37,7 @@ FAREWELL = "quit"
 GAMES_SECONDS = 10.0
 """Seconds to wait for each answer when asking a program which games it plays."""
 HINT_SECONDS = 2.0
-"""Seconds allowed per protocol for finding out, for an error message, which protocol a program really uses."""
+"""Seconds allowed per protocol to find out which protocol a program really uses, for an error message."""
 
 Program = tuple[tuple[str, ...], str | None]
 """A program: its command with arguments, and its working directory; ``None`` is elolab's own."""

@@ -211,8 +211,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
 
-        Call it after ``new_game``. ``opponent`` has the limits of the other player. ``noticed_ns`` is the lateness of
-        the arena, in nanoseconds, from which a move counts as disturbed.
+        Call it after ``new_game``. ``opponent`` has the limits of the other player. A move that elolab reads more than
+        ``noticed_ns`` nanoseconds late counts as disturbed.
         """
         return None
 

@@ -167,10 +167,9 @@ class Dialogue:
         return [text for at_ns, _, text in self._received_lines()[:-3:-1] if at_ns >= since_ns]
 
     def last_error(self) -> str:
-        """First line of the engine's final error message: the last block of lines that all contain ``error``, in any
-        case.
+        """First line of the engine's final error message; empty if its last line does not contain the word ``error``.
 
-        Empty if the engine's last line does not contain the word.
+        The message is the last block of lines that all contain that word, in upper or lower case.
         """
         found = ""
         for _, _, text in reversed(self._received_lines()):

@@ -311,7 +311,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def ponder(self, position: Position, limits: Limits, clock: PlayerClock) -> None:
-        """Begin pondering on ``position``, which ends with the expected move of the opponent."""
+        """Begin pondering on ``position``; its last move is the expected move of the opponent."""
         raise self.lacking()
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
@@ -347,7 +347,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return True
 
     def read_move(self, said: str) -> str | None:
-        """Convert a move that the program wrote to the game's notation; ``None`` if the text is not a move.
+        """Convert a move from the program's notation to the game's; ``None`` if the text is not a move.
 
         While it is unknown whether ranks count from 0 or 1, both are accepted.
         """
