@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test package check bench soak docs
+.PHONY: help demo test programs package check bench soak docs
 
 # Where Python may not keep bytecode, each of the programs that run here would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -12,12 +12,16 @@ ifneq ($(wildcard .venv),)
 stale := $(shell PYTHON="$(PYTHON)" .ci/bootstrap --usable || rm -f .venv/.installed .venv/.installed-*)
 endif
 
+# One worker more than processors: many tests wait for programs that take their time.
+tests = @workers=$$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)'); \
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "$(1)" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+
 interpreter = @.venv/bin/python -c 'import platform, sys; print("elolab: Python", platform.python_version(), "of", sys.base_prefix)'
 
 help:  ## list the targets
 	@echo "elolab: tournaments, tuning and ablation of game engines"
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 :: \2/p' Makefile | awk -F ' :: ' '{ printf "%-12s  %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 :: \2/p' Makefile | awk -F ' :: ' '{ printf "%-13s  %s\n", $$1, $$2 }'
 	@echo
 	@echo "PYTHON=/path/to/python chooses the interpreter of .venv (CPython 3.11 to 3.14)."
 
@@ -28,12 +32,15 @@ demo: .venv/.installed  ## play a demonstration tournament of each game and writ
 	@.venv/bin/elolab tournament configs/tournaments/demo-othello.toml --out "results/demo-othello-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
 
-test: .venv/.installed-test  ## run the tests, without the slow ones
+test: .venv/.installed-test  ## run the tests, without the slow ones and those that need other programs
 	$(interpreter)
 	@.venv/bin/elolab compile
-	@# One worker more than processors: many tests wait for programs that take their time.
-	@workers=$$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)'); \
-	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "not slow and not packaging" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
+	$(call tests,not slow and not packaging and not programs)
+
+programs: .venv/.installed-test  ## run the tests that need engines of others, a browser or PostgreSQL
+	$(interpreter)
+	@.venv/bin/elolab compile
+	$(call tests,programs and not slow)
 
 package: .venv/.installed-test  ## build wheel and sdist, and try both in empty environments
 	$(interpreter)

@@ -103,10 +103,14 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest files first; the order is otherwise kept."""
+    """Put the longest files first; mark the tests that need a browser, which is a program of the system."""
     order = {name: place for place, name in enumerate(SLOW_FILES)}
     items.sort(key=lambda item: order.get(item.path.name, len(order)))
+    for item in items:
+        if "one_browser" in getattr(item, "fixturenames", ()):
+            item.add_marker("programs")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

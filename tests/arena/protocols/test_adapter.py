@@ -156,6 +156,7 @@ def test_mistakes_are_told_in_a_line(
     assert said.out == ""
 
 
+@pytest.mark.programs
 def test_fairy_stockfish_behind_it(adapt: Adapt) -> None:
     need_program("fairy-stockfish")
     conversation = Conversation(adapt(PlayerSpec("fairy", "ucci", Limits(depth=1), command=("fairy-stockfish",))))

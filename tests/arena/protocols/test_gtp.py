@@ -308,6 +308,7 @@ def test_over_gtp_it_plays_as_it_does_built_in(passes: str) -> None:
             assert [move.move for move in record.moves] == [move.move for move in expected.moves]
 
 
+@pytest.mark.programs
 def test_a_game_against_rhino() -> None:
     try:
         find_program(("gtp-rhino",), None)

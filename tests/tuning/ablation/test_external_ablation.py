@@ -230,6 +230,7 @@ def test_engines_over_other_protocols_are_told_of_each_sides_options(
     assert [side for side, lines in told.items() if line in lines] == ["variant"]
 
 
+@pytest.mark.programs
 def test_levels_of_rhino_over_gtp(tmp_path: Path) -> None:
     try:
         find_program(("gtp-rhino",), None)

@@ -29,6 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from tests.support.small_studies import CountingStop, records_in, write_study
 
+pytestmark = pytest.mark.programs
+
 USER = "postgres"
 """The server refuses to run as root; Debian's package makes this user."""
 
