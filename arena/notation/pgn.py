@@ -68,9 +68,7 @@ _MINIMAL_TAGS = ("Event", "Site", "Date", "Round", "Counted")
 """Tags that a game written with the level ``min`` keeps, besides the players' names and ``_OWN_TAGS``."""
 _LAST_TAGS = ("Format", "PlyCount", "Termination", "Reason")
 _OWN_TAGS = ("Game", "Result", "SetUp", "FEN", "Format")
-"""Tags whose values are derived from the game itself when it is written; their values in ``PortableGame.tags`` are
-ignored.
-"""
+"""Tags written from the game itself; values of these tags in ``PortableGame.tags`` are ignored."""
 _OPENING_TAGS = {"game", "event"}
 """Tags that begin a new game if they are repeated, even if the previous game has no moves."""
 
@@ -95,9 +93,7 @@ class PortableMove(NamedTuple):
     """The move in the game's protocol notation, such as ``h2e2``."""
     comment: str = ""
     side: int = 0
-    """Side that made the move, 0 for the first mover; needed to interpret ``[%eval]``, and 0 if the
-    comment has none.
-    """
+    """Side that made the move (0 for the first mover) if the comment has ``[%eval]``; otherwise 0."""
 
     @property
     def figures(self) -> MoveRecord | None:
@@ -300,9 +296,7 @@ def _tags(record: GameRecord, event: str, game: Game, players: Mapping[str, Play
 
 
 def reason_of(portable: PortableGame) -> str:
-    """Why a game ended: in elolab's own files a reason of ``engine.rules.REASONS``, otherwise the
-    tag ``Termination``.
-    """
+    """Reason of a game's end: one of ``engine.rules.REASONS`` in elolab's files, otherwise the tag ``Termination``."""
     return portable.tag("Reason") or portable.tag("Termination")
 
 
@@ -534,9 +528,7 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
-    """A list with the decoding that has the fewest invalid characters; empty if it has too many
-    (``LEAST_CHARACTERS``).
-    """
+    """A list with the decoding that has the fewest invalid characters; empty if it has too many."""
     texts = [data.decode(encoding, "replace") for encoding in encodings]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)
@@ -550,9 +542,7 @@ _NO_CHARACTER = "\ufffd"
 
 
 def _likelihood(text: str) -> int:
-    """Score of a decoding: the number of characters that are common in game files, minus the number of private-use
-    characters.
-    """
+    """Score of a decoding: number of characters common in game files, minus number of private-use characters."""
     return sum(map(text.count, _FREQUENT)) - sum(unicodedata.category(character) == "Co" for character in text)
 
 
