@@ -203,13 +203,15 @@ SHALLOWER = 3
 """Number of plies by which other variants are searched less deeply than the default."""
 
 CLOCKED_PLIES = 4
-"""Number of moves played from each position on the node clock; one searcher plays both sides."""
+"""Number of moves played from each position on the node clock, which counts time in nodes. One searcher plays both
+sides.
+"""
 
 PONDERED_NS = 8_000_000
 """Pondering time before each move, in nanoseconds."""
 
 CLOCKED_POSITIONS = 3
-"""Number of each game's positions from which moves are played on the node clock."""
+"""Number of each game's positions from which moves are played on the node clock, which counts time in nodes."""
 
 
 @dataclass(frozen=True)
@@ -283,9 +285,9 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """Play a few moves on the node clock from the position ``text``. One searcher and one clock serve both sides.
+    """Play a few moves from the position ``text`` on the node clock, which counts time in nodes.
 
-    With ``ponders``, the engine ponders before each move.
+    One searcher and one clock serve both sides. With ``ponders``, the engine ponders before each move.
     """
     position = engine.game.position(text)
     remaining_ns = (limits.clock_ms or 0) * 1_000_000

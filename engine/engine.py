@@ -107,7 +107,7 @@ class Clock:
     moves_to_go: int = 0
     """Number of moves until the next time control; 0 for sudden death."""
     remaining_ns: int | None = None
-    """Remaining time in nanoseconds, for the node clock; ``None`` to use ``remaining_ms``."""
+    """Remaining time in nanoseconds, for the node clock (time counted in nodes); ``None`` to use ``remaining_ms``."""
     ponders: bool = False
     """Whether the player also ponders on the opponent's time; it may then spend more of its own time."""
 
@@ -117,7 +117,7 @@ class PonderGrant:
     """Pondering with a duration and an outcome that are fixed in advance.
 
     The search ponders for ``granted_ns`` on its own clock. After a hit it continues as the search for the move; after a
-    miss it ends. No second thread is needed, and on the node clock pondering is reproducible.
+    miss it ends. No second thread is needed, and if time is counted in nodes, pondering is reproducible.
     """
 
     granted_ns: int

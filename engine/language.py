@@ -48,8 +48,9 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """The text for ``name`` in a table of the catalogue. If there is none, returns ``name`` with spaces for
-        underscores.
+        """The text for ``name`` in a table of this message catalogue.
+
+        If there is none, returns ``name`` with spaces for underscores.
         """
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
@@ -78,7 +79,7 @@ def speak(language: str) -> None:
 
 
 def console(package: str) -> Catalogue:
-    """The catalogue of a package, in the language of this process's console output."""
+    """The message catalogue of a package, in the language of this process's console output."""
     return Catalogue(package, _console_language)
 
 
@@ -192,7 +193,8 @@ class GameWords:
 
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:
-    """The names of a game, from the catalogue in its folder, or from the ``Game`` object if it has no catalogue.
+    """The names of a game, from the message catalogue in its folder, or from the ``Game`` object if it has no
+    catalogue.
 
     ``rules`` are the rules that the sentences in ``GameWords.rules`` describe.
     """

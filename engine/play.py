@@ -512,12 +512,17 @@ def _overruns(clocks: Any) -> tuple[Overruns, Overruns] | None:
 
 
 def margin_ns_of(limits: Limits, margin_ms: int) -> int:
-    """Time in nanoseconds by which a move may be late; 0 for limits on the node clock, which is exact."""
+    """Time in nanoseconds by which a move may be late; 0 for limits on the node clock, which counts time in nodes
+    exactly.
+    """
     return 0 if limits.clock_kind == "node" else margin_ms * 1_000_000
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """Time limit per move in nanoseconds; -1 for none, and for limits on the node clock, which is exact."""
+    """Time limit per move in nanoseconds; -1 if there is none.
+
+    Also -1 for limits on the node clock, which counts time in nodes exactly.
+    """
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 

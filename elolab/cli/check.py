@@ -199,7 +199,8 @@ def _take_from_file(entry: Mapping[str, Any], arguments: argparse.Namespace) -> 
 
 
 def _untried_text(count: int, settings: CheckSettings, failed: Collection[str], say: Catalogue) -> str:
-    """Text on the number of checks, ``count``, that were not run after an early failure, from the catalogue ``say``.
+    """Text on the number of checks, ``count``, that were not run after an early failure; ``say`` is the message
+    catalogue.
 
     ``failed`` has the names of failed checks. If the program turns out to use another protocol, the text names it.
     """

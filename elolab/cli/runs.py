@@ -88,7 +88,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _lines(entries: Sequence[RunEntry], say: Catalogue, columns: int | None = None) -> list[str]:
-    """The runs ``entries`` as lines of a table, in the catalogue's language.
+    """The runs ``entries`` as lines of a table, with texts from the message catalogue ``say``.
 
     Lines are at most ``columns`` terminal columns wide; ``None`` sets no limit.
     """

@@ -503,7 +503,10 @@ def _is_too_late(clocks, side, elapsed):  # type: ignore[no-untyped-def]
 
 @jit
 def _note_lateness(program, late_ns):  # type: ignore[no-untyped-def]
-    """Count a move as disturbed if the arena itself was late to read it. ``late_ns`` is the delay in nanoseconds."""
+    """Count the program's move as disturbed if the arena was late to read it because its thread had no processor.
+
+    ``late_ns`` is the delay in nanoseconds.
+    """
     if 0 <= program.noticed_ns < late_ns:
         program.disturbed += 1
         program.worst_late_ns = max(program.worst_late_ns, late_ns)

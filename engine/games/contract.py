@@ -638,7 +638,7 @@ class Game:
         """Store the rules of the game in a state record, in place."""
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Descriptions of the rules that apply to this game, as messages of its catalogue.
+        """Descriptions of the rules that apply to this game, as messages of the game's message catalogue.
 
         Each element is the key of a message, and the values of the message's fields.
         """

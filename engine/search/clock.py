@@ -244,7 +244,7 @@ def awaits_ponder_hit(search):
 
 @jit
 def granted_nodes(search):
-    """Number of nodes in the granted pondering time, on the node clock."""
+    """Number of nodes in the granted pondering time, if time is counted in nodes."""
     return search.ponder_grant_ns // search.nanoseconds_per_node
 
 

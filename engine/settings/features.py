@@ -81,7 +81,7 @@ Only files a to e are listed: files f to i mirror d to a, and Black's ranks mirr
 """
 
 XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQI_SQUARES.items() for square in squares)
-"""Names of Xiangqi's features: the terms, followed by each piece type on each square.
+"""Names of the features of Xiangqi's evaluation: the terms, followed by each piece type on each square.
 
 The weight of a piece on a square includes its material value.
 """
@@ -155,7 +155,7 @@ Only files a to d are listed: files e to h mirror d to a, and Black's ranks mirr
 """
 
 CHESS = CHESS_TERMS + tuple(f"{piece}_{square}" for piece, squares in CHESS_SQUARES.items() for square in squares)
-"""Names of chess's features: the terms, followed by each piece type on each square.
+"""Names of the features of chess's evaluation: the terms, followed by each piece type on each square.
 
 The weight of a piece on a square includes its material value.
 """

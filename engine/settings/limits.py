@@ -50,7 +50,7 @@ class Limits:
     at a fixed speed.
     """
     nodes_per_second: int | None = None
-    """Speed of the node clock, in nodes per second."""
+    """Speed of the node clock: number of nodes that count as one second."""
 
     @property
     def is_timed(self) -> bool:
@@ -87,7 +87,7 @@ class Limits:
 
     @property
     def nanoseconds_per_node(self) -> int:
-        """Duration of one node on the node clock, in nanoseconds; 0 for other clocks."""
+        """Duration of one node, in nanoseconds, if the clock counts nodes; 0 for other clocks."""
         if self.nodes_per_second is None:
             return 0
         return max(1, 1_000_000_000 // self.nodes_per_second)

@@ -62,7 +62,7 @@ class Field:
     high: float = 0
     """Maximum of a number; ``low`` is its minimum."""
     unit: str = ""
-    """Unit of a number, as the name of a message in the catalogue's table ``unit``."""
+    """Unit of a number, as the name of a message in the message catalogue's table ``unit``."""
     choices: Sequence[Any] = ()
     schema: Schema | None = None
     """Schema of the value if it is a table, or a list of tables."""
@@ -74,7 +74,7 @@ class Field:
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
     topic: str = ""
-    """Table of the catalogue that contains the message."""
+    """Table of the message catalogue that contains the message."""
 
     @property
     def has_constant_default(self) -> bool:
@@ -133,7 +133,7 @@ class Schema:
     """Name of the table in the reference, and of the message that explains it."""
     catalogue: str
     topic: str
-    """Table of the catalogue that contains the messages."""
+    """Table of the message catalogue that contains the messages."""
     keys: Mapping[str, Field]
     others: Field | None = None
     """Declaration for every key that is not in ``keys``; ``None`` if no other keys are allowed."""

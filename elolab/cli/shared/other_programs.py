@@ -21,7 +21,7 @@ from elolab.engine.settings.whole_numbers import natural_number
 Note = tuple[str, str]
 """An ignored option or ``NAME=VALUE`` argument, and the name of the message that explains why.
 
-The message is in the table ``ignored`` of the catalogue.
+The message is in the table ``ignored`` of the message catalogue.
 """
 
 IGNORED: Mapping[str, tuple[int | str, str]] = {

@@ -182,8 +182,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text on the numbers of a plan. Each name in ``figures`` is the key of its message in the catalogue's table
-    ``dry_run``.
-    """
+    """Text on the numbers of a plan, with a message for each name in ``figures`` from the table ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

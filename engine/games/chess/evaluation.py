@@ -98,14 +98,15 @@ _PHASE_OF_COUNT = np.array([round(PHASES * count / _FULL_COUNT) for count in ran
 """Contribution of a piece type to the phase: knights and bishops 1, rooks 2, queens 4, for each number of pieces."""
 
 MAX_OF_TERMS = 600
-"""Maximum absolute value, in centipawns, of the sum of the terms.
+"""Maximum absolute value, in centipawns, of the sum of the evaluation terms (all but piece-square values).
 
 If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
 compute them.
 """
 
 _MAX_SCORE = 15_000
-"""Maximum absolute value, in centipawns, of an evaluation before terms, endgame knowledge and tempo are added.
+"""Maximum absolute value, in centipawns, of an evaluation before evaluation terms, endgame knowledge and tempo are
+added.
 
 With them, the evaluation is still below the scores of decided games, and fits into the evaluation cache.
 """

@@ -418,7 +418,7 @@ def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
 
 @jit
 def sum_of_terms(state, counts):
-    """Packed sum of all terms, from White's view.
+    """Packed sum of all evaluation terms, from White's view.
 
     ``counts`` is ``None``, or an int16 array of shape (TERM_COUNT,) to which each term's count is added.
     """

@@ -141,7 +141,7 @@ _TABLES[choice_code("evaluation", "material")] = _table(MATERIAL, None)
 _TABLES[choice_code("evaluation", "piece_square")] = _table(MATERIAL, _ABOVE_MATERIAL)
 
 MAX_OF_PLACES = 300
-"""Maximum absolute value, in centipawns, of the sum of the square terms.
+"""Maximum absolute value, in centipawns, of the sum of the square terms (evaluation terms that depend on squares).
 
 If the score without them lies outside (alpha, beta) by more than this, the evaluation returns early and does not
 compute them.
@@ -150,7 +150,7 @@ compute them.
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
 """Maximum absolute value, in centipawns, of an evaluation before square terms and tempo are added.
 
-With them, the evaluation is still below the scores of decided games.
+With them, the evaluation is still below the scores of decided games. Square terms depend on where pieces stand.
 """
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)
@@ -213,7 +213,10 @@ def prepare(state, parameters):
 
 @jit
 def _weigh_places(state, now):
-    """Weighted sum of the square terms at phase ``now``, in centipawns, from Red's point of view."""
+    """Weighted sum of the square terms (evaluation terms that depend on where pieces stand) at phase ``now``.
+
+    It is in centipawns, from Red's point of view.
+    """
     row = now * TERM_COUNT
     red = sum_of_products(state.place_terms, 0, state.term_weights, row, PLACE_TERMS)
     return red - sum_of_products(state.place_terms, PLACE_TERMS, state.term_weights, row, PLACE_TERMS)
@@ -221,7 +224,10 @@ def _weigh_places(state, now):
 
 @jit
 def _weigh_pieces(state, now):
-    """Weighted sum of the piece-count terms at phase ``now``, in centipawns, from Red's point of view."""
+    """Weighted sum of the evaluation terms that depend on the numbers of pieces, at phase ``now``.
+
+    It is in centipawns, from Red's point of view.
+    """
     row = now * TERM_COUNT + FIRST_OF_PIECES
     return sum_of_products(state.terms, FIRST_OF_PIECES, state.term_weights, row, PIECE_TERMS)
 

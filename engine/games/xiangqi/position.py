@@ -64,9 +64,9 @@ TERM_COUNT = len(XIANGQI_TERMS)
 FIRST_OF_PIECES = XIANGQI_TERMS.index("rook_on_bare_palace")
 PIECE_TERMS = TERM_COUNT - FIRST_OF_PIECES
 PLACE_TERMS = FIRST_OF_PIECES + 1
-"""Number of square terms stored for each side: all terms, followed by at least one that is always 0.
+"""Number of square terms (evaluation terms that depend on squares) stored for each side, plus one that is always 0.
 
-It is a multiple of eight, for vector instructions.
+The number is a multiple of eight, for vector instructions.
 """
 PHASE_BITS = 4
 PHASES = 1 << PHASE_BITS

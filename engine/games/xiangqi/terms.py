@@ -111,7 +111,7 @@ PAWN_ZONES = np.array(
 
 @jit
 def _count_lines(state, side):
-    """Write a side's terms for the rank and file of the enemy's general.
+    """Count a side's evaluation terms for the rank and file of the enemy's general, and store them in the state.
 
     They count cannons that face the general with no piece in between, and pieces that must stay to shield it from a
     rook or cannon.
@@ -204,7 +204,7 @@ def _guards_attack(state, side):
 
 @jit
 def _count_side(state, side):
-    """Write one side's attacks into the state, and all terms that do not depend on the other side's attacks.
+    """Store one side's attacks, and the evaluation terms that do not depend on the other side's attacks, in the state.
 
     In names, *near* is the side's own half of the board, and *far* the enemy's half. The function counts bits instead
     of branching, because the processor would mispredict most branches that depend on a piece's square.
@@ -336,7 +336,10 @@ def _count_side(state, side):
 
 @jit
 def _count_hanging(state, side):
-    """Write a side's terms for undefended enemy pieces that it attacks. Reads both sides' ``state.attacks``."""
+    """Count a side's evaluation terms for undefended enemy pieces that it attacks, and store them in the state.
+
+    ``state.attacks`` must hold both sides' attacks.
+    """
     side &= 1
     enemy = 1 - side
     minors = 0
@@ -358,9 +361,10 @@ def _count_hanging(state, side):
 
 @jit
 def _count_checks(state, side):
-    """Write a side's terms for safe checks (positive), and for the free squares of the enemy's general (negative).
+    """Count a side's evaluation terms for checks, and store them in the state.
 
-    ``state.attacks`` must hold both sides' attacks.
+    They are safe checks (positive), and free squares of the enemy's general (negative). ``state.attacks`` must hold
+    both sides' attacks.
     """
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
@@ -386,7 +390,10 @@ def _count_checks(state, side):
 
 @jit
 def count_pieces(state):
-    """Write the piece-count terms, Red's minus Black's, into ``state.terms`` from index ``FIRST_OF_PIECES``."""
+    """Store the evaluation terms that depend on the numbers of pieces, Red's minus Black's, in ``state.terms``.
+
+    They begin at index ``FIRST_OF_PIECES``.
+    """
     advisors, enemy_advisors = np.int64(state.counts[0, ADVISOR]), np.int64(state.counts[1, ADVISOR])
     elephants, enemy_elephants = np.int64(state.counts[0, ELEPHANT]), np.int64(state.counts[1, ELEPHANT])
     horses, enemy_horses = np.int64(state.counts[0, HORSE]), np.int64(state.counts[1, HORSE])
@@ -423,7 +430,7 @@ def count_pieces(state):
 
 @jit
 def count_places(state):
-    """Write each side's square terms into ``state.place_terms``."""
+    """Store each side's square terms (evaluation terms that depend on where pieces stand) in ``state.place_terms``."""
     for side in range(2):
         _count_side(state, np.int64(side))
     for side in range(2):
@@ -434,7 +441,7 @@ def count_places(state):
 
 @jit
 def count_terms(state):
-    """Write all terms, Red's minus Black's, into ``state.terms``. Used only for fitting and tests."""
+    """Store all evaluation terms, Red's minus Black's, in ``state.terms``. Used only for fitting and tests."""
     count_pieces(state)
     count_places(state)
     for term in range(FIRST_OF_PIECES):
