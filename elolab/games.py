@@ -27,7 +27,7 @@ SIDES = ("first", "second")
 
 @dataclass(frozen=True)
 class _LoadedGame:
-    """One game, loaded from a run's folder or from a file, in the form that both tables need."""
+    """One game, loaded from a run's folder or from a file, from which the rows of both tables are made."""
 
     row: dict[str, Any]
     """The game's row in the table of ``load_games``: values by column name."""

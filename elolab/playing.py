@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 
 Player = str | os.PathLike[str] | Mapping[str, Any]
 """Description of a player: a preset's name, a TOML file, settings of the built-in engine, or the contents of a
-tournament's [[players]] table."""
+``[[players]]`` table.
+"""
 
 DEFAULT_PAIRS = 100
 
@@ -145,10 +146,11 @@ class PlayedTournament(PlayedGames):
     ``first_won``, ``drawn`` and ``second_won``.
     """
     placing: DataFrame | None = field(repr=False)
-    """Places in a Swiss tournament or a knockout after the complete rounds, one row per player, best first: ``place``,
-    ``player``, ``seed``. Swiss: ``points``, the tie-breaks ``buchholz``, ``sonneborn_berger``, ``direct_encounter`` and
-    ``game_points``, and each round. Knockout: the last round ``reached``, ``encounters_won``, ``game_points``. ``None``
-    for other formats."""
+    """Places in a Swiss tournament or a knockout after the complete rounds, one row per player, best first; ``None``
+    for other formats. Columns are ``place``, ``player`` and ``seed``. A Swiss tournament adds ``points``, the
+    tie-breaks ``buchholz``, ``sonneborn_berger``, ``direct_encounter`` and ``game_points``, and a column for each
+    round. A knockout adds the last round ``reached``, ``encounters_won`` and ``game_points``.
+    """
     _run_folder: RunFolder = field(repr=False)
 
 
@@ -201,21 +203,23 @@ def play_match(
     """Play ``a`` against ``b``: every opening twice, with colours swapped.
 
     - ``a`` and ``b``: the name of a preset such as ``"fenon"``, a TOML file, settings of the built-in engine such as
-      ``{"null_move": False}``, or the contents of a tournament's [[players]] table. Tables are ``{"name": "mine",
+      ``{"null_move": False}``, or the contents of a tournament's ``[[players]]`` table. Tables are ``{"name": "mine",
       "preset": "fenon", "set": {...}}`` or ``{"name": "other", "protocol": "uci", "command": ["./other"]}``.
     - ``game``: ``xiangqi``, ``othello`` or ``chess``.
     - ``limit``: per move, for players without a limit of their own: ``nodes=1000``, ``depth=6``, ``move_time=0.1``
       (seconds); or per game: ``clock=10+0.1`` (seconds and increment).
     - ``pairs``: number of openings, 100 by default. With a sequential test the maximum, by default the whole suite.
-    - ``openings``: a suite's name or file; by default the game's own suite. ``seed`` decides their order.
+    - ``openings``: a suite's name or file; by default the game's own suite.
+    - ``seed``: determines the order of the openings.
     - ``sprt``: ``True`` for a sequential test, which ends the match once the result is clear, or its settings:
       ``{"elo0": 0, "elo1": 10, "alpha": 0.05, "beta": 0.05, "model": "normalized", "batch_pairs": 32}``.
     - ``folder``: folder that keeps the games. The same call resumes the match, and more ``pairs`` extend it. Without a
       folder, a temporary one lives as long as the result.
-    - ``concurrency``: number of simultaneous games. Games limited by nodes or depth do not depend on it.
-    - ``cluster``: play on other machines or processes: the address of a Dask scheduler (``"tcp://192.168.1.5:8786"``),
-      or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of games at a time.
-      ``wall_clock_on_cluster`` permits limits in seconds there, although other load may disturb clocks.
+    - ``concurrency``: number of simultaneous games. It does not affect games limited by nodes or depth.
+    - ``cluster``: plays on other machines or processes. It is the address of a Dask scheduler
+      (``"tcp://192.168.1.5:8786"``), or an executor of ``concurrent.futures``, which plays ``concurrency`` chunks of
+      games at a time.
+    - ``wall_clock_on_cluster``: permits limits in seconds on a cluster, although other load may disturb clocks there.
     - ``progress``: a text stream such as ``sys.stderr`` for progress lines; ``None`` for silence.
     - ``accept_engine_change``: whether to resume a folder whose games another version of the engine, or of a player's
       program, played.

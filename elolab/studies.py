@@ -59,8 +59,9 @@ class PlayedStudy(PlayedGames):
     """Lower bound of the 90 % interval of ``elo``; ``elo_high_90`` is the upper bound."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
-    """Expected gain in Elo of the best setting other than the base, then the lower and upper bound of its 90 %
-    interval. ``None`` unless the base is recommended."""
+    """Expected gain in Elo of the best setting other than the base, followed by the lower and upper bound of its 90 %
+    interval. ``None`` unless the base is recommended.
+    """
     confirmed: bool
     """Whether matches on openings that the tuning did not use confirmed the gain."""
     preset: Path | None
@@ -131,8 +132,9 @@ class MatchedStudy:
     interrupted: bool
     """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
     trials: DataFrame = field(repr=False)
-    """One row per trial: ``trial`` (from 1), ``elo`` of its values relative to the base at that time, ``pairs`` of
-    games, and a column for each dimension."""
+    """One row per trial: ``trial`` (from 1), and a column for each dimension. ``elo`` is relative to the base, as
+    estimated at that time; ``pairs`` is the number of game pairs.
+    """
     _result: StudyResult = field(repr=False)
     _run_folder: RunFolder = field(repr=False)
 

@@ -1,1 +1,1 @@
-"""The engine, which plays the games. It does not depend on the packages for matches and tuning."""
+"""The engine that plays the games. It does not depend on the packages for matches and tuning."""

@@ -162,7 +162,8 @@ def derived_variants(rows: Iterable[Parameter] = PARAMETERS) -> dict[str, dict[s
     """Variants to add for parameter values that no other variant exercises: changed parameters by variant name.
 
     The name is ``PARAMETER=VALUE``. Every value of a switch or choice needs a variant. A numeric parameter needs one
-    variant in which it has an effect and is not switched off; without one, it gets the two of ``_trial_values``.
+    variant in which it has an effect and is not switched off. If there is none, it gets two variants, with the values
+    of ``_trial_values``.
     """
     variants = [resolve(overrides_of(name)) for name in (*VARIANTS, *CLOCKED)]
     derived: dict[str, dict[str, Value]] = {}
@@ -200,7 +201,7 @@ def add_derived_variants() -> None:
 add_derived_variants()
 
 SHALLOWER = 3
-"""Number of plies by which other variants are searched less deeply than the default."""
+"""Number of plies by which other variants are searched less deeply than the default variant."""
 
 CLOCKED_PLIES = 4
 """Number of moves played from each position on the node clock, which counts time in nodes. One searcher plays both
@@ -273,7 +274,10 @@ def _plies_less(settings: Mapping[str, Value]) -> int:
 
 
 def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator[BenchSearch]:
-    """Search each of the game's positions to its own depth minus ``plies_less``, with the given engine."""
+    """Search each of the game's positions to its own depth minus ``plies_less``.
+
+    ``engine`` has the settings of the variant; ``variant`` is its name, for the results.
+    """
     game = engine.game
     for bench in game.bench_positions:
         depth = bench.depth - plies_less

@@ -48,8 +48,8 @@ class Sent(NamedTuple):
     line: bytes = b""
     """The latest ``position`` line. Each earlier line is a prefix of it."""
     records: bytes = b""
-    """Packed int64, ``SENT`` of each kind: time of the command in nanoseconds, length of its ``position`` line, length
-    of its ``go`` line.
+    """Packed int64 arrays of length ``SENT``: times of the commands in nanoseconds, lengths of their ``position``
+    lines, lengths of their ``go`` lines.
     """
     goes: bytes = b""
     """The ``go`` lines, ``GO_BYTES`` bytes for each."""

@@ -101,7 +101,7 @@ _SEED = 0x63_68_65_73_73
 """Seed of the hash keys."""
 _KEYS = random_keys(_SEED, (PIECES + 2) * SQUARES + 1)
 PIECE_KEYS = _KEYS[: PIECES * SQUARES].reshape(PIECES, SQUARES).copy()
-"""Hash keys by piece code and square; 0 for the codes of no piece."""
+"""Hash keys by piece code and square; 0 for codes that no piece has."""
 PIECE_KEYS[[6, 7, 14, 15]] = 0
 CASTLING_KEYS = _KEYS[PIECES * SQUARES : (PIECES + 1) * SQUARES].copy()
 """Hash keys of castling rights, by the square of the rook."""

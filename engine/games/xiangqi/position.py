@@ -140,7 +140,7 @@ ALIGNED = np.array(
     ],
     np.uint8,
 )
-"""Lines that two squares share, by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
+"""Lines that two squares share, indexed by both squares: bit 0 for a rank, bit 1 for a file; 0 for ``NOWHERE``."""
 
 
 _SEED = 0x58_69_61_6E_67_71_69
