@@ -136,8 +136,9 @@ def _pieces(position: Position) -> list[str]:
 
 
 def _repeated(start: Position) -> Position | None:
-    """A position with the start board again, after two moves of each side; ``None`` if moves of the game cannot be
-    undone.
+    """A position whose board equals the start board after two moves of each side.
+
+    ``None`` if moves of the game cannot be undone.
     """
     position = start.copy()
     moves: list[str] = []

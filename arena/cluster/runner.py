@@ -163,11 +163,11 @@ class _Queue:
         self._waiting = deque(job for job in self._waiting if not _has(job, players))
 
     def put_back(self, jobs: Iterable[GameJob]) -> None:
-        """Return unplayed games to the front of the queue, in the given order."""
+        """Put unplayed games back to the front of the queue, in the given order."""
         self._waiting.extendleft(reversed(tuple(jobs)))
 
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
-        """Return the games of a lost worker to the front of the queue.
+        """Put the games of a lost worker back to the front of the queue.
 
         Returns a game that was alone in its chunk when each of ``MOST_LOSSES`` workers was lost; ``None`` if there is
         none.
@@ -492,7 +492,7 @@ class ClusterRunner(Runner):
             self._return_lost(queue)
 
     def _return_lost(self, queue: _Queue) -> None:
-        """Return the games of workers that are gone or refused to the queue."""
+        """Put the games of workers that are gone or refused back into the queue."""
         workers, refused = self._site.workers(), self._site.refused()
         lost = [one for one in self._sent.items() if workers.get(one[1].worker.address) is not one[1].worker]
         played = Counter(sent.worker.address for sent in self._sent.values())
@@ -557,7 +557,7 @@ class ClusterRunner(Runner):
         return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
 
     def _handle_failure(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
-        """Return the games of a chunk that failed with ``error`` to the queue.
+        """Put the games of a failed chunk back into the queue; ``error`` is the exception.
 
         Also refuses the worker, unless the chunk was cancelled, or lost in transfer or with its worker.
         """
@@ -587,7 +587,7 @@ class ClusterRunner(Runner):
     # Players that are not everywhere
 
     def _drop_unavailable(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """Mark the players that no worker can start as unavailable, and drop their games."""
+        """Mark players as unavailable if no worker can start them, and drop their games."""
         records = [self._record_of(worker) for worker in workers.values()]
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):

@@ -49,7 +49,7 @@ class LimitScaling:
         """
         self._reference, self._keep, self._warn = reference, keep, warn
         self._scales: dict[str, float] = {}
-        """Factor for limits on each machine measured so far, by name."""
+        """Factor for limits on each machine measured so far, by machine name."""
         self._measuring: dict[str, tuple[Worker, Future[float]]] = {}
         self._failures: Counter[str] = Counter()
 

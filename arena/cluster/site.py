@@ -63,7 +63,7 @@ class RefusedWorker(NamedTuple):
 
 
 class Site(ABC):
-    """A source of workers, such as a cluster; no method blocks for more than seconds."""
+    """A source of workers, such as a cluster; no method blocks for longer than a few seconds."""
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
@@ -102,7 +102,10 @@ class Site(ABC):
         return ()
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:  # noqa: B027 - nothing to do without reports
-        """Request the dialogue of a chunk's game for the reports of the next seconds; without reports, does nothing."""
+        """Request that the reports of the next seconds contain the dialogue of a chunk's game.
+
+        Does nothing if the site has no reports.
+        """
 
     def loads(self) -> Mapping[str, float]:
         """Load average of each worker's machine over the last minute, by worker address; only where it is reported."""

@@ -14,7 +14,7 @@ RESTARTS = ("on_fault", "always")
 DEFAULT_START_SECONDS = 10
 
 CATALOGUE, TOPIC = "elolab.arena.keys", "player"
-"""The message catalogue that explains the keys, and the section of it."""
+"""The message catalogue that explains the keys, and the section in it."""
 
 REFERENCE = "engine"
 """The key in ``[[players]]`` that names an engine of the engines file."""

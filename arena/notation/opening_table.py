@@ -19,8 +19,8 @@ class OpeningTable(Sequence[Opening]):
     """A list of openings in an unnamed temporary file; each opening takes 8 bytes of memory."""
 
     def __init__(self, check: Callable[[int, Opening], Opening] | None = None) -> None:
-        """``check`` is called with the index of an opening and the opening each time an opening is read; returns the
-        one to use.
+        """``check`` is called with the index of an opening and the opening each time it is read; its result is used
+        instead.
         """
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
         self._ends = array("q", [0])

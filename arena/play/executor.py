@@ -578,9 +578,7 @@ def _so_far(played: PlayedMoves) -> GameSoFar:
 
 
 def _lateness_ms(record: GameRecord) -> float:
-    """Milliseconds by which elolab was late in reading the most disturbed move of a game; 0 if no move was
-    disturbed.
-    """
+    """Largest lateness of elolab in reading a move of the game, in milliseconds; 0 if no move was disturbed."""
     return float(record.detail.get("disturbed", {}).get("worst_ms", 0))
 
 

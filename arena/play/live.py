@@ -241,7 +241,9 @@ class RunProgress:
             self._show_fault(record, *cause)
 
     def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
-        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only number 20, 50, 100, 200 and so on."""
+        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only faults number 20, 50,
+        100, 200 and so on.
+        """
         self._faults[player, record.reason] += 1
         count = self._faults[player, record.reason]
         if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):

@@ -123,7 +123,7 @@ class DamagedStore(StoreError):
 
 
 class Store:
-    """The games and metadata of a run's folder, in a SQLite file; a context manager that closes it."""
+    """The games and metadata of a run, in a SQLite file in its folder; as a context manager, closes the file."""
 
     def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
         """Open the store of a folder; a writer creates missing folders and files and excludes other writers.

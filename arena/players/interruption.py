@@ -113,7 +113,7 @@ class _Listener:
 
 
 _LISTENER: list[_Listener] = []
-"""The listener of a command's process, as the only item; empty in other processes."""
+"""List with the listener of a command's process; empty in other processes."""
 
 
 def take_over_signals() -> None:

@@ -29,9 +29,7 @@ def _informed(examination: Examination, position: Position) -> list[tuple[str, S
 
 
 def reported(examination: Examination) -> None:
-    """Check that the program reports depth, nodes and score during a search, as a tournament records them for every
-    move.
-    """
+    """Check that the program reports depth, nodes and score, which a tournament records for every move."""
     found = [information for _, information in _informed(examination, examination.start_position)]
     missing = [
         what

@@ -73,7 +73,7 @@ class Dialect(ABC, Generic[ClientKind]):
     illegal_position: ClassVar[tuple[str, ...]] = ()
     """Lines that send an invalid position."""
     unknown_option: ClassVar[str] = ""
-    """A line that sets an option that no program has."""
+    """A line that sets an option unknown to every program."""
     listens_while_thinking: ClassVar[bool] = False
     """Whether the protocol requires a program to answer ``synchronisation`` during a search."""
     recommendations: ClassVar[frozenset[str]] = frozenset({"illegal_position", "illegal_move"})

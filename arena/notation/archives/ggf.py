@@ -40,7 +40,7 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""GGF properties with the PGN tags to which their values are copied unchanged, and back."""
+"""PGN tags to which the values of GGF properties are copied unchanged, and back."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
 """Flags in the property ``RE`` for games that ended early, with elolab's words for the reason."""
 
