@@ -25,7 +25,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-OF_THE_RUN = {
+MAY_DIFFER = {
     "folder", "report", "seconds", "time_ms", "mean_time_ms", "engine", "engine_identity", "started_at", "own_seconds",
     "games_seconds", "nodes_per_second", "weights", "output", "kept", "preset", "registered",
     "reference_time_ms", "reference_nodes_per_second", "speed_ratio", "speed_ratio_low", "speed_ratio_high",
@@ -211,9 +211,9 @@ def played(folder: Path, kind: str) -> list[Any]:
 
 
 def comparable(data: Any) -> Any:
-    """A copy of plain data without the keys ``OF_THE_RUN``."""
+    """A copy of plain data without the keys ``MAY_DIFFER``."""
     if isinstance(data, dict):
-        return {key: comparable(value) for key, value in data.items() if key not in OF_THE_RUN}
+        return {key: comparable(value) for key, value in data.items() if key not in MAY_DIFFER}
     return [comparable(entry) for entry in data] if isinstance(data, list) else data
 
 

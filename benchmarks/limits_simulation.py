@@ -52,16 +52,16 @@ class Plan:
     limits: tuple[int, ...]
     shares: tuple[float, ...]
     """Shares of the processor time, one per limit."""
-    is_told: bool = True
+    knows_limits: bool = True
     """Whether the model knows the limits; otherwise it treats all results as results at the target."""
 
 
 PLANS = (
-    Plan("shortest only", (1250,), (1.0,), is_told=False),
-    Plan("quarter of the target only", (5000,), (1.0,), is_told=False),
+    Plan("shortest only", (1250,), (1.0,), knows_limits=False),
+    Plan("quarter of the target only", (5000,), (1.0,), knows_limits=False),
     Plan("target only", (TARGET,), (1.0,)),
     Plan("1250, 5000, 20000, a third of the time each", (1250, 5000, TARGET), (1 / 3, 1 / 3, 1 / 3)),
-    Plan("the same, the model not told", (1250, 5000, TARGET), (1 / 3, 1 / 3, 1 / 3), is_told=False),
+    Plan("the same, the model not told", (1250, 5000, TARGET), (1 / 3, 1 / 3, 1 / 3), knows_limits=False),
     Plan("1250 and 5000, half of the time each", (1250, 5000), (0.5, 0.5)),
     Plan("5000 and 20000, half of the time each", (5000, TARGET), (0.5, 0.5)),
 )
@@ -122,7 +122,7 @@ def regret(plan: Plan, landscape: MovingLandscape, seed: int, budget: int) -> fl
         pair = design_pair(space, seed, design, number, number)
         if pair.first != pair.second:
             nodes = plan.limits[place]
-            log_limit = math.log(nodes / TARGET) if plan.is_told else 0.0
+            log_limit = math.log(nodes / TARGET) if plan.knows_limits else 0.0
             score = tables[nodes].play(pair.first, pair.second, 1)
             observations.add_score(pair.first, pair.second, 1, score, log_limit)
     model = fit(observations)

@@ -206,14 +206,14 @@ def ablation_from_mapping(data: Mapping[str, Any], where: str) -> AblationSpec:
         nodes_to_depth=_nodes_to_depth(table, conditions),
         rule=rule,
         max_games=table.get("games"),
-        factorials=tuple(_with_labels_of_their_own(factorials)),
+        factorials=tuple(_with_unique_labels(factorials)),
         text=json.dumps(data, default=str),
     )
-    _refuse_what_decides_nothing(spec, where)
+    _refuse_without_verdict(spec, where)
     return spec
 
 
-def _refuse_what_decides_nothing(spec: AblationSpec, where: str) -> None:
+def _refuse_without_verdict(spec: AblationSpec, where: str) -> None:
     """Raise ``UserError`` if no verdict would be possible even if one side won every game."""
     questions, rule = spec.questions, spec.rule
     largest = max(comparison.pairs for comparison in spec.comparisons)
@@ -482,7 +482,7 @@ def _is_same_match(one: Comparison, other: Comparison) -> bool:
     return (one.variant, one.reference, one.limits) == (other.variant, other.reference, other.limits)
 
 
-def _with_labels_of_their_own(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
+def _with_unique_labels(factorials: Sequence[Factorial]) -> Iterator[Factorial]:
     """Yield the factorials. If a label occurred before, for instance at other limits, a number is added to it."""
     counts: Counter[str] = Counter()
     for factorial in factorials:

@@ -133,7 +133,7 @@ class PlayedCell:
         games = 0 if self.ended else games_at_most(self.cell) - 2 * self.pairs * len(self.matches)
         return games * game_seconds(self.cell)
 
-    def absorb(self) -> None:
+    def analyse_stored(self) -> None:
         """Analyse every look (interim analysis) whose games are all stored, until a look ends the cell."""
         while not self.ended:
             results = [self._table.results(match) for match in self.next_matches]

@@ -214,7 +214,7 @@ class Experiments:
         def running(claim: Claim, part: Part, cell: Cell) -> RunningCell:
             if part.is_played:
                 played = PlayedCell(claim, part, cell, openings, self._table)
-                played.absorb()
+                played.analyse_stored()
                 return played
 
             def positions() -> list[SampledPosition] | None:
@@ -276,7 +276,7 @@ class Experiments:
         if due:
             self._table.play_parts(self._games_in_turn(due), scores=scores)
         for cell in due:
-            cell.absorb()
+            cell.analyse_stored()
 
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
         """Yield the games up to the next look of the first open cell.
@@ -289,7 +289,7 @@ class Experiments:
         while True:
             for cell in cells:
                 if waiting.get(cell.series) == cell.done and not cell.ended:
-                    cell.absorb()
+                    cell.analyse_stored()
                 if not cell.ended and waiting.get(cell.series) != cell.done:
                     waiting[cell.series] = cell.done
                     self._current = cell

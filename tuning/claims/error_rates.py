@@ -27,17 +27,17 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
     if not row.cases or not row.ended or not row.error_rate:
         return row.low, row.high
     if row.kind == "elo":
-        return _of_match(row, error_rate)
+        return _match_interval(row, error_rate)
     factor = _deviates(row, error_rate) / _deviates(row, row.error_rate)
     if row.kind in COSTS:
         low, high = _scaled(math.log(row.low), math.log(row.high), factor)
         return math.exp(low), math.exp(high)
     if row.unit in ("%", "cases"):
-        return _of_rate(row, error_rate, factor)
+        return _rate_interval(row, error_rate, factor)
     return _scaled(row.low, row.high, factor)
 
 
-def _of_match(row: CellRow, error_rate: float) -> tuple[float, float]:
+def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
     """Interval of a match from its counts of pairs: in Elo after a single look, otherwise from a pair's mean score."""
     counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
     bound = _bound(row, error_rate)
@@ -47,7 +47,7 @@ def _of_match(row: CellRow, error_rate: float) -> tuple[float, float]:
     return elo_of_score(low), elo_of_score(high)
 
 
-def _of_rate(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
+def _rate_interval(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
     """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, it is the exact binomial interval.
 
     ``factor`` is the half width at ``error_rate`` divided by the row's own, both in standard errors.

@@ -242,7 +242,7 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
         points = np.linspace(max(region.low, -OUTERMOST), min(region.high, OUTERMOST), 65).tolist()
         is_futile = [_excess_power(final, point, fraction) < 0 for point in points]
         cuts = [
-            _border_of_futility(final, fraction, points[place], points[place + 1])
+            _futility_boundary(final, fraction, points[place], points[place + 1])
             for place in range(len(points) - 1) if is_futile[place] != is_futile[place + 1]
         ]  # fmt: skip
         for low, high in pairwise([region.low, *cuts, region.high]):
@@ -251,7 +251,7 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
     return found
 
 
-def _border_of_futility(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
+def _futility_boundary(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
     """The estimate between ``low`` and ``high`` at which futility begins or ends, by bisection."""
     rises = _excess_power(final, high, fraction) > 0
     for _ in range(40):

@@ -170,7 +170,7 @@ def _departures(
     }  # fmt: skip
 
     def departure(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Any) -> _Departure:
-        alike = _alike(new if old is None else old, {**taken, **known}) | {name}
+        alike = _parts_sharing_results(new if old is None else old, {**taken, **known}) | {name}
         counts = [max(counted[one] for one in alike) for counted in (games, positions)]
         return _Departure(name, old, new, digests, changes, *counts)
 
@@ -184,7 +184,7 @@ def _departures(
                 digests = before["digest"], part.digest
                 found.append(departure(part.id, before["content"], contents[part.id], digests, changes))
         elif table is not None and part.expect is not None and table.get(part.id) != part.digest:
-            others = _alike(contents[part.id], known if part.id in taken else {**taken, **known})
+            others = _parts_sharing_results(contents[part.id], known if part.id in taken else {**taken, **known})
             if any(games[name] or positions[name] for name in others):
                 change = ("part", None, part.id)
                 found.append(departure(part.id, None, contents[part.id], ("", part.digest), [change]))
@@ -273,14 +273,14 @@ def note_positions(store: Store, part: str, positions: int) -> None:
         store.record_metadata({POSITIONS_SEARCHED: {**counts, part: positions}})
 
 
-def _alike(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
+def _parts_sharing_results(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
     """Names of the parts in ``known`` that share the games or searches of at least one cell with the part
     ``content``."""
-    own = _asked_of(content)
-    return {name for name, entry in known.items() if own & _asked_of(entry["content"])}
+    own = _cell_digests(content)
+    return {name for name, entry in known.items() if own & _cell_digests(entry["content"])}
 
 
-def _asked_of(content: Mapping[str, Any]) -> set[str]:
+def _cell_digests(content: Mapping[str, Any]) -> set[str]:
     """One digest per cell of a part; equal digests mean shared games or searches.
 
     A digest covers everything that determines the cell's games or searches, except the order of the sides.

@@ -446,10 +446,10 @@ class _Iterations:
             predicted = expected_score(positions.scores, scale)
             targets = share * predicted + (1 - share) * positions.results
             wins = WinSample(positions.games, features, self._fitting.row_shares(steps), positions.results, targets)
-            start = _two_ends(rows_of(self._start), self._spec.phases)
+            start = _one_row_per_phase(rows_of(self._start), self._spec.phases)
             found = fit_wins(wins, start, self._fitting.groups, scale)
             kept = wins.part(is_held_out(wins.games))
-            return found, losses_of(kept, _two_ends(rows_of(before), self._spec.phases), scale)
+            return found, losses_of(kept, _one_row_per_phase(rows_of(before), self._spec.phases), scale)
         phases = phases_of(steps, self._spec.phases)
         results = positions.results * self._fitting.unit
         sample = Sample(positions.games, features.astype(np.float64), phases, results)
@@ -595,7 +595,7 @@ def _read_positions(path: Path, digest: str) -> ScoredPositions | None:
     return None
 
 
-def _two_ends(rows: np.ndarray, phases: int) -> np.ndarray:
+def _one_row_per_phase(rows: np.ndarray, phases: int) -> np.ndarray:
     """The rows of weights, one for each of ``phases`` phases; a single row is repeated."""
     return np.repeat(rows, phases, axis=0) if len(rows) == 1 else rows
 

@@ -21,7 +21,7 @@ PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Candidate standard deviations of the prior, in evaluation points."""
 GROUP_DEVIATION = 4.0
 """Standard deviation of a group's shared change under the prior, divided by that of one feature's change."""
-ALONE_DEVIATION = 2.0
+UNGROUPED_DEVIATION = 2.0
 """Standard deviation of an ungrouped feature's change under the prior, divided by that of a grouped feature's
 change."""
 CHUNK = 20_000
@@ -148,7 +148,7 @@ class _Newton:
 
     def _penalty(self, deviation: float) -> np.ndarray:
         alone = self._shared.sum(axis=1) == 0
-        of_features = np.where(alone, ALONE_DEVIATION, 1.0) * deviation
+        of_features = np.where(alone, UNGROUPED_DEVIATION, 1.0) * deviation
         of_groups = np.full(self._shared.shape[1], GROUP_DEVIATION * deviation)
         row = np.concatenate([of_features, of_groups]) ** -2
         return np.concatenate([*[row] * len(self._start), [1e-12]])

@@ -111,7 +111,7 @@ def ablation_document(result: AblationResult, language: str) -> Document:
 # Figures
 
 
-def _of_games(caption: str, result: AblationResult, message: Catalogue) -> str:
+def _with_provenance(caption: str, result: AblationResult, message: Catalogue) -> str:
     """A figure's caption, followed by the number of games, search limit, base, engine and command."""
     conditions = result.spec.conditions
     return message(
@@ -151,7 +151,7 @@ def _plots(result: AblationResult, message: Catalogue) -> tuple[Plot, ...]:
 
 
 def _plot(name: str, caption: str, figure: Any, result: AblationResult, message: Catalogue) -> Plot:
-    return Plot(name, message(f"ablation.{name}"), _of_games(caption, result, message), figure)
+    return Plot(name, message(f"ablation.{name}"), _with_provenance(caption, result, message), figure)
 
 
 MAX_DEPTH_LINES = 7

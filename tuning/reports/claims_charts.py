@@ -55,12 +55,12 @@ MOST_EXPLAINED, MOST_WITH_THRESHOLD = 6, 5
 MOST_IN_ONE = 40
 """Largest number of parts that the summary figure draws in one column; more parts are divided into two columns."""
 UNITS = ("Elo", "×", "%", "points", "passes", "cases")
-FINER = 4.0
+SEPARATING_FACTOR = 4.0
 """Two ratios of costs get separate panels if their logarithms differ by at least this factor.
 
 On a common axis, the distance between 1 and the ratio near it would not be visible.
 """
-SEEN_OF_ENDLESS = 0.15
+UNBOUNDED_SHARE = 0.15
 """Smallest share of a panel's width for the visible part of an interval that is unbounded on one side."""
 
 
@@ -132,8 +132,8 @@ def _by_distance(rows: list[CellRow]) -> list[list[CellRow]]:
         ends = [abs(math.log(end)) for end in (row.effect, row.low, row.high) if 0 < end < math.inf]
         reaches[row.part] = max([reaches.get(row.part, 0.0), *ends])
     widest = max(reaches.values())
-    far = [row for row in rows if FINER * reaches[row.part] >= widest]
-    near = [row for row in rows if FINER * reaches[row.part] < widest]
+    far = [row for row in rows if SEPARATING_FACTOR * reaches[row.part] >= widest]
+    near = [row for row in rows if SEPARATING_FACTOR * reaches[row.part] < widest]
     return [far, *_by_distance(near)] if near else [far]
 
 
@@ -187,7 +187,7 @@ def _bounds(rows: Sequence[CellRow]) -> tuple[float, float]:
         return ratio_bounds([end for ends in (*values, *margins) for end in ends] + [1.0])
     intervals = [(low, high) for _, low, high in values]
     least, most = shown_bounds(intervals, margins if rows[0].unit == "Elo" else [*intervals, *margins])
-    seen = SEEN_OF_ENDLESS * (most - least)
+    seen = UNBOUNDED_SHARE * (most - least)
     for low, high in intervals:
         if high == math.inf and math.isfinite(low):
             most = max(most, low + seen)

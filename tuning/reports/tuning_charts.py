@@ -80,7 +80,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     games = [2 * end.total_pairs for end in result.rounds]
     mean, _ = result.model.gain([end.values for end in result.rounds])
     is_paired = result.spec.is_paired
-    bands = [_band_of_the_time(end) for end in result.rounds]
+    bands = [_interval_at_round_end(end) for end in result.rounds]
     shown = _final_intervals(result, words)
     judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
     bounds = shown_bounds([*bands, *((float(value), float(value)) for value in mean)], judged)
@@ -111,7 +111,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     return settle(figure)
 
 
-def _band_of_the_time(end: RoundEnd) -> tuple[float, float]:
+def _interval_at_round_end(end: RoundEnd) -> tuple[float, float]:
     """90 % interval of a round's Elo, by the model at the end of that round; zero width if the deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
     return end.elo - reach, end.elo + reach

@@ -231,7 +231,7 @@ class ReproducibleSampler(WholeSetSampler):
         Dimensions that the inner sampler leaves out are drawn one by one in a fixed order.
         """
         inner = self._sampler_for(trial.number)
-        space = {name: one for name, one in search_space.items() if self._takes(one)}
+        space = {name: one for name, one in search_space.items() if self._can_suggest(one)}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of drawing categorical dimensions one by one
             found = _recorded_suggestion(trial, self._name)
@@ -242,7 +242,7 @@ class ReproducibleSampler(WholeSetSampler):
                     found[name] = inner.sample_independent(study, trial, name, distribution)
         return {name: found[name] for name in search_space}
 
-    def _takes(self, distribution: BaseDistribution) -> bool:
+    def _can_suggest(self, distribution: BaseDistribution) -> bool:
         """Whether the inner sampler can suggest a dimension with this distribution together with others."""
         return self._name in ("tpe", "gp") or not isinstance(distribution, CategoricalDistribution)
 

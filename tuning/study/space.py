@@ -275,7 +275,7 @@ def read_space(table: Table, base: Mapping[str, Value], game: str, limits: Limit
             raise ConfigurationError(f"{where}: {name} does not apply to {game}")
         own = tables[words[name]] if name in words else {}
         dimensions.append(_dimension(applicable[name], Table(own, where, PARAMETER_DIMENSION)))
-    _refuse_what_has_no_effect(table.where, dimensions, base, limits)
+    _refuse_without_effect(table.where, dimensions, base, limits)
     return Space(tuple(dimensions), tuple(base.items()), constraints=_constraints(table, dimensions, base))
 
 
@@ -430,7 +430,7 @@ def _choice(row: Parameter, table: Table) -> Dimension:
     return Dimension(row.name, choices=checked)
 
 
-def _refuse_what_has_no_effect(
+def _refuse_without_effect(
     where: str, dimensions: Sequence[Dimension], base: Mapping[str, Value], limits: Limits
 ) -> None:
     """Raise ``ConfigurationError`` if a dimension has no effect in the base and no other dimension can give it one."""

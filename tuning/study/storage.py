@@ -43,7 +43,7 @@ SPEC_ATTRIBUTE = "decides the games"
 LOCK_SECONDS = 60
 MAX_ATTEMPTS = 20
 """Maximum number of attempts to open a database while other processes may be creating its tables."""
-WORDS_OF_DAMAGE = ("malformed", "not a database")
+DAMAGE_PHRASES = ("malformed", "not a database")
 """Phrases in SQLite's error messages that indicate a damaged file."""
 
 
@@ -214,7 +214,7 @@ class RoundTrials:
             if not is_ours and not module.startswith(("sqlalchemy", "psycopg", "pymysql", "redis")):
                 raise
             reason = next(iter(str(error.__cause__ or error).strip().splitlines()), type(error).__name__)
-            if not self.is_shared and any(word in reason for word in WORDS_OF_DAMAGE):
+            if not self.is_shared and any(word in reason for word in DAMAGE_PHRASES):
                 remedy = "remove it: the same command rebuilds it from the games"
             else:
                 remedy = "all stored games are safe: give the same command again once the storage can be used"

@@ -119,7 +119,7 @@ def test_what_can_hardly_be_decided_is_given_up_and_what_is_only_shown_is_played
 def test_a_cell_has_time_left_until_it_ends(asked: tuple[Claim, Part]) -> None:
     course = PlayedCell(*asked, asked[1].cells[0], tuple(range(2000)), Played(60, 0.3, 4))  # type: ignore[arg-type]
     assert course.seconds_left == course.most_seconds == 4000 * game_seconds(course.cell)
-    course.absorb()
+    course.analyse_stored()
     assert course.done < 10
     assert course.seconds_left == 0
 
@@ -131,7 +131,7 @@ def course_of(
     claim, part = asked[0], replace(asked[1], expect=expect, margin=margin)
     played = Played(elo, draws, 4)
     course = PlayedCell(claim, part, part.cells[0], tuple(range(2000)), played)  # type: ignore[arg-type]
-    course.absorb()
+    course.analyse_stored()
     return course.result().row, played
 
 

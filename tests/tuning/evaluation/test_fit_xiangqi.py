@@ -26,8 +26,8 @@ from elolab.engine.settings.weights import find_weights, read_weights, rows_of
 from elolab.engine.values import BAN_BOUND
 from elolab.tuning.evaluation.evaluation_fit import FitResult, FitSpec, fit_evaluation
 from elolab.tuning.evaluation.logistic import (
-    ALONE_DEVIATION,
     GROUP_DEVIATION,
+    UNGROUPED_DEVIATION,
     WinSample,
     expected_score,
     fit_wins,
@@ -177,7 +177,7 @@ def test_the_weights_are_those_of_the_greatest_posterior() -> None:
         weights[:, :2] += shared[:, None]
         odds = (values_of(training, weights) + unknowns[10]) / scale
         likelihood = np.sum(np.logaddexp(0, odds) - training.targets * odds)
-        deviations = np.array([deviation, deviation, ALONE_DEVIATION * deviation, ALONE_DEVIATION * deviation])
+        deviations = np.array([deviation, deviation, UNGROUPED_DEVIATION * deviation, UNGROUPED_DEVIATION * deviation])
         prior = np.sum((changes / deviations) ** 2) + np.sum((shared / (GROUP_DEVIATION * deviation)) ** 2)
         return float(likelihood + prior / 2)
 

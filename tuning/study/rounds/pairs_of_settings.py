@@ -153,7 +153,7 @@ class RoundDesign:
 def first_design(space: Space) -> RoundDesign:
     """The design around the base; every choice plays every other choice equally often."""
     sizes = [len(dimension.choices) for dimension in space.dimensions if dimension.choices]
-    return RoundDesign(_listed(space, space.default_values), tuple(_even(size) for size in sizes))
+    return RoundDesign(_nearest_in_space(space, space.default_values), tuple(_even(size) for size in sizes))
 
 
 def design_of(model: ResponseModel, best: Values) -> RoundDesign:
@@ -162,10 +162,10 @@ def design_of(model: ResponseModel, best: Values) -> RoundDesign:
         _meetings(model.effects(place)) for place, dimension in enumerate(model.space.dimensions) if dimension.choices
     )
     curvatures = tuple(float(f"{curvature:.{CURVATURE_DIGITS}g}") for curvature in model.curvatures(best))
-    return RoundDesign(_listed(model.space, best), meetings, curvatures)
+    return RoundDesign(_nearest_in_space(model.space, best), meetings, curvatures)
 
 
-def _listed(space: Space, values: Sequence[Value]) -> Values:
+def _nearest_in_space(space: Space, values: Sequence[Value]) -> Values:
     """The set of values in the space that is nearest to ``values``.
 
     The base's values may lie outside the space, or between its values.
