@@ -369,7 +369,7 @@ class EngineServer(ABC):
             self.show(progress)
 
     def _show_final(self, result: SearchResult, position: Position) -> None:
-        """Send the final variations if an aborted iteration has changed them.
+        """Send the final variations, which an aborted iteration may have changed since they were last sent.
 
         If a variation ends in a solved position, moves from the transposition table follow.
         """
