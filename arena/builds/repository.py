@@ -93,7 +93,7 @@ class Repository:
             raise RepositoryError(f"repository {self._given!r}: no such folder")
         try:
             top = run_git("rev-parse", "--show-toplevel", folder=folder)
-        except RepositoryError:  # it has no working tree
+        except RepositoryError:  # a repository without a working tree
             top = run_git("rev-parse", "--absolute-git-dir", folder=folder)
         return top
 

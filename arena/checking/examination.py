@@ -112,17 +112,17 @@ class Examination:
             return CheckOutcome(check, "passed", check.test(self))
         except Skipped as skipped:
             if self._dialect is not None and self.dialect.process.dialogue.tail(began_ns):
-                self.close()  # in the midst of something
+                self.close()  # the process may be in the middle of a search
             return CheckOutcome(check, "skipped", skipped.remark)
         except Failed as failed:
             remark = failed.remark
         except PlayerFault as fault:
             remark = Remark("failure.fault", {"text": fault.text})
         dialogue = None if self._dialect is None else self.dialect.process.dialogue
-        self.close()  # its state is unknown
+        self.close()  # the state of the process is unknown
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
-    # What checks use.
+    # For checks.
 
     def start(self) -> None:
         """Start a new process, shake hands, set the options and begin a game."""

@@ -102,7 +102,7 @@ class DaskSite(Site):
             self._restore_loggers()
             if isinstance(error, ClusterError) or not isinstance(error, Exception):
                 raise
-            while error.__cause__ is not None:  # what Dask found says more than where
+            while error.__cause__ is not None:  # the innermost error explains most
                 error = error.__cause__
             remedy = TLS_REMEDY if address.startswith("tls:") else "start one with: dask scheduler"
             said = str(error) or type(error).__name__
@@ -111,7 +111,7 @@ class DaskSite(Site):
         self._thread = threading.Thread(target=self._follow, name="cluster", daemon=True)
         self._thread.start()
 
-    # What runs need
+    # Interface for runs
 
     def workers(self) -> Mapping[str, Worker]:
         with self._lock:
@@ -158,7 +158,7 @@ class DaskSite(Site):
         if addresses and self.is_connected:
             try:
                 self._call_on(carry_out, order, addresses, seconds=3.0)
-            except Exception as error:  # the connection has just gone
+            except Exception as error:  # the connection was just lost
                 logging.getLogger(__name__).debug("%s", error)
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
@@ -186,10 +186,10 @@ class DaskSite(Site):
 
     def _connected(self, seconds: float, is_stopped: Callable[[], bool]) -> Any:
         """Connect a Dask client within ``seconds``; raises ``KeyboardInterrupt`` once ``is_stopped`` returns true."""
-        with ThreadPoolExecutor(1) as pool:  # this thread may have an event loop
+        with ThreadPoolExecutor(1) as pool:  # the calling thread may have an event loop
             pool.submit(asyncio.run, _await_scheduler(self._address, seconds, is_stopped)).result()
         with warnings.catch_warnings():
-            # Dask warns of different versions of packages; elolab compares what matters itself.
+            # Dask warns about different package versions; elolab compares what matters itself.
             warnings.simplefilter("ignore")
             client = self._distributed.Client(self._address, timeout=seconds, set_as_default=False, name="elolab")
         client.subscribe_topic(TOPIC, self._store_report)
@@ -223,7 +223,7 @@ class DaskSite(Site):
                     self._client = self._connected(LOOK_SECONDS, self._is_closing.is_set)
                 self._look()
                 self._forward_requests()
-            except (Exception, KeyboardInterrupt) as error:  # whatever an interrupted conversation ends with
+            except (Exception, KeyboardInterrupt) as error:  # an interrupted exchange may raise anything
                 self._lose_scheduler(error)
 
     def _forward_requests(self) -> None:
@@ -281,7 +281,7 @@ class DaskSite(Site):
         name = address if name == address else f"{name} ({address})"
         with self._lock:
             self._known.add(address)
-        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):  # Dask wraps it in another
+        if isinstance(answer, Exception) and "ModuleNotFoundError" in repr(answer):  # wrapped by Dask
             self._turn_away(address, name, f"elolab, or this version of it, is not installed there ({answer})")
         elif isinstance(answer, BaseException):
             self._turn_away(address, name, f"{type(answer).__name__}: {answer}")
@@ -318,7 +318,7 @@ class DaskSite(Site):
         refused = RefusedWorker(name, reason)
         with self._lock:
             if self._workers.pop(address, None) is not None and not self._workers:
-                self._had_workers = False  # none to come back
+                self._had_workers = False  # no worker can come back
             is_new = self._refused.get(address) != refused
             self._refused[address] = refused
         if is_new:
@@ -331,7 +331,7 @@ class DaskSite(Site):
     def _end_client(self) -> None:
         try:
             self._client.close(timeout=2)
-        except Exception as error:  # it was lost before
+        except Exception as error:  # the worker was lost first
             logging.getLogger(__name__).debug("%s", error)
 
 

@@ -141,7 +141,7 @@ class _Queue:
         """
         while len(self._waiting) < most:
             job = next(self._source, None)
-            if job is None:  # the end, or as far as it is known by now
+            if job is None:  # the end, or the next game is not yet known
                 break
             self._waiting.append(job)
         return len(self._waiting)
@@ -352,7 +352,7 @@ class ClusterRunner(Runner):
             if sent.worker.address in counts:
                 counts[sent.worker.address] += 1
         for level in range(max((2 * worker.threads for worker in ready.values()), default=0)):
-            for worker in ready.values():  # by turns, lest the first one get all of the last games
+            for worker in ready.values():  # in turn, so that no worker gets all of the last games
                 if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
                     counts[worker.address] += 1
         if self._sent and not queue.known(1):
@@ -370,10 +370,10 @@ class ClusterRunner(Runner):
         them.
         """
         record = self._record_of(worker)
-        if worker.address not in self._site.workers():  # refused just now
+        if worker.address not in self._site.workers():  # it was just refused
             return False
         size = record.chunk_size()
-        # The last games are shared out, so that all workers end at about the same time.
+        # The last games are divided, so that all workers end at about the same time.
         size = min(size, math.ceil(queue.known(size * slots) / slots))
         jobs = queue.take(size, record.unavailable)
         if not jobs:
@@ -429,7 +429,7 @@ class ClusterRunner(Runner):
         slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
         for sent in sorted(self._sent.values(), key=lambda one: one.at):
             jobs = sent.chunk.jobs
-            # As many games again may wait before it on its worker.
+            # An equally large chunk may be queued before it on its worker.
             allowed = max(STRAGGLER_SECONDS, STRAGGLER_RATIO * 2 * len(jobs) * slowest)
             if not slowest or now - sent.at <= allowed or sent.worker is worker:
                 continue
@@ -468,7 +468,7 @@ class ClusterRunner(Runner):
                 if text:
                     self._remark(f"{worker.name}: {text}")
 
-    # What comes back
+    # Receiving
 
     def _collected(self, queue: _Queue, seconds: float) -> Iterator[list[GameRecord]]:
         """Yield the records of chunks that return within ``seconds``."""
@@ -477,7 +477,7 @@ class ClusterRunner(Runner):
             return
         for future in wait(self._sent, seconds, FIRST_COMPLETED).done:
             sent = self._sent.pop(future, None)
-            if sent is None:  # its games came in just now, by another worker
+            if sent is None:  # another worker has just returned its games
                 continue
             try:
                 played = future.result()
@@ -501,14 +501,14 @@ class ClusterRunner(Runner):
             future.cancel()
             worker = sent.worker
             played[worker.address] -= 1
-            if worker.address in refused or played[worker.address] >= worker.threads:  # it had not come to this chunk
+            if worker.address in refused or played[worker.address] >= worker.threads:  # it had not begun this chunk
                 queue.put_back(self._unsettled(sent.chunk.jobs))
             else:
                 self._put_back_lost(sent.worker, self._unsettled(sent.chunk.jobs), queue)
 
     def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
         worker, record = sent.worker, self._record_of(sent.worker)
-        if refusal := difference_in_files(self._files, played.files):  # another worker's games have come in meanwhile
+        if refusal := difference_in_files(self._files, played.files):  # another worker's games have arrived meanwhile
             played = PlayedChunk(refusal=refusal)
         if played.records:
             self._files.update(played.files)
@@ -562,7 +562,7 @@ class ClusterRunner(Runner):
         Also refuses the worker, unless the chunk was cancelled, or lost in transfer or with its worker.
         """
         jobs = self._unsettled(sent.chunk.jobs)
-        if isinstance(error, CancelledError):  # with its scheduler, for which no game is to blame
+        if isinstance(error, CancelledError):  # the scheduler was lost, which is not due to a game
             queue.put_back(jobs)
         elif self._site.is_loss(error):
             self._put_back_lost(sent.worker, jobs, queue)
@@ -584,7 +584,7 @@ class ClusterRunner(Runner):
             self._told.add(text)
             self._warn(text)
 
-    # Players that are not everywhere
+    # Players that some workers cannot start
 
     def _drop_unavailable(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
         """Mark players as unavailable if no worker can start them, and drop their games."""
@@ -592,7 +592,7 @@ class ClusterRunner(Runner):
         for player, reason in records[0].unavailable.items() if records else ():
             if player not in self.unavailable and all(player in record.unavailable for record in records):
                 self.unavailable[player] = reason
-        if self.unavailable:  # their games may have come back from workers since
+        if self.unavailable:  # workers may have returned their games since
             queue.drop(self.unavailable)
 
     def _drop_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:

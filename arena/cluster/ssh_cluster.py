@@ -70,7 +70,7 @@ class _Deployment:
         try:
             self._cluster = self._awaited(started, is_stopped)
         except BaseException:
-            with suppress(Exception):  # whatever it fails with, or nothing within the time
+            with suppress(Exception):  # any error, or a timeout
                 started.result(FAREWELL_SECONDS).close()
             self._pool.shutdown(wait=False)
             raise

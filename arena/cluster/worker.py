@@ -257,11 +257,11 @@ class _Seat:
             if _SEATS.is_stopped(chunk):
                 self._stop.set()
             for record in self._runner.run(chunk.jobs, lambda: _SEATS.is_finished(chunk)):
-                _ = record.digest  # computed here, it travels with the record
+                _ = record.digest  # computed on the worker and sent with the record
                 records.append(record)
         except UserError as problem:
             error = str(problem)
-        except Exception as problem:  # a fault of this machine's: others can play these games
+        except Exception as problem:  # a problem of this machine: others can play these games
             refusal = f"{type(problem).__name__}: {problem}"
         finally:
             self.chunk = None
@@ -340,7 +340,7 @@ class _Seats:
             if order.kind == "dialogue":
                 self._dialogues[order.run, order.number] = time.monotonic()
         if order.kind == "release":
-            # Players may take their time to end.
+            # Players may need time to exit.
             threading.Thread(target=self._close, args=(lambda seat: seat.run == order.run,), daemon=True).start()
 
     def is_stopped(self, chunk: Chunk) -> bool:

@@ -93,7 +93,7 @@ def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> Comp
         spec = tournament_in(store)
         identity = {"engine": store.metadata(ENGINE_IDENTITY), **builds_in(store)}
         if spec is None:
-            # The rest is what a run has come to, or its book-keeping: seconds, rounds, the text of its file.
+            # Other entries are results or bookkeeping: seconds, rounds, the text of the file.
             kind = kind_in(store)
             names = (kind, *settings_beside.get(kind, ()))
             kept = {name: _without_dates(store.metadata(name)) for name in names if name}
@@ -122,7 +122,7 @@ def _without_dates(settings: Any) -> Any:
 def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
     """The settings by key, with the players' settings keyed by player name."""
     content = {key: value for key, value in plain(spec.content()).items() if key not in UNIMPORTANT}
-    content["pairs"] = spec.pairs_of_encounter  # as it was asked for
+    content["pairs"] = spec.pairs_of_encounter  # the number in the specification
     players = {player.name: {**plain(player.stored()), **plain(player.content())} for player in spec.players}
     return {**content, "players": players}
 
@@ -185,7 +185,7 @@ def comparison_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> li
 
 
 def _setting_words(value: Any, say: Catalogue) -> str:
-    if isinstance(value, Mapping):  # such as a player that the other run lacks
+    if isinstance(value, Mapping):  # such as a player that only one run has
         return say("compare.there")
     if value is None:
         return say("compare.none")
@@ -203,7 +203,7 @@ def _result_lines(one: ComparedRun, other: ComparedRun, say: Catalogue) -> list[
         difference = "-"
         if before is not None and now is not None and one.scale(name) == other.scale(name):
             elo, error = change(before, now)
-            # Of players that won or lost every game, or played none, nothing can be said.
+            # Ratings of players that won or lost every game, or played none, cannot be compared.
             is_known = before.is_rated and now.is_rated and math.isfinite(elo)
             difference = elo_text(elo, error) if is_known else "-"
         rows.append((name, _rated_words(before), _rated_words(now), difference))

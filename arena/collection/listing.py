@@ -76,7 +76,7 @@ def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None)
         depth, real = len(path.relative_to(root).parts), path.resolve()
         if STORE_NAME in files and real not in seen:
             found.append(path)
-        if STORE_NAME in files or real in seen or depth >= MAX_DEPTH:  # runs have no runs in them
+        if STORE_NAME in files or real in seen or depth >= MAX_DEPTH:  # a run's folder contains no other runs
             names.clear()
         names[:] = [name for name in names if not name.startswith(".")]
         seen.add(real)
@@ -101,12 +101,12 @@ def entry_of(folder: Path, say: Catalogue) -> RunEntry:
             spec = tournament_in(store)
             if spec is None:
                 result = _finding(folder) or str(live.get("words") or "")
-                planned = max(planned, played) if planned else planned  # a later validation speaks of itself alone
+                planned = max(planned, played) if planned else planned  # a later validation counts only its own games
             else:
                 kind, planned, played, result = _of_tournament(spec, store, say)
     except (OSError, StoreFailure):
         return RunEntry(folder, kind, UNREADABLE, 0, planned, date, "", {})
-    except (UserError, KeyError, TypeError):  # the latter two of what another version of elolab has written
+    except (UserError, KeyError, TypeError):  # the last two: written by another version of elolab
         return RunEntry(folder, kind, DAMAGED, 0, planned, date, "", {})
     return RunEntry(folder, kind, state_of(folder, live, played, planned), played, planned, date, result, status)
 
@@ -117,7 +117,7 @@ def changed_at(folder: Path) -> float:
     for name in (STORE_NAME, f"{STORE_NAME}-wal", LIVE_NAME):
         with contextlib.suppress(OSError):
             found = (folder / name).stat()
-            if found.st_size:  # who only reads leaves an empty log
+            if found.st_size:  # readers leave an empty log
                 times.append(found.st_mtime)
     return max(times)
 
@@ -133,7 +133,7 @@ def _finding(folder: Path) -> str:
     except (OSError, UnicodeDecodeError):
         return ""
     found = next((line for line in lines if line and not line.startswith(("#", "*", "|", "!"))), "")
-    return re.sub(r"\\(.)|\*", r"\1", found)  # without the marks of Markdown
+    return re.sub(r"\\(.)|\*", r"\1", found)  # without Markdown's markup
 
 
 def tournament_in(store: Store) -> TournamentSpec | None:
@@ -194,7 +194,7 @@ def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> s
         return STOPPED if told == FINISHED and played < planned and live.get("kind") == TOURNAMENT else told
     if told is None and planned and played >= planned:
         return FINISHED
-    return STOPPED  # also of what was killed, and says in live.json that it runs
+    return STOPPED  # also if killed: live.json then still says running
 
 
 def _number(value: object) -> int:

@@ -61,7 +61,7 @@ class EngineJudge:
     """Scores positions by a search of the built-in engine."""
 
     def __init__(self, game: str, limits: Limits, stop: StopFlag | None = None) -> None:
-        from elolab.engine.engine import Engine  # loads the compiler
+        from elolab.engine.engine import Engine  # this import loads the compiler
 
         # Without a transposition table: clearing one would take longer than the search.
         self._engine = Engine(game, {"hash_mb": 0})
@@ -111,7 +111,7 @@ class PlayerJudge:
         except PlayerFault as fault:
             if not may_fail or fault.reason == "startup_failure":
                 raise
-            return self._ask(position, may_fail=False)  # of a new process: a crash must not cost hours of judging
+            return self._ask(position, may_fail=False)  # in a new process: one crash must not end hours of judging
 
     def close(self) -> None:
         self._player.close()
@@ -146,7 +146,7 @@ def win_probability(score: int, odds_scale: float) -> float:
 
     ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """
-    return (1 + math.tanh(score / odds_scale / 2)) / 2  # the same as there, and never too large to compute
+    return (1 + math.tanh(score / odds_scale / 2)) / 2  # equal to the documented formula, without overflow
 
 
 @dataclass(frozen=True)
@@ -236,7 +236,7 @@ class RandomPlay:
         if position.judge(position.game.standard_rules) is not None:
             return None
         fields = position.text.split()
-        if len(fields) == 6:  # of a FEN, the counters are the last two
+        if len(fields) == 6:  # the last two fields of a FEN are counters
             fields[4:] = ["0", "1"]
         return self._game.position(" ".join(fields))
 

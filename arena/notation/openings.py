@@ -187,7 +187,7 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
         status = path.stat()
     except OSError as error:
         raise OpeningError(f"{path}: cannot be read: {error.strerror}") from None
-    # Of a folder the time says nothing about its files.
+    # The time of a folder does not depend on the contents of its files.
     read = _suite_of.__wrapped__ if path.is_dir() else _suite_of
     return read(path, game, check_all, plies, (status.st_mtime_ns, status.st_size))
 
@@ -277,7 +277,7 @@ def holds_positions(text: str, game: Game) -> bool:
     if first.startswith("["):
         return False
     board = first.split(" ")[0]
-    if game.position_option == "board":  # one character a square; moves have digits
+    if game.position_option == "board":  # one character per square; moves contain digits
         return len(board) > MAX_MOVE and not any(character.isdigit() for character in board)
     return board.count("/") >= 7
 
@@ -326,7 +326,7 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
     table = OpeningTable(use if check else None)
     for line in lines:
         number = int(line.where.rpartition(" ")[2])
-        is_checked = len(table) < (CHECKED_LINES if check else 1)  # the first shows whether it is another game's
+        is_checked = len(table) < (CHECKED_LINES if check else 1)  # the first may be another game's
         opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:

@@ -504,7 +504,7 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
     """
     texts = _decoded(data, "utf-8-sig")
     if not texts and CHINESE[0] not in encodings:
-        texts = _mended(data, ("utf-8-sig",))  # where every byte is a character, what looks like UTF-8 is UTF-8
+        texts = _mended(data, ("utf-8-sig",))  # Latin-1 accepts all bytes: prefer damaged UTF-8
     texts = texts or [text for encoding in encodings for text in _decoded(data, encoding)]
     texts = texts or _mended(data, ("utf-8-sig", *encodings))
     if not texts:
@@ -858,7 +858,7 @@ def _with_own_sides(tags: Sequence[tuple[str, str]], game: Game) -> tuple[tuple[
 
 def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
     board, *others = text.split(maxsplit=1)[:2] or [""]
-    text = " ".join([board, *(other[:1].lower() + other[1:] for other in others)])  # some write the side as a capital
+    text = " ".join([board, *(other[:1].lower() + other[1:] for other in others)])  # some write it in upper case
     try:
         return game.position(text or None)
     except UserError as error:

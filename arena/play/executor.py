@@ -236,7 +236,7 @@ class GameRunner(Runner):
         self._has_left: bool = False
         """Whether threads that did not end in time were abandoned."""
         _import_what_plays()
-        gc.freeze()  # or each full garbage collection would walk through all modules, while games wait
+        gc.freeze()  # otherwise each full garbage collection visits all modules while games wait
 
     @property
     def concurrency(self) -> int:
@@ -286,7 +286,7 @@ class GameRunner(Runner):
         self._enough = enough
         source = iter(jobs)
         pending: set[Future[_Played]] = set()
-        ended: SimpleQueue[Future[_Played]] = SimpleQueue()  # to wait for all pending ones would cost time for each
+        ended: SimpleQueue[Future[_Played]] = SimpleQueue()  # waiting for all pending futures would take time for each
 
         def submit(job: GameJob) -> None:
             future = self._pool.submit(self._play, job)
@@ -328,7 +328,7 @@ class GameRunner(Runner):
                             records.append(record)
                 if self._tick is not None:
                     self._tick()
-        except GeneratorExit:  # the reader has enough: what runs may end
+        except GeneratorExit:  # the caller has enough games: running ones may end
             self._wait_for(pending)
             raise
         except BaseException:

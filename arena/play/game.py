@@ -242,7 +242,7 @@ def finish_game(
     return FinishedGame(ending.reason, duration_ms, record)
 
 
-@functools.lru_cache(maxsize=64)  # games of a pair and of other pairings share openings
+@functools.lru_cache(maxsize=64)  # both games of a pair, and other pairings, share openings
 def _position_after(game: str, opening: Opening) -> Position:
     """The position after the opening; do not modify it."""
     return game_named(game).position(opening.position, opening.moves)

@@ -425,7 +425,7 @@ class RunProgress:
             else:
                 self._stream.write(text + "\n")
             self._stream.flush()
-        except OSError:  # the terminal was closed, or the reader of a pipe has ended: the games go on
+        except OSError:  # the terminal or pipe was closed: games continue
             self._is_gone = True
 
 

@@ -82,7 +82,7 @@ class Requests:
         try:
             found = json.loads(self._path.read_text("utf-8"))
             return Asked(bool(found["all_moves"]), frozenset(map(str, found["dialogues"])))
-        except (OSError, ValueError, KeyError, TypeError):  # a viewer of another version may write something else
+        except (OSError, ValueError, KeyError, TypeError):  # a viewer of another version may write other content
             return Asked()
 
     def remove(self) -> None:

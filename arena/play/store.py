@@ -157,7 +157,7 @@ class Store:
 
         A writer first merges SQLite's log into the file, so that only one file remains.
         """
-        with suppress(sqlite3.Error):  # a full disk may prevent folding in the log; the next opening does that
+        with suppress(sqlite3.Error):  # a full disk may prevent merging the log; the next opening merges it
             if self._lock is not None:
                 # If a file declares a log, every reader creates one.
                 self.connection.execute(f"PRAGMA busy_timeout = {CLOSING_MS}")
@@ -167,7 +167,7 @@ class Store:
         if self._lock is not None:
             self._lock.release()
 
-    # Metadata: what the games belong to
+    # Metadata
 
     def metadata(self, name: str) -> Any:
         """The value of a metadata entry; ``None`` if it does not exist."""
@@ -346,7 +346,7 @@ class Store:
         """Raise ``DamagedStore`` if the file differs from what was written."""
         self._check(self.connection)
 
-    # Below: the file itself
+    # The file itself
 
     def _check(self, connection: sqlite3.Connection) -> None:
         try:
@@ -368,7 +368,7 @@ class Store:
             try:
                 if not self._is_glance:
                     self._check(connection)
-                if not read_only:  # not before: a damaged file stays unchanged
+                if not read_only:  # not earlier, so that a damaged file stays unchanged
                     connection.execute("PRAGMA journal_mode = WAL")
             except BaseException:
                 connection.close()
@@ -513,7 +513,7 @@ def _record_of(row: tuple[Any, ...]) -> GameRecord:
         detail=json.loads(detail),
         search_statistics=None if counted is None else tuple(json.loads(counted)),
     )
-    record.__dict__["digest"] = digest  # set the cached property: the checksum has verified it
+    record.__dict__["digest"] = digest  # set the cached property: the checksum has verified the digest
     return record
 
 

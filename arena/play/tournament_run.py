@@ -212,7 +212,7 @@ def _play(plan: PreparedTournament, run: Run) -> None:
     run.progress.announce(plan_of_run(plan, run.directory, run.concurrency, run.store, outcomes))
     _show(plan, run, sequential, outcomes)
     stored = len(outcomes)
-    del outcomes  # may be large
+    del outcomes  # the list may be large
 
     def finished(outcome: Outcome) -> None:
         if sequential is not None:
@@ -289,7 +289,7 @@ def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, 
     run.progress.data = lambda: {"sequential_test": None if sequential is None else sequential.described()}
 
 
-# What a folder may hold
+# Checks of a folder's contents
 
 
 def purpose_of(plan: PreparedTournament) -> Purpose:
@@ -420,7 +420,7 @@ def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: boo
         plan = prepare(replace(spec, pairs=max(spec.pairs, before.pairs) if spec.pairs else 0))
         _check_settings(directory, before, openings, plan)
     except UserError:
-        prepare(spec)  # a problem of the tournament itself is no difference
+        prepare(spec)  # a problem of the tournament itself is not a difference: raise it
         return True
     return False
 
@@ -475,7 +475,7 @@ def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     return replace(player, parameters=tuple(values.items()))
 
 
-# Words for people
+# Plans and descriptions
 
 
 def plan_of_run(

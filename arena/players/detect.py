@@ -81,7 +81,7 @@ class ProtocolFinder:
     def _find(self, program: Program, game: str | None, seconds: float) -> Protocol:
         candidates = [protocol for protocol in protocols() if protocol.greeting is not None]
         own = [protocol for protocol in candidates if game is None or plays(protocol, game)]
-        others = [protocol for protocol in candidates if protocol not in own]  # to say what it is instead
+        others = [protocol for protocol in candidates if protocol not in own]  # to name the protocol in the message
         found, said = greet(program, [*own, *others], seconds, lambda: self.tell_slow(_shown(program), seconds))
         if found is None:
             raise DetectionError(_of_no_protocol(program, own, said, seconds))
@@ -120,7 +120,7 @@ def games_of(program: Program, protocol: Protocol) -> tuple[str, ...]:
     try:
         process = EngineProcess(*program)
     except PlayerFault:
-        return games  # whoever starts it to play says so
+        return games  # starting it to play reports the problem
 
     def converse(lines: Sequence[str], is_end: Callable[[str], bool]) -> list[str]:
         deadline_ns, heard = time.monotonic_ns() + round(GAMES_SECONDS * 1e9), list[str]()

@@ -167,7 +167,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """
         return None
 
-    # What a protocol says.
+    # For subclasses.
 
     @abstractmethod
     def _handshake(self, deadline_ns: int) -> None:
@@ -279,7 +279,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def stop_pondering(self) -> None:
         """Do nothing: the default for protocols without pondering."""
 
-    # The player's life.
+    # Start and end.
 
     def pin(self, processors: Processors) -> None:
         """Restrict the engine to these processors, now if it is running, and at every later start."""
@@ -336,7 +336,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
                 self._games += 1
                 return
             except (DeadlinePassed, ProcessEnded):
-                # It may have died of its last game, after the result; then a fresh process deserves a chance.
+                # It may have crashed after the result of its last game; then a new process may succeed.
                 fault = self._failed("startup_failure", Fault("not_ready"))
                 if last_try:
                     raise fault from None
@@ -353,7 +353,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         if self._process is not None:
             self._process.end("quit" if self._client.is_idle else None)
 
-    # Talking.
+    # Writing and reading.
 
     def _start_deadline_ns(self) -> int:
         return time.monotonic_ns() + self.spec.start_timeout_ms * 1_000_000
@@ -424,7 +424,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         if not self.spec.limits.is_timed:
             waited = seconds_text(self._allowance_ms(clock))
             return self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
-        if answered:  # a start would take time from other games
+        if answered:  # keep it: another start would take time from other games
             return PlayerFault("time_forfeit", overdue, self.name)
         return self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))
 

@@ -134,7 +134,7 @@ def give_back_signals(code: int) -> None:
     """
     if signal.getsignal(signal.SIGINT) is _interrupt_once:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if requests_to_end():  # a thread that compiles would be waited for
+    if requests_to_end():  # Python would wait for a thread that compiles
         end_process(code, after=SECOND_SECONDS)
 
 
@@ -149,7 +149,7 @@ def interrupt(number: int, frame: FrameType | None) -> None:
     """
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
-        while True:  # the main thread goes no further
+        while True:  # the main thread must not continue
             time.sleep(1.0)
     raise KeyboardInterrupt
 

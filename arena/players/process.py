@@ -122,7 +122,7 @@ class Dialogue:
 
     def exchanged(self, sent: Sent, received: Received) -> None:
         """Record what compiled code has sent and received."""
-        if 2 * sent.asked >= self.SENT_LINES:  # each question has two lines
+        if 2 * sent.asked >= self.SENT_LINES:  # each request has two lines
             self._sent.clear()
         if sent.asked:
             self._sent.append(sent)
@@ -200,7 +200,7 @@ class Dialogue:
             for part in ended:
                 lines.append((at_ns, "<", self._shown(begun + part)))
                 begun = b""
-            begun = (begun + rest)[: 4 * self.LINE_CHARACTERS]  # the longest that UTF-8 takes for so many
+            begun = (begun + rest)[: 4 * self.LINE_CHARACTERS]  # the maximum length of that many characters in UTF-8
         if begun:
             lines.append((at_ns, "<", self._shown(begun)))
         return lines[-self.RECEIVED_LINES :]
@@ -263,8 +263,8 @@ class EngineProcess:
         self.talk = Conversation(self._input, self._output, self._error, self._death)
         self._widen_output()
         if processors:
-            pin_process(self._process.pid, processors)  # the shell that is going to be the program
-        with contextlib.suppress(OSError):  # if the shell is dead already, the next read will say so
+            pin_process(self._process.pid, processors)  # the shell that becomes the program
+        with contextlib.suppress(OSError):  # if the shell has exited already, the next read reports it
             os.write(self._input, b"go\n")
 
     def _start(self, program: str, directory: str | None) -> None:
@@ -276,7 +276,8 @@ class EngineProcess:
                 stderr=subprocess.PIPE,
                 cwd=directory,
                 bufsize=0,
-                # Out of reach of Ctrl-C. In a session of its own, Linux would give it as much time as the whole arena.
+                # Ctrl-C does not reach this group. In its own session, Linux would give it as much processor time
+                # as all of elolab.
                 process_group=0,
             )
         except OSError as error:
@@ -320,7 +321,7 @@ class EngineProcess:
         """Whether the process exited by itself; false once ``end`` has been called."""
         return self._ended and not self._gone
 
-    # Talking.
+    # Writing and reading.
 
     def send(self, lines: Sequence[str], deadline_ns: int) -> None:
         """Write lines to the engine; raises ``ProcessEnded``, or ``DeadlinePassed`` if the engine does not read them in
@@ -475,7 +476,7 @@ class EngineProcess:
 
     def _end_output(self) -> None:
         self._ended = True
-        if self._begun:  # the last words may lack an end of line
+        if self._begun:  # the last line may lack a newline
             self._lines.append(self._begun)
             self._begun = b""
 
@@ -515,7 +516,7 @@ class EngineProcess:
         self.error_bytes += len(chunk)
         self._errors = (self._errors + chunk)[-ERROR_TAIL_BYTES:]
 
-    # The end.
+    # Ending.
 
     def end(self, farewell: str | None = None) -> None:
         """End the process and its group.
@@ -639,7 +640,7 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
     program = os.path.expanduser(program)
     path = os.path.join(directory or "", program)
     if not os.path.isfile(path):
-        path = program  # relative to where the harness runs
+        path = program  # relative to elolab's working directory
     if os.path.isdir(path):
         raise _cannot_start(program, Fault("is_folder"))
     if not os.path.isfile(path):
@@ -656,7 +657,7 @@ def _check_first_line(program: str, path: str) -> None:
         with open(path, "rb") as file:
             first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
     except OSError:
-        return  # what may be executed need not be readable
+        return  # an executable file need not be readable
     if not first.startswith("#!"):
         return
     interpreter, *arguments = re.split(r"[ \t]+", first[2:].strip(" \t"))
@@ -680,7 +681,7 @@ def _missing(program: str, directory: str, why: Fault) -> Fault:
 
 
 def _cannot_start(program: str, why: Fault | str) -> PlayerFault:
-    shown = f"'{program}'" if program.isprintable() and "'" not in program else repr(program)  # backslashes stay single
+    shown = f"'{program}'" if program.isprintable() and "'" not in program else repr(program)  # keep backslashes single
     return PlayerFault("startup_failure", Fault("cannot_start", program=shown, why=why))
 
 

@@ -129,7 +129,7 @@ def processor_count() -> int:
 def _quota(files: tuple[Path | str, Path | str | None]) -> float | None:
     """CPU limit in ``files``, a pair from ``_group_files``, as a number of processors; ``None`` if unlimited."""
     quota, period = files
-    with contextlib.suppress(OSError, ValueError, IndexError, ZeroDivisionError):  # there is none, or it says "max"
+    with contextlib.suppress(OSError, ValueError, IndexError, ZeroDivisionError):  # missing, or "max"
         words = Path(quota).read_text("ascii").split()
         words += [] if period is None else Path(period).read_text("ascii").split()
         if float(words[0]) > 0:
@@ -140,10 +140,10 @@ def _quota(files: tuple[Path | str, Path | str | None]) -> float | None:
 def memory_megabytes() -> int:
     """Memory in MiB that this process may use, limited by the machine and its control groups; 0 if unknown."""
     sizes = []
-    with contextlib.suppress(OSError, ValueError, AttributeError):  # not every system says
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # not every system reports this
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for file, _ in _MEMORY_LIMITS:
-        with contextlib.suppress(OSError, ValueError):  # there is none, or it says "max"
+        with contextlib.suppress(OSError, ValueError):  # the file is missing or contains "max"
             sizes.append(int(Path(file).read_text("ascii")))
     return max(0, min(sizes, default=0)) // MIB
 
@@ -233,7 +233,7 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
         others.remove(side.threads)
         both = side.threads + (others[0] if others else side.threads)
         loads.append(_load(concurrency, pondering_slots, both, threads[0], processors, on_clock))
-    if len(sides) != len(pondering):  # where one side is left, it may play against itself
+    if len(sides) != len(pondering):  # a single side may play against itself
         loads.append(_load(concurrency, 1, threads[0], threads[0], processors, on_clock))
     load = max(loads, key=lambda one: one.needed)
     if load.needed <= processors:

@@ -46,7 +46,7 @@ class Supervisor:
         """Detach a forked child from its parent's supervisor, so that the child does not hold the pipe open."""
         if self._process is not None and self._process.stdin is not None:
             self._process.stdin.close()
-            self._process.returncode = 0  # another process's child, not to be waited for
+            self._process.returncode = 0  # a child of another process: do not wait for it
         self._lock = threading.Lock()
         self._groups, self._process = set(), None
 
@@ -64,7 +64,7 @@ class Supervisor:
             stderr=subprocess.DEVNULL,
             cwd="/",
             bufsize=0,
-            start_new_session=True,  # out of reach of Ctrl-C and of whoever kills the harness's group
+            start_new_session=True,  # Ctrl-C and a kill of elolab's group do not reach it
         )
         assert self._process.stdin is not None
         os.write(self._process.stdin.fileno(), "".join(f"+{group}\n" for group in sorted(self._groups)).encode())
@@ -77,7 +77,7 @@ os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:
     """Send a signal to a process group; does nothing if the group has ended."""
-    # macOS answers "not permitted" for a group of which only zombies are left.
+    # macOS answers "not permitted" for a group that contains only zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
 

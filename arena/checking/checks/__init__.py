@@ -82,7 +82,7 @@ CHECKS = (
 def chosen(only: Collection[str] | None = None, skipped: Collection[str] = ()) -> list[Check]:
     """The checks named in ``only`` (default: all) and the checks that they need, without those in ``skipped``."""
     names = {check.name for check in CHECKS} if only is None else set(only)
-    for check in reversed(CHECKS):  # what is needed comes before
+    for check in reversed(CHECKS):  # a needed check comes earlier in the table
         if check.name in names:
             names.update(check.needs)
     return [check for check in CHECKS if check.name in names - set(skipped)]

@@ -108,7 +108,7 @@ def _play(examination: Examination, limits: Limits, most: int) -> tuple[int, flo
     slowest, least = 0.0, limits.clock_ms
     while position.ply < most and position.judge(position.game.standard_rules) is None:
         side = position.side_to_move
-        # The opponent of who moves second has made a move more.
+        # The opponent of the second mover has made one more move.
         to_go = [limits.moves_per_control and limits.moves_per_control - (position.ply + side) // 2 for side in (0, 1)]
         clock = PlayerClock(
             left_ns[side], limits.increment_ms, left_ns[1 - side] // 1_000_000, limits.increment_ms, *to_go

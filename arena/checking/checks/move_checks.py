@@ -135,7 +135,7 @@ def illegal_move(examination: Examination) -> None:
     """Check that the program still works after an illegal move."""
     position = examination.positions.ordinary[1]
     origin = position.legal_moves()[0]
-    illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else position.moves[0]  # a square that is taken
+    illegal = origin[: len(origin) // 2] * 2 if len(origin) == 4 else position.moves[0]  # an occupied square
     examination.dialect.send_illegal_move(position, illegal)
     _plays_on(examination)
 

@@ -47,7 +47,7 @@ def defaults(examination: Examination) -> None:
             try:
                 _set(examination, option, option.default)
             except PlayerFault:
-                continue  # a default that cannot be is a failure of another check
+                continue  # another check reports invalid defaults
     examination.search(examination.start_position)
 
 

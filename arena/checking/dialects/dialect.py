@@ -154,7 +154,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """The ``Skipped`` error for an operation that the protocol does not support."""
         return Skipped("skip.protocol", protocol=self.title)
 
-    # The start of the conversation, and its pauses.
+    # Handshake and synchronisation.
 
     @abstractmethod
     def greet(self) -> None:

@@ -147,7 +147,7 @@ class _Reader:
         while len(found) < size and self.damage is None:
             try:
                 block = self._stream.read(min(_BLOCK_BYTES, size - len(found)))
-            except Exception as error:  # each decompressor has its own
+            except Exception as error:  # each decompressor raises its own exceptions
                 self.damage = PortableGameError(f"{self._where}: the compressed file is damaged: {error}")
                 break
             if not block:
@@ -266,7 +266,7 @@ def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> byt
     try:
         with opened() as stream:
             data = stream.read(MAX_BYTES + 1)
-    except Exception as error:  # each decompressor has its own
+    except Exception as error:  # each decompressor raises its own exceptions
         raise PortableGameError(f"{where}: the compressed file is damaged: {error}") from None
     if len(data) > MAX_BYTES:
         raise PortableGameError(f"{where}: larger than {MAX_BYTES >> 20} MiB when unpacked; split it")

@@ -111,7 +111,7 @@ def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: in
 
     ``route`` is the number of the line: 0 for the game, otherwise the number of the variation.
     """
-    legs: list[tuple[int, int]] = []  # lines from the last to the game's own, with the ply from which each counts
+    legs: list[tuple[int, int]] = []  # from the last line back to the game, each with its first ply
     while route:
         if route not in variations or route in dict(legs):
             raise PortableGameError(f"{where}: it leaves line {route}, which is not there")

@@ -110,7 +110,7 @@ def _names(data: bytes | None, size: int) -> Sequence[str]:
     if data is None or header is None:
         return ()
     count = min(int(header["names"]), (len(data) - HEADER.itemsize) // size)
-    # The names are the bytes before the first NUL, in the encoding of Western Europe.
+    # A name is the bytes before the first NUL, in Latin-1.
     fields = np.frombuffer(data, f"V{size}", count, HEADER.itemsize)
     return [bytes(entry).partition(b"\0")[0].decode("latin-1").strip() for entry in fields]
 
