@@ -1,6 +1,7 @@
 """Tunes one study with several samplers and equal budgets, and validates every recommendation at four times the limit.
 
-    python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--pairs 500] [--out DIR] [--concurrency N]
+    python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--limit LIMIT] [--pairs 500] [--out DIR]
+                                           [--concurrency N]
 
 ``FILE`` is the file of a study, by default ``registered-tuning.toml``. It states the question and the measurement
 before the games are played. Every recommendation, including one that its own study did not confirm, plays the base over
@@ -18,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from elolab.engine.settings.limits import Limits
 from elolab.tuning.study.study_spec import tuning_from_mapping
 from elolab.tuning.study.tuning_run import tune
 from elolab.tuning.study.validation.further import validate_again
@@ -43,11 +45,19 @@ def study(content: dict[str, Any], sampler: str) -> dict[str, Any]:
     return found
 
 
+def longer(limits: Limits) -> Limits:
+    """Limits with ``FACTOR`` times the nodes; raises ``SystemExit`` if they have none."""
+    if limits.nodes is None:
+        raise SystemExit("the tuning has no limit in nodes: give --limit for the final match")
+    return replace(limits, nodes=FACTOR * limits.nodes)
+
+
 def main() -> int:
     """Run all studies and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, default=FILE)
     parser.add_argument("--samplers", nargs="+", default=["duel", "spsa", "tpe"])
+    parser.add_argument("--limit", help=f"of the final match; default: {FACTOR} times the nodes of the tuning")
     parser.add_argument("--pairs", type=int, default=500)
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--concurrency", type=int, default=1)
@@ -56,21 +66,19 @@ def main() -> int:
     rows = []
     for sampler in arguments.samplers:
         spec = tuning_from_mapping(study(content, sampler), str(arguments.file))
-        nodes = spec.conditions.limits.nodes
-        assert nodes is not None, "the limit of a registered tuning is a number of nodes"
+        limits = Limits.parse(arguments.limit) if arguments.limit else longer(spec.conditions.limits)
         folder = arguments.out / spec.name
         result = tune(spec, folder, concurrency=arguments.concurrency, stream=sys.stderr)
         if result.interrupted or result.decision is None:
             return result.exit_code
         rows.append((sampler, result.games, f"{result.decision.gain:+.1f}", "yes" if result.confirmed else "no", "0"))
         if not result.decision.is_base:
-            limits = replace(spec.conditions.limits, nodes=FACTOR * nodes)
             found = validate_again(folder, limits, arguments.pairs, concurrency=arguments.concurrency)
             if found.verdict is None or found.interrupted:
                 return found.exit_code
             low, high = found.verdict.interval
             rows[-1] = (*rows[-1][:-1], f"{found.verdict.elo:+.1f} [{low:+.1f}, {high:+.1f}]")
-    print(f"| sampler | games | expected Elo | confirmed in its budget | Elo at {FACTOR} times the limit, 95 % |")
+    print(f"| sampler | games | expected Elo | confirmed in its budget | Elo at {limits}, 95 % |")
     print("| --- | --- | --- | --- | --- |")
     for row in rows:
         print("| " + " | ".join(map(str, row)) + " |")

@@ -55,7 +55,7 @@ from typing import Any, NamedTuple
 from elolab.arena.collection.listing import DAMAGED, RUNNING, TOURNAMENT, UNREADABLE, state_of
 from elolab.arena.play.live import LIVE_NAME, read_live
 from elolab.arena.play.scores import MatchScore
-from elolab.arena.play.store import STORE_NAME, Store, StoreFailure
+from elolab.arena.play.store import GAMES_ELSEWHERE, STORE_NAME, Store, StoreFailure
 from elolab.arena.play.tournament_run import withdrawals_of
 from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, Opening, Outcome, Pairing, points_of
@@ -226,7 +226,7 @@ class RunFollower:
                 self._faults[game.key] = fault
             if self._figures is not None:
                 self._figures.add(game, fault)
-        state["games"] = len(self.games)
+        state["games"] = len(self.games) + int(self._store.facts.get(GAMES_ELSEWHERE) or 0)
         if self._figures is not None:
             self._figures.fill(state, self._store.withdrawals)
 

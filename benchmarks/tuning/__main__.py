@@ -7,6 +7,7 @@
     python benchmarks/tuning --figure regret.svg          regret over the budget, all methods in results.csv
     python benchmarks/tuning --development                the same on other seeds, for work on the methods
     python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
+    python benchmarks/tuning --variant FIRST_SHIFT=0.2    change of the regret by other values of constants
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
 *Regret* is the true Elo by which a method's recommendation is worse than the optimum, at the end of a budget in games.
@@ -21,6 +22,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from importlib.util import find_spec
 from itertools import pairwise
@@ -31,6 +33,7 @@ import numpy as np
 import others
 from cells import REGRET, Cell, Played, Results, draw
 from landscapes import CHOICES, FINE, LANDSCAPES, landscape_of
+from variants import constant, print_variants
 
 from elolab.arena.statistics.elo import NATURAL_TO_ELO
 from elolab.engine.settings.parameters import Value
@@ -56,6 +59,12 @@ FISHTEST_BUDGETS = tuple(2**power for power in range(12, 19))
 SHARE = 0.95
 """Share of the runs that must end within ``REGRET`` of the optimum, on the landscapes of fishtest's authors."""
 RESULTS = Path(__file__).parent / "results.csv"
+
+
+def regret(name: str, games: int, method: str, variant: str, seed: int) -> float:
+    """Regret of a method whose constant ``variant`` names has another value; of the usual one if it is empty."""
+    with constant(variant) if variant else nullcontext():
+        return played(name, games, method, seed).regret
 
 
 def played(name: str, games: int, method: str, seed: int) -> Played:
@@ -165,6 +174,7 @@ def main() -> None:
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument("--confirm", action="store_true", help="what a budget for search and validation confirms")
     tables.add_argument("--fishtest", action="store_true", help="games to half an Elo on fishtest's bowls")
+    tables.add_argument("--variant", nargs="+", metavar="NAME=VALUE", help="change of the regret by constants")
     tables.add_argument("--refit", type=int, metavar="PARAMETERS", help="processor time of fitting so many")
     parser.add_argument("--landscapes", nargs="+", choices=LANDSCAPES, help="default: all that suit the table")
     parser.add_argument("--budgets", nargs="+", type=int, help="in games")
@@ -202,6 +212,12 @@ def main() -> None:
     warnings.simplefilter("ignore")
     print(f"{len(seeds)} random seeds from {seeds[0]}")
     with ProcessPoolExecutor(arguments.processes) as pool:
+        if arguments.variant:
+            print_variants(
+                arguments.landscapes or names, arguments.budgets or budgets, arguments.variant,
+                lambda name, games, variant: list(pool.map(partial(regret, name, games, methods[0], variant), seeds)),
+            )  # fmt: skip
+            return
 
         def cells(name: str, games: int, method: str) -> Cell:
             known = None if arguments.again else results.cell(name, games, method, seeds)

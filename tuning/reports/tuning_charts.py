@@ -50,6 +50,8 @@ CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 """Amounts of Elo below the recommendation at which contour lines may be drawn."""
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
+MAX_POWERS = 3
+"""Maximum number of powers of ten on an axis that also shows two and five times each."""
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
 """Maximum width of the base's name in an axis label, in columns of text; the caption has the full name."""
@@ -71,8 +73,8 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     """Elo of every round's set of values against the number of games, and the final intervals.
 
     Each set has two values: the model's estimate at the end of its round, with a 90 % interval, and the estimate of the
-    model of all games. For samplers that play trials, the trial's observed Elo replaces the first estimate. Arrowheads
-    mark intervals and points that leave the axis.
+    model of all games. For samplers that play trials, the interval is beside the trial's observed Elo. Arrowheads mark
+    intervals and points that leave the axis.
     """
     assert result.model is not None
     assert result.decision is not None
@@ -83,16 +85,17 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     bands = [_interval_at_round_end(end) for end in result.rounds]
     shown = _final_intervals(result, words)
     judged = [(value, value) for value, *_ in shown] + [interval for _, interval, *_ in shown]
-    bounds = shown_bounds([*bands, *((float(value), float(value)) for value in mean)], judged)
+    of_time = [(min(low, end.elo), max(high, end.elo)) for (low, high), end in zip(bands, result.rounds, strict=True)]
+    bounds = shown_bounds([*of_time, *((float(value), float(value)) for value in mean)], judged)
     axes.axhline(0, color=MUTED, linewidth=0.9)
     is_banded = any(end.deviation is not None for end in result.rounds)
-    of_time = words(f"chart.by_model_of_time{'_band' * is_banded}" if is_paired else "chart.observed")
+    label_of_time = words(f"chart.{'by_model_of_time' if is_paired else 'observed'}{'_band' * is_banded}")
     for place, (value, band, end) in enumerate(zip(mean, bands, result.rounds, strict=True)):
         draw_interval(axes, games[place], band, bounds, LOSS, upright=True, linewidth=1.2)
         draw_point(axes, games[place], float(value), bounds, WIN, "_", upright=True, size=8, is_open=True, said=None,
                    label=None if place else words("chart.by_all_games"))  # fmt: skip
         draw_point(axes, games[place], end.elo, bounds, LOSS, "o", upright=True, size=4, said=None,
-                   label=None if place else of_time)  # fmt: skip
+                   label=None if place else label_of_time)  # fmt: skip
     if is_paired:
         axes.plot(games, np.clip(mean, *bounds), color=WIN, linewidth=1, alpha=0.5)
     room = 0.05 * max(1, games[-1])
@@ -114,7 +117,8 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
 def _interval_at_round_end(end: RoundEnd) -> tuple[float, float]:
     """90 % interval of a round's Elo, by the model at the end of that round; zero width if the deviation is unknown."""
     reach = 0.0 if end.deviation is None else INTERVAL_90 * end.deviation
-    return end.elo - reach, end.elo + reach
+    middle = end.elo if end.expected is None else end.expected
+    return middle - reach, middle + reach
 
 
 FINAL_MARKERS = ("s", "^", "v", "P", "X")
@@ -328,13 +332,15 @@ def _mark_axis(axes: Axes, result: StudyResult, dimension: Dimension, words: Cat
 
 
 def _scale_axis(axes: Axes, way: Literal["x", "y"], dimension: Dimension) -> None:
-    """Set the axis to the dimension's scale, with whole numbers as tick labels instead of powers of ten."""
+    """Set the axis to the dimension's scale, with round numbers as tick labels instead of powers of ten."""
     if dimension.scale != "log":
         whole_numbers(axes, way, 6)
         return
-    round_numbers = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
+    powers = range(math.floor(math.log10(dimension.low)), math.ceil(math.log10(dimension.high)) + 1)
+    digits = (1, 2, 5) if len(powers) <= MAX_POWERS else (1,)
+    round_numbers = [float(f"{digit}e{power}") for power in powers for digit in digits]
     ticks = [tick for tick in round_numbers if dimension.low <= tick <= dimension.high]
     axes.set(**{f"{way}scale": "log"})
     axis = axes.xaxis if way == "x" else axes.yaxis
-    axis.set_ticks(ticks, [str(tick) for tick in ticks], fontsize=9)
+    axis.set_ticks(ticks, [f"{tick:.15g}" for tick in ticks], fontsize=9)
     axis.set_ticks([], minor=True)

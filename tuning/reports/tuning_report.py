@@ -75,7 +75,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     - ``round``: from 1
     - a column for each dimension: the value at the centre when the round began, or the trial's value
     - ``elo``: Elo over the base; for a centre by the model at that time, for a trial as observed
-    - ``deviation``: standard deviation of ``elo``; NaN for a trial
+    - ``deviation``: standard deviation of the Elo by the model at that time
     - ``pairs``: game pairs of the round
     - ``LL``, ``LD``, ``even``, ``WD``, ``WW``: number of these pairs by outcome, from the first set's view
     - ``total_pairs``: game pairs of the study up to this round

@@ -20,7 +20,8 @@ from elolab.tuning.study.validation.validation_games import Verdict
 STUDY_NAME = "study.sqlite"
 """Name of the file, in a run's folder, that holds Optuna's study."""
 DEVIATION_ATTRIBUTE = "deviation"
-"""Name of the Optuna trial attribute that holds ``RoundEnd.deviation``."""
+EXPECTED_ATTRIBUTE = "expected"
+"""Names of the Optuna trial attributes that hold ``RoundEnd.deviation`` and ``RoundEnd.expected``."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class RoundResult:
     """``RoundEnd.elo`` as stored; ``None`` until the end of the round is recorded."""
     deviation: float | None = None
     """``RoundEnd.deviation`` as stored; ``None`` until the end of the round is recorded."""
+    expected: float | None = None
+    """``RoundEnd.expected`` as stored; ``None`` until the end of the round is recorded."""
 
     @property
     def counts(self) -> Pentanomial:
@@ -59,10 +62,12 @@ class RoundEnd:
     total_pairs: int
     """Number of game pairs of the study up to this round."""
     deviation: float | None = None
-    """Standard deviation of ``elo``, by the model after the round.
+    """Standard deviation of the Elo of ``values``, by the model after the round.
 
-    ``None`` for a trial, and for a round that a worker with an older version of elolab played.
+    ``None`` for a round that a worker with an older version of elolab played.
     """
+    expected: float | None = None
+    """Elo of ``values`` relative to the base, by the model after the round; ``None`` like ``deviation``."""
 
 
 @dataclass(frozen=True)

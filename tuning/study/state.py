@@ -80,16 +80,16 @@ class StudyState:
 
     def note_end(self, result: RoundResult) -> RoundEnd:
         """Record the study's state at the end of a round in ``ends``, and return it."""
-        elo, deviation = 0.0, result.deviation
+        expected, deviation = result.expected, result.deviation
+        if result.elo is None and self.model is not None:
+            expected, deviation = self.model.difference(result.values, self.observations.space.default_values)
+        elo = result.elo if expected is None else expected
         if not self.is_paired:
             elo = result.counts.estimate().elo if result.counts.pairs else 0.0
-        elif result.elo is not None:
-            elo = result.elo
-        elif self.model is not None:
-            elo, deviation = self.model.difference(result.values, self.observations.space.default_values)
         pairs = sum(one.counts.pairs for one in self.results.values())
-        self.ends[result.number] = RoundEnd(result.number, result.values, result.counts, elo, pairs, deviation)
-        return self.ends[result.number]
+        end = RoundEnd(result.number, result.values, result.counts, elo or 0.0, pairs, deviation, expected)
+        self.ends[result.number] = end
+        return end
 
     def refit(self, *, is_last: bool) -> None:
         """Refit the model if there are enough new results, or if ``is_last``.

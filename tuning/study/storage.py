@@ -22,7 +22,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, without
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
-from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, STUDY_NAME, RoundResult
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, EXPECTED_ATTRIBUTE, STUDY_NAME, RoundResult
 from elolab.tuning.study.rounds.pairs_of_settings import SettingsPair
 from elolab.tuning.study.sampler import (
     DESIGN_ATTRIBUTE,
@@ -195,8 +195,8 @@ class RoundTrials:
             (SettingsPair(number, tuple(first), tuple(second)), Pentanomial(tuple(counts)))
             for number, first, second, counts in trial.user_attrs.get(RESULTS_ATTRIBUTE, [])
         )
-        deviation = trial.user_attrs.get(DEVIATION_ATTRIBUTE)
-        return RoundResult(trial.number, self._values_of(trial), results, trial.value, deviation)
+        deviation, expected = (trial.user_attrs.get(name) for name in (DEVIATION_ATTRIBUTE, EXPECTED_ATTRIBUTE))
+        return RoundResult(trial.number, self._values_of(trial), results, trial.value, deviation, expected)
 
     @contextlib.contextmanager
     def _failures(self) -> Iterator[None]:

@@ -58,6 +58,9 @@ const watch = {
   // The run publishes the moves of its first games only, unless it is asked for all.
   needsAll() { return cards.isOpen && this.state !== null && this.state.running.length > facts.gamesWithMoves; },
 
+  // A study by matches of a command or a function has games, but nobody here sees them.
+  get hasBoards() { return this.state?.game !== "" || !this.state.games; },
+
   change(event) { this.take({ ...this.state, ...event }, event); },
 
   // A hidden page reads nothing from the server.
@@ -292,7 +295,7 @@ const cards = {
 
   show(running) {
     const told = running.filter((game) => game.moves), now = Date.now();
-    showSection("now", running.length > 0 || ["running", "waiting"].includes(watch.state.state));
+    showSection("now", running.length > 0 || ["running", "waiting"].includes(watch.state.state) && watch.hasBoards);
     setText("now-note", !running.length ? say("nothing_running") : !told.length ? say("untold") : "");
     element("open-all").disabled = !told.length;
     for (const game of running) {
@@ -637,7 +640,7 @@ class PagedTable {
     element(`${this.section}-newer`).disabled = this.from === 0;
     element(`${this.section}-older`).disabled = this.from + rows.length >= total;
     element(`${this.section}-newer`).parentElement.hidden = total > 0 && total <= this.size;
-    if (this.section !== "finished") showSection(this.section, total > 0);
+    showSection(this.section, total > 0 || this.section === "finished" && watch.hasBoards);
     this.shown(problem || "");
   }
 

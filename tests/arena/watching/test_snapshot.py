@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from elolab.arena.play import live
-from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.store import GAMES_ELSEWHERE, STORE_NAME, Store
 from elolab.arena.play.tournament_run import WITHDRAWALS
 from elolab.arena.players.player import Fault
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
@@ -68,6 +68,12 @@ def test_a_folder_without_a_run_waits(tmp_path: Path) -> None:
         state = follower.read()
     assert (state["kind"], state["game"], state["games"]) == ("tournament", "xiangqi", 1)
     assert not (tmp_path / "later" / "live.json").exists()
+
+
+def test_games_that_a_command_played_are_counted(tmp_path: Path) -> None:
+    with Store(tmp_path) as store:
+        store.record_metadata({GAMES_ELSEWHERE: 24})
+        assert RunFollower(tmp_path).read()["games"] == 24
 
 
 def test_standings_read_bit_by_bit_are_those_of_the_report(tmp_path: Path) -> None:

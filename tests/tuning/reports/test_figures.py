@@ -162,14 +162,15 @@ def test_depths_are_shown_over_the_reference(names: list[str], language: str) ->
     assert all(label.get_text().endswith("×") for label in axes.get_yticklabels())
 
 
-def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("expected", [None, 7.0])
+def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path, expected: float | None) -> None:
     result = study(tmp_path)
-    rounds = tuple(replace(end, deviation=50 / (1 + end.number)) for end in result.rounds)
+    rounds = tuple(replace(end, deviation=50 / (1 + end.number), expected=expected) for end in result.rounds)
     (axes,) = study_charts.convergence_chart(replace(result, rounds=rounds), WORDS).axes
     for end in rounds:
         ((low, high, _),) = verticals(axes, 2 * end.total_pairs)
-        reach = INTERVAL_90 * (end.deviation or 0.0)
-        assert (low, high) == pytest.approx((end.elo - reach, end.elo + reach))
+        reach, middle = INTERVAL_90 * (end.deviation or 0.0), end.elo if expected is None else expected
+        assert (low, high) == pytest.approx((middle - reach, middle + reach))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -242,12 +243,10 @@ def test_a_trial_that_won_every_pair_is_infinitely_stronger(tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("without_tuning_charts")
 @pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize(("kind", "has_band"), [("usual", True), ("trials", False)])
-def test_the_caption_of_the_gain_names_a_band_where_there_is_one(
-    kind: str, has_band: bool, language: str, tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("kind", ["usual", "trials"])
+def test_the_caption_of_the_gain_names_its_band(kind: str, language: str, tmp_path: Path) -> None:
     (plot,) = (plot for plot in tuning_document(study(tmp_path, kind), language).plots if plot.name == "convergence")
-    assert ("90 %" in plot.caption) == has_band
+    assert "90 %" in plot.caption
 
 
 def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(all_claims: ClaimsResult) -> None:

@@ -24,11 +24,10 @@ Array = NDArray[np.float64]
 
 PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
 """Prior mean and standard deviation of a maximum's coordinate, as fractions of the range."""
-NEAR_BASE_DEVIATION = 0.05
-"""Prior standard deviation of a maximum's coordinate around the base's coordinate.
-
-It applies in the model with a maximum near the base.
-"""
+NEAR_BASE_LOSS = 2.0
+"""Mean Elo that the base loses in one range, by the prior of a maximum near the base."""
+OTHER_CHOICE_MEAN, OTHER_CHOICE_DEVIATION = -20.0, 20.0
+"""Mean and standard deviation of a choice's effect, in Elo, by that prior; the base's choice has the mean 0."""
 MAX_INTERACTING = 16
 """Maximum number of ranges that interact: those with the largest curvatures. The interactions of other ranges change
 Elo only a little."""
@@ -102,19 +101,23 @@ class Hill:
         start = sum(self.sizes[:before])
         return slice(start, start + self.sizes[before])
 
-    def prior(self, *, is_near_base: bool = False) -> tuple[Array, Array]:
+    def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
         """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
 
-        ``is_near_base`` selects the prior of a maximum near the base.
+        ``near_base`` selects the prior of a maximum near the base: approximate logarithms of the curvatures, shape
+        (ranges,). The less steep a range is, the farther the maximum may lie from the base.
         """
         mean, deviation = np.zeros(self.terms), np.zeros(self.terms)
         mean[self.maxima], deviation[self.maxima] = PLACE_MEAN, PLACE_DEVIATION
-        if is_near_base:
-            mean[self.maxima], deviation[self.maxima] = self.base, NEAR_BASE_DEVIATION
+        deviation[self.effects] = CHOICE_DEVIATION
+        if near_base is not None:
+            near = np.sqrt(2 * NEAR_BASE_LOSS * np.exp(-near_base))
+            mean[self.maxima], deviation[self.maxima] = self.base, np.minimum(near, PLACE_DEVIATION)
+            is_chosen = self.indicators(np.array([self.space.coordinates(self.space.default_values)], float))[0]
+            mean[self.effects], deviation[self.effects] = OTHER_CHOICE_MEAN * (1 - is_chosen), OTHER_CHOICE_DEVIATION
         mean[self.curvatures], deviation[self.curvatures] = LOG_CURVATURE, OWN_DEVIATION
         deviation[self.interactions] = INTERACTION_DEVIATION
         mean[self.largest_loss], deviation[self.largest_loss] = LOG_LARGEST_LOSS, LARGEST_LOSS_DEVIATION
-        deviation[self.effects] = CHOICE_DEVIATION
         if self.is_double:
             mean[self.second_maxima], deviation[self.second_maxima] = PLACE_MEAN, PLACE_DEVIATION
             deviation[self.contrasts], deviation[self.height] = CONTRAST_DEVIATION, HEIGHT_DEVIATION
@@ -228,9 +231,9 @@ class HillOverLimits(Hill):
         self._movements = slice(self.terms, self.terms + self.count)
         self.terms += self.count + 1
 
-    def prior(self, *, is_near_base: bool = False) -> tuple[Array, Array]:
+    def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
         """Mean vector and precision matrix (inverse covariance) of the prior of all terms."""
-        mean, precision = self.at_target.prior(is_near_base=is_near_base)
+        mean, precision = self.at_target.prior(near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))
         extended[: len(mean), : len(mean)] = precision

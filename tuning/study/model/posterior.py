@@ -24,7 +24,7 @@ from elolab.tuning.study.space import Space
 
 Array = NDArray[np.float64]
 
-NEAR_BASE_ODDS = 1 / 8
+NEAR_BASE_ODDS = 1 / 2
 """Prior odds of the model in which the maximum lies near the base."""
 SECOND_SUMMIT_ODDS = 1 / 2
 """Prior odds of the model with two hills."""
@@ -216,11 +216,13 @@ class Explanation:
 
 @one_thread()
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
-    """Fit the model to all results; a study's last model also allows for a maximum near the base."""
+    """Fit the model to all results; a study's last model has draws of every candidate, others of the best one."""
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
-    single = _single_hill(observations.space, results)
-    others = [_near_base(single)] if is_last else []
+    far = _single_hill(observations.space, results)
+    near = _near_base(far)
+    single, less = (near, far) if near.log_odds > far.log_odds else (far, near)
+    others = [less] if is_last else []
     best, two_hills = single, None
     double = _two_hills(single)
     if double is not None:
@@ -246,7 +248,7 @@ def _single_hill(space: Space, results: ObservedResults) -> Explanation:
 
 def _near_base(hill: Explanation) -> Explanation:
     """A candidate with the same hill, but with the prior of a maximum near the base."""
-    mean, precision = hill.posterior.hill.prior(is_near_base=True)
+    mean, precision = hill.posterior.hill.prior(hill.mode.terms[hill.posterior.hill.curvatures])
     posterior = replace(hill.posterior, mean=mean, precision=precision)
     mode = posterior.mode(hill.mode.terms)
     return Explanation(posterior, mode, math.log(NEAR_BASE_ODDS) + posterior.log_evidence(mode))

@@ -5,14 +5,15 @@ It has one maximum over the ranges of whole numbers. Every range has a coordinat
 and interactions with others. Far from the maximum Elo levels off. Every choice has an effect. If two hills are more
 probable, the model has two, and Elo at every point is that of the higher one.
 
-The prior expects maxima around the middle of the ranges or beyond their ends. Curvatures are log-normal around a common
+The prior expects maxima around the middle of the ranges or beyond their ends, or near the base: a base that was tuned
+before loses little Elo in any range. The results say which is more probable. Curvatures are log-normal around a common
 size, which is estimated from the games. Interactions and effects are moderate. Positive curvatures matter: a quadratic
 with free coefficients mistakes a dimension with little information for a slope, and recommends an end of its range.
 
 The posterior is normal around its mode and represented by draws; it uses the observed dispersion of pair scores. (Pairs
-vary less than games because of draws and openings.) At the end of a study some draws come from a hill whose maximum
-lies near the base, and some from the other number of hills, in proportion to their probabilities (Bayesian model
-averaging, Hoeting et al. 1999).
+vary less than games because of draws and openings.) At the end of a study some draws come from the less probable place
+of the maximum, and some from the other number of hills, in proportion to their probabilities (Bayesian model averaging,
+Hoeting et al. 1999).
 
 The recommendation is the maximum of the most probable model inside the sampled region. It is never the best observed
 result, which is usually a lucky one. The maximum of the posterior mean would be wrong too: it lies too far from the

@@ -15,7 +15,7 @@ from elolab.arena.run import Run
 from elolab.tuning.study.console_words import round_words
 from elolab.tuning.study.model.observations import Observations
 from elolab.tuning.study.plan import TuningPlan
-from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, RoundResult
+from elolab.tuning.study.result import DEVIATION_ATTRIBUTE, EXPECTED_ATTRIBUTE, RoundResult
 from elolab.tuning.study.rounds.budgets import BudgetSchedule
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, round_pairs
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
@@ -174,7 +174,8 @@ class RoundStream:
         self._schedule.record_ended(len(self.state.results))  # before Optuna's trial, which cannot be changed
         if not self._is_stopped:  # otherwise Optuna's sampler would know too many results in the next round
             value = min(max(end.elo, -MAX_VALUE), MAX_VALUE)
-            self._trials.tell(result, value, {"total_pairs": end.total_pairs, DEVIATION_ATTRIBUTE: end.deviation})
+            found = {DEVIATION_ATTRIBUTE: end.deviation, EXPECTED_ATTRIBUTE: end.expected}
+            self._trials.tell(result, value, {"total_pairs": end.total_pairs, **found})
         if one.number == 0 and self._games_ended:
             each = (self._run.store.mean_duration_ms() or 0.0) / 1000
             times = (self._began, self._first_ended, time.monotonic())

@@ -85,6 +85,18 @@ def test_derivatives_of_hills_are_those_of_their_elo(is_double: bool, limits: in
     assert elo == pytest.approx(hill.elo(terms, points))
 
 
+def test_a_maximum_near_the_base_may_lie_farther_away_where_the_hill_is_flat() -> None:
+    space = Space(
+        (*(Dimension(name, 0, 1000) for name in ("steep", "gentle", "flat")), Dimension("mode", choices=("a", "b"))),
+        (("steep", 200), ("gentle", 500), ("flat", 700), ("mode", "b")), external=True,
+    )  # fmt: skip
+    hill = Hill(space)
+    mean, precision = hill.prior(np.log([1600.0, 100.0, 0.01]))
+    assert mean[hill.maxima] == pytest.approx([0.2, 0.5, 0.7])
+    assert np.sqrt(np.diag(np.linalg.inv(precision)))[hill.maxima] == pytest.approx([0.05, 0.2, 0.3])
+    assert mean[hill.effects].tolist() == [-20, 0]
+
+
 def test_a_hill_levels_off_at_the_largest_loss() -> None:
     """By a thousandth of the loss where it is a twentieth of the largest one, and to the largest one far away."""
     found, _, _ = levelled_off(np.array([0.0, 50.0, 1e7]), math.log(1000.0))
