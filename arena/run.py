@@ -88,7 +88,8 @@ class RunOptions(TypedDict, total=False):
     concurrency: int
     """Number of games played at the same time (default 1).
 
-    With a Dask cluster, the workers determine that number, and this is the number of threads of this process.
+    With a Dask cluster, the workers determine that number; ``concurrency`` is then only the number of threads for
+    computations in this process.
     """
     cluster: str | Executor | None
     """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
@@ -197,7 +198,7 @@ class Run:
         self.threads, self._affinity = concurrency, affinity
         """The arguments ``concurrency`` and ``affinity``.
 
-        Computations between games use as many threads, on these processors.
+        Computations between games use ``threads`` threads, on the processors of ``_affinity``.
         """
         self._oversubscribe = oversubscribe
         self._cluster, self._wall_clock_on_cluster = cluster, wall_clock_on_cluster

@@ -105,7 +105,10 @@ class SequentialSettings:
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """The state of the test after these counts. Cached, because several callers repeat the same interim analyses."""
+    """The state of the test after results with these counts.
+
+    Cached, because several callers repeat the same interim analyses.
+    """
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 

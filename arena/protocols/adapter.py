@@ -65,7 +65,7 @@ class AdaptedPlayer(UcciPlayer):
         super().__init__(spec, game)
         self._start = ""
         """Start position of the engine's current game; empty if the next search must begin a new game."""
-        self._told: list[str] = []
+        self._sent_moves: list[str] = []
         """The moves since ``_start`` that were sent to the engine."""
         self._allowed: Sequence[str] = ()
         self.abandoned: StopFlag = StopFlag()
@@ -91,9 +91,9 @@ class AdaptedPlayer(UcciPlayer):
         """
         if self._start != position.start or self.process_id is None:
             self.new_game(Opening(position.start), self.abandoned)
-        elif list(moves[: len(self._told)]) != self._told:
+        elif list(moves[: len(self._sent_moves)]) != self._sent_moves:
             self._line = self._game_line(canonical_position(self._game, position.start))
-        self._start, self._told, self._allowed = position.start, [*moves], allowed
+        self._start, self._sent_moves, self._allowed = position.start, [*moves], allowed
 
     def _banned(self, position: Position) -> list[str]:
         losing, legal = super()._banned(position), position.legal_moves()
@@ -156,12 +156,12 @@ class AdaptedEngine:
         """
         assert task.clock is not None, "a level is a clock"
         position = task.position
-        told = PlayerClock(int(task.clock.remaining_ms * 1_000_000), 0, None, 0, task.clock.moves_to_go)
+        clock = PlayerClock(int(task.clock.remaining_ms * 1_000_000), 0, None, 0, task.clock.moves_to_go)
         try:
             if ponder is None:
-                reply = self._wait_for(lambda: self._move(position, told, task.search_moves, stop))
+                reply = self._wait_for(lambda: self._move(position, clock, task.search_moves, stop))
             else:
-                reply = self._ponder(position, told, ponder, stop)
+                reply = self._ponder(position, clock, ponder, stop)
         except GameStopped:
             return _result(position, None)
         try:
@@ -180,7 +180,7 @@ class AdaptedEngine:
             self._wait_for(player.stop_pondering)
             raise GameStopped
         return self._wait_for(
-            lambda: self._insist(
+            lambda: self._with_retry(
                 lambda: player.move_after_pondering(position, moves, clock, stop, Pondered(True, 0)),
                 position,
                 clock,
@@ -190,9 +190,9 @@ class AdaptedEngine:
 
     def _move(self, position: Position, clock: PlayerClock, allowed: Sequence[str], stop: StopFlag) -> Reply:
         self._player.take_up(position, position.moves, allowed)
-        return self._insist(lambda: self._player.move(position, position.moves, clock, stop), position, clock, stop)
+        return self._with_retry(lambda: self._player.move(position, position.moves, clock, stop), position, clock, stop)
 
-    def _insist(self, search: Callable[[], Reply], position: Position, clock: PlayerClock, stop: StopFlag) -> Reply:
+    def _with_retry(self, search: Callable[[], Reply], position: Position, clock: PlayerClock, stop: StopFlag) -> Reply:
         """Search; if the search ends without a move, send the position as a new game and search once more."""
         try:
             return search()

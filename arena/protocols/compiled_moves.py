@@ -70,8 +70,8 @@ class CompiledMoves:
     ) -> CompiledMoves | None:
         """Create the compiled part of a game that has just started; ``None`` if only the Python loop can play it.
 
-        ``noticed_ns`` has a threshold for each side, in nanoseconds. A move that the arena reads later than this counts
-        as disturbed by other load on the machine.
+        ``noticed_ns`` has a threshold for each side, in nanoseconds. If the arena reads a move with a longer delay, the
+        move counts as disturbed by other load on the machine.
         """
         external = tuple(player for player in players if isinstance(player, ExternalPlayer))
         if not IS_COMPILED or len(external) < len(players):

@@ -122,7 +122,7 @@ class GtpClient(ProtocolClient):
         self.answers: list[GtpAnswer] = []
         """Answers to the last commands sent, in order."""
         self._number = 0
-        self._asked: deque[tuple[str, str]] = deque()
+        self._unanswered: deque[tuple[str, str]] = deque()
         """Commands without an answer so far, oldest first, as pairs of number and command."""
         self._lines: list[str] | None = None
         self._is_success = False
@@ -132,7 +132,7 @@ class GtpClient(ProtocolClient):
 
     @property
     def is_idle(self) -> bool:
-        return not self._asked
+        return not self._unanswered
 
     def synchronise(self, *before: str) -> list[str]:
         """Number the commands ``before`` and a harmless last command; returns the lines to send.
@@ -147,7 +147,7 @@ class GtpClient(ProtocolClient):
         lines = []
         for command in commands:
             self._number += 1
-            self._asked.append((str(self._number), command))
+            self._unanswered.append((str(self._number), command))
             lines.append(f"{self._number} {command}")
         return lines
 
@@ -159,7 +159,7 @@ class GtpClient(ProtocolClient):
                     self._lines.append(line)
                 return ""
             text, self._lines = "\n".join(self._lines).strip(), None
-            _, command = self._asked.popleft()
+            _, command = self._unanswered.popleft()
             self.answers.append(GtpAnswer(command, self._is_success, text))
             return command
         begun = _ANSWER.match(line.lstrip())
@@ -168,7 +168,7 @@ class GtpClient(ProtocolClient):
         sign, number, text = begun.groups()
         if not number:
             number, text = self._number_after_blank(text)
-        if not self._asked or number not in ("", self._asked[0][0]):
+        if not self._unanswered or number not in ("", self._unanswered[0][0]):
             self.unexpected += 1
             return ""
         self._is_success, self._lines = sign == "=", [text]
@@ -180,8 +180,10 @@ class GtpClient(ProtocolClient):
         The number is empty if the engine does not write numbers after a blank.
         """
         found = _NUMBERED.fullmatch(text)
-        if self._numbers_after_blank is None and self._asked:
-            self._numbers_after_blank = found is not None and found[1] == self._asked[0][0] and found[2] is not None
+        if self._numbers_after_blank is None and self._unanswered:
+            self._numbers_after_blank = (
+                found is not None and found[1] == self._unanswered[0][0] and found[2] is not None
+            )
         if found is None or not self._numbers_after_blank:
             return "", text
         return found[1], found[2] or ""

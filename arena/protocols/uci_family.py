@@ -176,7 +176,9 @@ class GameLine:
         """Number of the game's moves that lead to ``_start``."""
         self._written = ""
         self._moves = self._first = 0
-        """Number of the game's moves up to the end of the command, and number up to the command's start position."""
+        """Numbers of moves since the start of the game: at the end of the command, and at the position with which the
+        command starts.
+        """
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:

@@ -364,7 +364,7 @@ class XboardClient(ProtocolClient):
         """The lines that begin the handshake. The client then expects ``feature done=1``."""
         return self._expect("done", "xboard", "protover 2")
 
-    def take_for_done(self) -> None:
+    def give_up_features(self) -> None:
         """Stop waiting for ``feature done=1``, which the engine has not sent."""
         self._due.discard("done")
 
@@ -540,7 +540,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._draw_is_offered = False
         self._restarts = False
         """Whether the next request for a move must send the position as the start of a new game."""
-        self._counts_short = False
+        self._has_short_control = False
         """Whether the engine was given fewer moves to its next time control than a full control has."""
 
     @property
@@ -578,7 +578,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             except DeadlinePassed:
                 if is_patient:
                     raise
-                client.take_for_done()
+                client.give_up_features()
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Begin a game. Starts a new process if the engine has asked for one per game (``reuse=0``)."""
@@ -595,22 +595,25 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             self._texts = GameMoves(game_named(self._game), self._client.move_style(self._variant))
         if opening.moves and self.spec.limits.moves_per_control and self._has_setboard:
             self._path = ()
-            setting_up, told = [self._fresh(game_named(self._game).position(opening.position, opening.moves))], []
+            setup, setup_moves = (
+                [self._setup_command(game_named(self._game).position(opening.position, opening.moves))],
+                [],
+            )
         else:
-            setting_up = self._setting_up(opening.position)
-            told = [*self._path, *opening.moves]
-            if told and self.spec.limits.moves_per_control:
-                raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(told))}")
+            setup = self._setup_commands(opening.position)
+            setup_moves = [*self._path, *opening.moves]
+            if setup_moves and self.spec.limits.moves_per_control:
+                raise PlayerFault("startup_failure", f"{self.name}: {_miscounted(self.spec.limits, len(setup_moves))}")
         self._start = game_named(self._game).start if self._path else opening.position
         self._known = [*self._path, *opening.moves]
-        self._plays = self._draw_is_offered = self._counts_short = self._restarts = False
+        self._plays = self._draw_is_offered = self._has_short_control = self._restarts = False
         self._client.take_offer()
-        moves = self._client.move_lines(self._texts.write(self._start, told))
-        self._watch_new_game([*setting_up, *moves], deadline_ns, stop)
+        moves = self._client.move_lines(self._texts.write(self._start, setup_moves))
+        self._watch_new_game([*setup, *moves], deadline_ns, stop)
         refusal = self._refusal()
         if not refusal:
             return
-        if setting_up and setting_up[0].startswith("setboard") and not self._refuses_setboard:
+        if setup and setup[0].startswith("setboard") and not self._refuses_setboard:
             self._refuses_setboard = True
             raise ProcessEnded  # set up differently in a new process: some engines crash after a refusal
         raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
@@ -631,7 +634,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
             self._drain_unsolicited_lines()
         self._client.claim = ""
 
-    def _setting_up(self, position: str) -> list[str]:
+    def _setup_commands(self, position: str) -> list[str]:
         """The commands that set up an opening's position.
 
         Empty if the game starts with this position, or if ``_path`` has been set to moves that lead to it.
@@ -687,14 +690,14 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         if not self._restarts:
             self._drain_unsolicited_lines()
             self._take_resignation(side)
-        if self._plays and len(self._known) == first + 1 and not self._client.claim and not self._begins_afresh(clock):
+        if self._plays and len(self._known) == first + 1 and not self._client.claim and not self._needs_new_game(clock):
             lines = self._new_lines(first)
         else:
-            if not self._begins_afresh(clock):
-                self._tell(first, clock, stop)
+            if not self._needs_new_game(clock):
+                self._send_moves(first, clock, stop)
                 self._take_resignation(side)
-            if self._begins_afresh(clock):
-                self._tell_afresh(position, clock, stop)
+            if self._needs_new_game(clock):
+                self._send_as_new_game(position, clock, stop)
             lines = ["go"]
         self._plays = self.spec.ponder
         offer, self._draw_is_offered = ["draw"] if self._draw_is_offered else [], False
@@ -713,42 +716,40 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         if self._client.has_resigned(side):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
-    def _begins_afresh(self, clock: PlayerClock | None) -> bool:
+    def _needs_new_game(self, clock: PlayerClock | None) -> bool:
         """Whether the next request must send the position as a new game; always false without ``setboard``."""
         is_miscounting = (
-            self._counts_short and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
+            self._has_short_control and clock is not None and clock.moves_to_go == self.spec.limits.moves_per_control
         )
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
-    def _tell(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
+    def _send_moves(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Send the moves of ``_known`` from index ``first`` on in ``force`` mode and wait until the engine has
         processed them.
 
         No clock runs meanwhile.
         """
         asked = self._client.synchronise("force", *self._new_lines(first))
-        told = " ".join(self._known[first:])
-        self._be_heard(lambda: self._converse(asked, self._deadline_ns(clock), stop), told)
+        sent = " ".join(self._known[first:])
+        self._send_checked(lambda: self._converse(asked, self._deadline_ns(clock), stop), sent)
 
-    def _tell_afresh(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
+    def _send_as_new_game(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> None:
         """Send the position as a new game, in ``force`` mode."""
-        setting_up = self._fresh(position)
+        setup = self._setup_command(position)
         moves_to_go = 0 if clock is None else clock.moves_to_go
-        self._counts_short = moves_to_go < self.spec.limits.moves_per_control
+        self._has_short_control = moves_to_go < self.spec.limits.moves_per_control
         self._restarts = False
-        self._be_heard(
-            lambda: self._watch_new_game([setting_up], self._deadline_ns(clock), stop, moves_to_go), setting_up
-        )
+        self._send_checked(lambda: self._watch_new_game([setup], self._deadline_ns(clock), stop, moves_to_go), setup)
 
-    def _fresh(self, position: Position) -> str:
+    def _setup_command(self, position: Position) -> str:
         """The command that sets up a position as the start of a new game."""
         return setboard_command(without_history(position), self._client.engine_name)
 
     def _deadline_ns(self, clock: PlayerClock | None) -> int:
         return time.monotonic_ns() + self._allowance_ms(clock) * 1_000_000
 
-    def _be_heard(self, converse: Callable[[], None], told: str) -> None:
-        """Call ``converse``, which sends the command ``told``. Raises ``NoMove`` if the engine refuses the command.
+    def _send_checked(self, converse: Callable[[], None], command: str) -> None:
+        """Call ``converse``, which sends ``command``. Raises ``NoMove`` if the engine refuses the command.
 
         Raises ``PlayerFault`` if the engine ends or does not answer in time.
         """
@@ -759,7 +760,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         except ProcessEnded:
             raise self._failed("crash", Fault("ended_listening")) from None
         if self._refusal():
-            raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=told))
+            raise NoMove(Fault("refused", said=self._refusal()[:QUOTED], command=command))
 
     def _reply(self, elapsed_ns: int, position: Position) -> Reply:
         line, information = self._client.answer, self._client.information()

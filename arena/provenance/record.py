@@ -306,8 +306,8 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _games_from_used_openings(store: Store) -> int:
-    """Number of games in a tournament for which the two players had already played the opening in an earlier pair of
-    games.
+    """Number of games in a tournament that repeat an opening, because their two players had played it in an earlier
+    pair.
     """
     if not (store.metadata("specification") or {}).get("opening_reuse"):
         return 0

@@ -14,7 +14,7 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 """Reasons for the end of a game that are a player's fault; a subset of ``engine.rules.REASONS``.
 
-After ``no_move`` the game may be a draw; all others are lost.
+A game that ends by ``no_move`` may be a draw; with all other reasons, the player loses it.
 """
 FAULTS_SHOWN = 4
 """Maximum number of kinds of faults that a report describes one by one."""
@@ -36,15 +36,15 @@ class FaultCount:
     """Kind of fault: one of ``FORFEITS``."""
     games: int
     number: int
-    """Number in the schedule of the first such game."""
+    """Number of the first game with this fault in the schedule."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
-    """Number of such games that were drawn."""
+    """Number of games with this fault that were drawn."""
 
     @property
     def lost(self) -> int:
-        """Number of such games that the player lost."""
+        """Number of games with this fault that the player lost."""
         return self.games - self.drawn
 
     @property

@@ -51,9 +51,9 @@ class Expectation:
     pairs: float
     """Mean number of pairs until the end of the test."""
     median_pairs: int
-    """Number of pairs after which half of all tests have ended."""
+    """Number of pairs after which half of the tests have ended."""
     late_pairs: int
-    """Number of pairs after which the share ``LATE`` of all tests have ended."""
+    """Number of pairs after which a share ``LATE`` of the tests has ended."""
 
 
 def outcomes_of_draws(draws: float) -> Array:

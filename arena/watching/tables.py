@@ -131,9 +131,9 @@ def _test_of(
 
 
 def _named(text: str, names: set[str]) -> Callable[[str], bool]:
-    """A condition for names: if one of ``names`` equals ``text``, a name must equal it, otherwise contain it.
+    """A predicate for names; case is ignored.
 
-    Case is ignored.
+    If one of ``names`` equals ``text``, it accepts only equal names, otherwise all names that contain ``text``.
     """
     return (lambda name: name.casefold() == text) if text in names else (lambda name: text in name.casefold())
 
