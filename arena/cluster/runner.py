@@ -56,7 +56,7 @@ FAREWELL_SECONDS = 3.0
 LOSS_DIVISOR = 8
 """Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
 MOST_LOSSES = 5
-"""Number of workers that may be lost while playing one game alone in a chunk; then the run fails."""
+"""The run fails once one game, alone in its chunk, has lost this number of workers."""
 STRAGGLER_SECONDS = 12.0
 """Minimum age of an outstanding chunk before an idle worker plays a copy of it; applies when no other games are left.
 """

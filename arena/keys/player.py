@@ -33,7 +33,7 @@ OF_ANY_PLAYER = schema.declare(
 MARGIN = schema.declare(
     CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
 )
-"""The key for the time in milliseconds by which a move may exceed its limit; tuned programs have it too."""
+"""The key for the time in seconds by which a move may exceed its limit; tuned programs have it too."""
 
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",

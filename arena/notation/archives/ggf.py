@@ -155,7 +155,7 @@ def _result(text: str, ending: str | None, where: str) -> tuple[str, str]:
     text.
 
     ``ending`` is the result of the final board; ``None`` if the game was not finished. It is used if ``RE`` is missing.
-    A lead of 0 in an unfinished game means an unknown result, not a draw.
+    A lead of 0 without a flag in an unfinished game means an unknown result, not a draw.
     """
     lead, _, flag = text.partition(":")
     discs = _number(lead)
