@@ -186,7 +186,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _compare_figures(output: Path, pgn: Path) -> None:
-    """Print the statistics that fastchess printed last beside those that elolab computes from these games."""
+    """Compare the statistics that fastchess printed last with elolab's statistics of the same games, and print both."""
     scores: dict[str, list[float]] = {}
     points = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
     for game in pgn.read_text().split("[Event ")[1:]:

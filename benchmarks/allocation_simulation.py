@@ -139,7 +139,7 @@ class Comparison:
     same: float
     """Share of verdicts on which both agree."""
     games: float
-    """Number of games of the allocation divided by that of the equal split."""
+    """Number of games of the allocation divided by the number of games of the equal split."""
     false: tuple[float, float]
     """Share of runs with at least one false verdict: for the allocation, and for the equal split."""
     decided: tuple[float, float]

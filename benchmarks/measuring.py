@@ -57,7 +57,8 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
 
 
 def need_program(path: str) -> None:
-    """End with a message if a program is not installed. The message gives its name as that of its Debian package."""
+    """End with a message if a program is not installed. The message assumes that the program's Debian package has its
+    name."""
     if not os.path.exists(path):
         name = os.path.basename(path)
         print(f"{name} is not installed (Debian's package {name}); nothing measured")

@@ -82,7 +82,7 @@ class Searcher:
     def __call__(self, threads: int) -> PlainSearches:
         """Repeat all searches in ``threads`` threads.
 
-        Raises ``RuntimeError`` if the total nodes differ from those of the games.
+        Raises ``RuntimeError`` if the games have another total of nodes.
         """
         shares = [self._lines[thread::threads] for thread in range(threads)]
         with ThreadPoolExecutor(threads) as pool:

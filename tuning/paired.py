@@ -223,7 +223,7 @@ class PairedObjective:
         return dict(zip(self.space.names, values, strict=True))
 
     def _learn(self, study: Study) -> None:
-        """Read the results of finished trials, including those of other processes and earlier runs."""
+        """Read the results of finished trials, including trials of other processes and earlier runs."""
         with self._lock:
             for trial in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
                 self._read(trial)

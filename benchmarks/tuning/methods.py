@@ -58,7 +58,7 @@ def best_of(model: ResponseModel, observations: Observations, start: Values) -> 
 Stop = Callable[[ResponseModel, Values, int, int], bool]
 """A function that decides whether a search ends early.
 
-Its arguments are the model, the model's maximum, the number of pairs so far, and that of the next round.
+Its arguments are the model, the model's maximum, the number of pairs so far, and the number of pairs in the next round.
 """
 
 

@@ -410,9 +410,10 @@ def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: flo
 
 
 def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
-    """The smallest margin, in Elo, at which ``pairs`` pairs would show equal settings to be equivalent.
+    """The smallest margin, in Elo, at which ``pairs`` pairs show equal settings to be equivalent with probability
+    ``POWER``.
 
-    They do so with probability ``POWER``, as one of ``questions`` questions.
+    The comparison is one of ``questions`` questions.
     """
     distance = _distance_at(pairs, questions, rule, (1 + POWER) / 2)
     return elo_of_score(0.5 + distance * TYPICAL_DEVIATION / math.sqrt(pairs))

@@ -333,8 +333,9 @@ class SearchedCell:
     def _ratio_of_costs(
         self, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
     ) -> SearchEstimate:
-        """Estimate the ratio of costs (nodes or time) over all positions, or over those that meet the part's condition
-        ``where``.
+        """Estimate the ratio of costs (nodes or time) over the positions that meet the part's condition ``where``.
+
+        Without a condition all positions count.
         """
         both = self.part.where == CONVERGED_MISSES
         chosen = [

@@ -681,7 +681,7 @@ def _common(table: Table, engine: str) -> dict[str, Any]:
 
 
 def _settings(table: Table, side: str, engine: str) -> dict[str, Any]:
-    """The settings of one side for one engine, including those that both sides share."""
+    """The settings of one side for one engine, including settings that both sides share."""
     return {**_common(table, engine), **_overlaid(table, side, engine)}
 
 

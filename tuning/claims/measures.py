@@ -184,8 +184,7 @@ A position is selected if the first count is positive.
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: of the searches that last longer than half of their planned time, those that then change the move.
-"""
+"""Name of a share: how many of the searches that last longer than half of their planned time then change the move."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
 """Names of all shares, which are ratios of two counts. ``MOVE_CHANGES`` needs a second search."""
 
@@ -396,7 +395,7 @@ def differing(variant: Sequence[Searched], reference: Sequence[Searched], games:
 # Mates and exact scores
 
 REACHED_END = "reached_end"
-"""Name of a share: of the searches with a clock, those that lasted until the board was full."""
+"""Name of a share: how many of the searches with a clock lasted until the board was full."""
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:

@@ -578,7 +578,7 @@ class _Iterations:
                 raise Interrupted
 
     def _match(self, index: int, number: int, limits: Limits) -> Match:
-        """Match ``index`` of the current iteration: the newest weights against those of iteration ``number``."""
+        """Match ``index`` of the current iteration: the newest weights against the weights of iteration ``number``."""
         spec = self._spec
         return Match(
             self._player(self._number, limits), self._player(number, limits), self._openings,

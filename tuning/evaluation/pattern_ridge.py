@@ -91,7 +91,7 @@ def fit_patterns(sample: PatternSample, size: int, phases: int) -> Fit:
 def best_of_phases(
     sample: PatternSample, size: int, strengths: Mapping[int, Sequence[float]], training: np.ndarray
 ) -> Best:
-    """Fit each phase to those of its positions that the mask ``training`` selects.
+    """Fit each phase to its positions that the mask ``training`` selects.
 
     ``strengths`` lists the candidate strengths of each phase; the one with the smallest held-out error is selected.
     ``size`` is the number of pattern weights of a phase.

@@ -336,7 +336,7 @@ def heat_chart(features: Sequence[str], worth: Any, known: Any, words: Catalogue
 
 
 def depths_chart(rows: Sequence[DepthRow], words: Catalogue) -> Figure:
-    """One line per setting: nodes to each depth, divided by those of the first setting in ``rows``.
+    """One line per setting: nodes to each depth, divided by the nodes of the first setting in ``rows``.
 
     The axis of the ratios is logarithmic.
     """

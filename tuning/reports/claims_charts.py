@@ -227,8 +227,8 @@ def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, floa
 def summary_chart(results: Sequence[PartResult], words: Catalogue) -> Figure:
     """Summary figure: the verdicts on all parts, by engine and cell.
 
-    Parts are sorted by their verdicts, that of the engine ``then`` first. Engines and limits without cells are left
-    out.
+    Parts are sorted by their verdicts in the engine ``then``, then by their verdicts in ``now``. Engines and limits
+    without cells are left out.
     """
     order = {verdict: place for place, verdict in enumerate((*VERDICTS, UNFINISHED, SHOWN))}
 

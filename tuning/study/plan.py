@@ -69,7 +69,7 @@ def games_before_validation(store: Store) -> int:
 
 
 def stored_by_series(store: Store) -> Counter[str]:
-    """Number of stored games by series. Matches that a command or a function has played count, too."""
+    """Number of stored games by series, including matches that a command or a function has played."""
     found = Counter(outcome.pairing.series for outcome in store.outcomes())
     return found + Counter(store.metadata(MATCHES_METADATA) or {})
 

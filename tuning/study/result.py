@@ -98,7 +98,7 @@ class StudyResult:
     study_games: int = 0
     """Number of stored games of rounds and playoff."""
     games_before_validation: int = 0
-    """Number of stored games outside validations; playoffs of earlier recommendations count, too."""
+    """Number of stored games outside validations, including playoffs of earlier recommendations."""
     further: tuple[Verdict, ...] = ()
     """Verdicts of the further validations of this recommendation, which ``validate_again`` has played."""
     digest: str = ""

@@ -108,7 +108,7 @@ class Knowledge:
     worst: Value
     """The value with the largest expected loss."""
     loss: float
-    """Expected Elo of the recommended value minus that of ``worst``. ``deviation`` is the standard deviation of this
+    """Expected loss of Elo if ``worst`` replaces the recommended value. ``deviation`` is the standard deviation of this
     loss."""
     deviation: float
     games: float

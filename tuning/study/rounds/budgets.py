@@ -33,7 +33,7 @@ PERIODS_METADATA = "tuning budgets"
 """Key of the store's metadata with the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
-"""Key of the store's metadata with the number of finished rounds; rounds that needed no new games count, too."""
+"""Key of the store's metadata with the number of finished rounds, including rounds that needed no new games."""
 PLAYOFF_METADATA = "tuning playoff"
 """Key of the store's metadata with the number of rounds before the playoff, and the playoff's number of game pairs.
 
@@ -87,9 +87,9 @@ def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None
 def is_time_to_confirm(model: ResponseModel, best: Values, played: int, following: int, total: int) -> bool:
     """Whether to end the search, so that the remaining games probably confirm the gain that the model expects.
 
-    ``played`` is the number of game pairs so far, ``following`` that of the next round, ``total`` that of the budget.
-    The search continues while enough pairs would be left after another round and its share of the playoff. It ends as
-    early as possible for a gain that needs more pairs than there are.
+    ``played`` is the number of game pairs so far, ``following`` the number in the next round, and ``total`` the number
+    in the budget. The search continues while enough pairs would be left after another round and its share of the
+    playoff. It ends as early as possible for a gain that needs more pairs than there are.
     """
     base = model.space.default_values
     if best == base or played < MIN_SEARCH * (1 - SHARE) * total:

@@ -184,10 +184,10 @@ def _even(size: int) -> tuple[tuple[float, ...], ...]:
 
 
 def _meetings(effects: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    """Matrix of the frequencies with which two choices of a dimension play each other; their sum is 1.
+    """Matrix of the frequencies with which two choices of a dimension play each other; the sum of all entries is 1.
 
     ``effects`` contains the choices' Elo for every draw, shape (draws, choices). An entry is the frequency with which
-    one draw rates a choice best and a second draw rates the other one best among the rest.
+    one draw rates the first choice best, and another draw rates the second choice best among the rest.
     """
     size = effects.shape[1]
     best = np.bincount(effects.argmax(axis=1), minlength=size) / len(effects)

@@ -96,9 +96,9 @@ def validate_again(
     """Validate the recommendation of a finished study again, against the base on the reserved openings.
 
     By default it is a sequential test at the tuning's search limit, with at most ``maximum_pairs`` game pairs. With
-    ``pairs`` it is a match of fixed length, whose games are separate from those of sequential tests. A recommendation
-    that a sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays
-    only the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
+    ``pairs`` it is a match of fixed length, which shares no games with sequential tests. A recommendation that a
+    sequential test accepts is written as a preset, unless a match of the study rejects it. A repeated call plays only
+    the missing games. Raises ``UserError`` if the folder holds no finished study, or another engine's games.
     """
     plan, named = _recommended(directory)
     options = options_for(plan.spec, options)

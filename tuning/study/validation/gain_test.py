@@ -127,7 +127,8 @@ class GainTest:
 
         It is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0 exactly if
         the test confirms a gain. Its two ends together err with a probability of at most twice ``error``. Between two
-        analyses it has the width of the next one. The likelihood of superiority is the one of a match of fixed length.
+        analyses it has the width of the next one. The likelihood of superiority is computed as for a match of fixed
+        length.
         """
         if not counts.pairs:
             return SequentialEstimate(0.0, -math.inf, math.inf, 0.5)
