@@ -77,7 +77,7 @@ class Examination:
         self._dialect_class: type[Dialect[Any]] = dialect_named(settings.protocol)
         self._dialect: Dialect[Any] | None = None
         self._blocked: set[str] = set()
-        """Names of checks that failed, or that were skipped because a check they need failed."""
+        """Names of failed checks, and of checks that were skipped because they need a failed or skipped one."""
 
     @property
     def dialect(self) -> Dialect[Any]:

@@ -99,8 +99,8 @@ class PortableMove(NamedTuple):
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN has no full notation for scores of a mate or a repetition. Such a score is read as a value that would be
-        written as the same text.
+        PGN keeps only part of the score of a mate or a repetition. Such a score is read as one of the values that are
+        written alike.
         """
         return parse_figures(self.move, self.comment, self.side)
 

@@ -116,8 +116,9 @@ class GameClock:
         )
 
     def note_lateness(self, late_ns: int) -> None:
-        """Count a move on the wall clock that elolab read ``late_ns`` nanoseconds late, if that is more than
-        ``noticed_ns``.
+        """Count a move on the wall clock as disturbed if elolab read it more than ``noticed_ns`` late.
+
+        ``late_ns`` is the lateness in nanoseconds.
         """
         if 0 <= self.noticed_ns < late_ns:
             self.note_disturbed(1, late_ns)

@@ -465,8 +465,8 @@ def players_in(directory: Path) -> tuple[PlayerSpec, ...]:
 def stored_player(player: PlayerSpec, game: str, directory: Path) -> PlayerSpec:
     """Prepare a player from a store to play with this version of elolab.
 
-    Parameters that are newer than the store get the value that switches their technique off. A program built from a
-    commit is built again if the cache no longer has it.
+    Parameters that are newer than the store get values that switch their techniques off. A program built from a commit
+    is built again if the cache no longer has it.
     """
     if not player.is_builtin:
         return restored(player)

@@ -420,8 +420,8 @@ class EngineProcess:
         return not (self.has_ended or self._lines or self._begun or self._skipping or self.talk.is_asking)
 
     def take_unasked(self) -> Sequence[str]:
-        """Return and remove the complete lines that arrived while no caller waited for one, as ``read_line`` returns
-        them.
+        """Return and remove the complete lines that arrived while no caller waited for one, in the form of
+        ``read_line``.
         """
         if not self.has_ended and self.talk.has_unread and self._read_output() == READ_BYTES:
             self._read_rest()

@@ -121,7 +121,7 @@ class Protocol:
     default_limit: str = "nodes=1000"
     """Search limit of players that specify none; every engine with this protocol supports it."""
     unreachable: Callable[[str], str] | None = None
-    """Function that returns an error message for an opening, given as a FEN, that no moves can reach.
+    """Function that returns an error message for an opening (a FEN) that cannot be reached by moves.
 
     ``None`` if the protocol can send positions.
     """

@@ -41,7 +41,10 @@ def ranks(examination: Examination) -> Remark:
 
 
 def told_moves(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves if positions are sent as the start position and all moves."""
+    """Check that the program understands positions sent as the start position and all moves.
+
+    It must answer with legal moves.
+    """
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         examination.search(position)
@@ -49,7 +52,7 @@ def told_moves(examination: Examination) -> Remark:
 
 
 def described(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves if a position is sent as a FEN.
+    """Check that the program understands positions sent as FEN; it must answer with legal moves.
 
     Every second position is sent as the FEN of the position before and the last move.
     """

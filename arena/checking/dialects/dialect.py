@@ -257,8 +257,8 @@ class Dialect(ABC, Generic[ClientKind]):
     def answer(self, limit_ms: int | None = None) -> SearchAnswer:
         """Wait for the answer to the search that has begun, and parse it.
 
-        Raises ``Failed`` if it takes longer than ``limit_ms``, the time that the program was given, plus ``margin_ms``.
-        Without ``limit_ms``, the limit is ``timeout_ms``.
+        ``limit_ms`` is the time that the program was given. Raises ``Failed`` if the answer takes longer than that plus
+        ``margin_ms``, or without ``limit_ms`` longer than ``timeout_ms``.
         """
         if limit_ms is None:
             lines = self.read_until(self.ends_search, self.settings.timeout_ms, self.awaited)

@@ -85,7 +85,9 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Number of the lowest rank: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for others."""
+        """Number of the lowest rank in Xiangqi: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for
+        others.
+        """
         if self.settings.game not in RANKED:
             return super().declared_first_rank
         return 1 if "uci_variant" in self.options else None
