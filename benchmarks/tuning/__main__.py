@@ -62,7 +62,10 @@ RESULTS = Path(__file__).parent / "results.csv"
 
 
 def regret(name: str, games: int, method: str, variant: str, seed: int) -> float:
-    """Regret of a method whose constant ``variant`` names has another value; of the usual one if it is empty."""
+    """Regret of a method, in Elo, if the constant in ``variant`` (NAME=VALUE) has another value.
+
+    With an empty ``variant`` it is the regret of the unchanged method.
+    """
     with constant(variant) if variant else nullcontext():
         return played(name, games, method, seed).regret
 
@@ -120,7 +123,7 @@ def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: S
 def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
     """Print the smallest budget with which 95 % of the runs end within half an Elo of the optimum, and that share.
 
-    Budgets are tried in ascending order until one is enough. The default budgets include the theory's.
+    Budgets are tried in ascending order until one is enough. The default budgets include the one that theory predicts.
     """
     print(f"games until {100 * SHARE:.0f} % of the runs end within {REGRET} Elo of the optimum, and their share")
     print(f"{'landscape':<12}{'theory':>10}" + "".join(f"{method:>22}" for method in methods))

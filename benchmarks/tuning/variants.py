@@ -15,12 +15,12 @@ import numpy as np
 from elolab.tuning import study
 
 Regrets = Callable[[str, int, str], Sequence[float]]
-"""Regrets on a landscape with a budget in games and a variant, one for each seed."""
+"""A function of a landscape, a budget in games and a variant; it returns one regret per seed, in Elo."""
 
 
 @contextmanager
 def constant(variant: str) -> Iterator[None]:
-    """Give a constant of ``elolab.tuning.study`` another value, as a context manager; ``variant`` is NAME=VALUE.
+    """Context manager that gives a constant of ``elolab.tuning.study`` another value; ``variant`` is NAME=VALUE.
 
     The constant is changed in every module that imports it. Raises ``SystemExit`` if no module has it.
     """
@@ -39,7 +39,8 @@ def constant(variant: str) -> Iterator[None]:
 
 
 def print_variants(names: Sequence[str], budgets: Sequence[int], variants: Sequence[str], regrets: Regrets) -> None:
-    """Print the regret of the unchanged method and how every variant changes it, on the same landscapes and seeds."""
+    """Print the regret of the unchanged method, and by how much each variant changes it on common landscapes and
+    seeds."""
     print("mean regret in Elo ± its standard error, and its change by every variant, on the same seeds")
     width = max(18, *(len(variant) + 2 for variant in variants))
     print(f"{'landscape':<12}{'games':>7}{'unchanged':>16}" + "".join(f"{variant:>{width}}" for variant in variants))

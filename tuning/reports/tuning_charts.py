@@ -51,7 +51,7 @@ CONTOUR_STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 MAX_CONTOURS = 7
 CONTOUR_POINTS = 600
 MAX_POWERS = 3
-"""Maximum number of powers of ten on an axis that also shows two and five times each."""
+"""Largest number of powers of ten on an axis for which the axis also shows their multiples by two and five."""
 NAME_COLUMNS = 28
 AXIS_NAME_WIDTH = 26
 """Maximum width of the base's name in an axis label, in columns of text; the caption has the full name."""

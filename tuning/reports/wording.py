@@ -39,7 +39,7 @@ def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Join sentences into one text, with the spacing of the language of ``message``."""
+    """Join sentences into one text, with the spacing of the catalogue's language."""
     return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
 
 

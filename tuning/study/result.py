@@ -67,7 +67,10 @@ class RoundEnd:
     ``None`` for a round that a worker with an older version of elolab played.
     """
     expected: float | None = None
-    """Elo of ``values`` relative to the base, by the model after the round; ``None`` like ``deviation``."""
+    """Elo of ``values`` relative to the base, by the model after the round.
+
+    ``None`` for a round that a worker with an older version of elolab played.
+    """
 
 
 @dataclass(frozen=True)

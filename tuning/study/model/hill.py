@@ -25,9 +25,12 @@ Array = NDArray[np.float64]
 PLACE_MEAN, PLACE_DEVIATION = 0.5, 0.3
 """Prior mean and standard deviation of a maximum's coordinate, as fractions of the range."""
 NEAR_BASE_LOSS = 2.0
-"""Mean Elo that the base loses in one range, by the prior of a maximum near the base."""
+"""Prior mean of the Elo that the base loses in one range, in the model with a maximum near the base."""
 OTHER_CHOICE_MEAN, OTHER_CHOICE_DEVIATION = -20.0, 20.0
-"""Mean and standard deviation of a choice's effect, in Elo, by that prior; the base's choice has the mean 0."""
+"""Prior mean and standard deviation of a choice's effect, in Elo, in the model with a maximum near the base.
+
+The effect of the base's choice has the mean 0.
+"""
 MAX_INTERACTING = 16
 """Maximum number of ranges that interact. They are the ranges with the largest curvatures; interactions of other ranges
 change Elo only a little."""

@@ -254,7 +254,8 @@ class ValidationGames(ValidationResults):
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of these pairs' complete games in the store, from the recommendation's view."""
+        """Outcomes of complete pairs in the store, from the recommendation's view; ``pairs`` are indices into
+        ``pair_numbers``."""
         return self.table.counts(self.match(pairs))
 
     @functools.cached_property
