@@ -282,7 +282,7 @@ def expect_test(
     - ``sprt``: settings as for ``play_match``, by default ``{"elo0": 0, "elo1": 5}``. ``pairs`` is the maximum length.
     - ``strengths``: true strengths of the first player, in the unit of the hypotheses: normalized Elo unless ``model``
       is ``logistic``. By default they range from below H0 to above H1.
-    - ``draws``: expected share of drawn games, from 0 to 1.
+    - ``draws``: expected share of drawn games, above 0 and below 1.
     - ``pentanomial``: instead of ``draws``, counts of an earlier match's pairs in the order of
       ``PlayedMatch.pentanomial``. Without both, a pair's mean score has a standard deviation of 0.3.
 

@@ -246,7 +246,9 @@ class SearchMemory:
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Reset the counters and search statistics to zero."""
+        """Note the current values of the counters, so that only later increments count, and clear the search
+        statistics.
+        """
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self.statistics_record is not None:
             clear_search_statistics(self.statistics_record)

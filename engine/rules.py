@@ -175,8 +175,9 @@ class Adjudication:
     def content(self) -> dict[str, int]:
         """The settings as plain data for digests.
 
-        Settings that were added later are included only if used, so that old digests stay valid. The folders of
-        tablebases are left out, because their paths differ between machines.
+        Settings that were added later are left out at the values that keep the earlier behaviour, so that old digests
+        stay
+        valid. The folders of tablebases are left out, because their paths differ between machines.
         """
         content = asdict(self)
         if not content.pop("tablebases"):

@@ -45,7 +45,10 @@ def main(words: Sequence[str]) -> int:
 
 
 def compile_quietly(name: str) -> list[str]:
-    """Compile a game without output. Used by helper processes: the parent process reports progress and problems."""
+    """Compile a game without output; returns the reasons why code could not be saved.
+
+    Used by helper processes: the parent process reports progress and problems.
+    """
     with contextlib.redirect_stderr(io.StringIO()):
         compile_game(name)
     return REASONS_NOT_KEPT

@@ -164,7 +164,7 @@ def _refuse_two_limits(limits: Mapping[str, str], option: str) -> None:
 
 
 def is_player_word(word: str) -> bool:
-    """Whether a string is a valid ``NAME=VALUE`` argument of ``--engine``."""
+    """Whether a string is a ``NAME=VALUE`` argument of ``--engine``: its name is known, whatever the value."""
     name, sign, _ = word.partition("=")
     return bool(sign) and (name in _known_words() or name.startswith(PREFIXES))
 

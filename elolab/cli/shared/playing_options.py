@@ -29,9 +29,9 @@ COLUMNS = 78
 
 
 def add_playing(parser: argparse.ArgumentParser, *, keeps_dialogues: bool = True) -> None:
-    """Add the options of every command that plays games: those for ``run_options``, the output folder and the language.
+    """Add the options that every command that plays games has, such as ``--concurrency``, ``--dry-run`` and ``--json``.
 
-    ``keeps_dialogues`` adds ``--log``, for commands that play external engines.
+    ``run_options`` reads most of them. ``keeps_dialogues`` adds ``--log``, for commands that play external engines.
     """
     _add_machine(parser)
     _add_progress(parser)

@@ -382,9 +382,11 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 
 @jit
 def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
-    """Packed value of the squares in front of ``passed``, one side's passed pawns. Excludes the value of their ranks.
+    """Packed value of ``passed``, one side's passed pawns, apart from the value of their ranks.
 
-    ``sign`` is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
+    Counts free and safe squares ahead of them, the distances of both kings, and rooks behind them. ``sign`` is 1 for
+    White
+    and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
     """
     base = np.uint64(side << 3)
     turn = 56 * side

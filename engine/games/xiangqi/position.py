@@ -332,7 +332,7 @@ PAWN_MASKS = np.array(
 
 @jit
 def put(state, slot, square):
-    """Place the piece with number ``slot`` on an empty square.
+    """Place the piece with piece slot ``slot`` on an empty square.
 
     Updates all incremental sums and the hash, except for the side to move in the hash.
     """

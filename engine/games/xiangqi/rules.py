@@ -265,10 +265,10 @@ def _is_chase(state, side, attacker, victim):
 
 @jit
 def _chased_by_move(state, move, end):
-    """Play ``move`` and return the pieces that it chases. Does not take the move back.
+    """Play ``move`` and return the enemy pieces that it chases. Does not take the move back.
 
-    Bit n of the result stands for piece number n of the other side, from 0. Only pieces with numbers below ``end``
-    count as attackers.
+    Bit n of the result stands for the victim with slot offset n. Only pieces with a slot offset below ``end`` count as
+    attackers. ``_attack_masks`` defines slot offsets.
     """
     side = np.int64(state.side)
     base = (side + 1) << 4
@@ -325,8 +325,8 @@ def _attacks_by_move(state, move, end):
 def _chaser(state, first, end):
     """The side that chased one piece with every move since ply ``first``: 0, 1, ``_NOBODY`` or ``_BOTH``.
 
-    Under the Chinese rule, the side whose every move was an attack. Only pieces with a slot offset below ``end`` count
-    as attackers (see ``_attack_masks``).
+    Under the Chinese rule, a side counts if each of its moves was an attack on any piece or a mate threat. Only pieces
+    with a slot offset below ``end`` count as attackers (see ``_attack_masks``).
     """
     last = np.int64(state.ply)
     score = state.score
