@@ -176,8 +176,7 @@ class Adjudication:
         """The settings as plain data for digests.
 
         Settings that were added later are left out at the values that keep the earlier behaviour, so that old digests
-        stay
-        valid. The folders of tablebases are left out, because their paths differ between machines.
+        stay valid. The folders of tablebases are left out, because their paths differ between machines.
         """
         content = asdict(self)
         if not content.pop("tablebases"):

@@ -88,8 +88,9 @@ QUICK_ENGINE = ("tc=10+0.1",)
 QUICK_DRAW = ("movenumber=30", "movecount=8", "score=8")
 QUICK_ROUNDS = 25_000
 QUICK_FREE = 2
-"""Settings for which fastchess's ``-quick`` stands: time control, draw adjudication, rounds, and number of idle
-processors.
+"""Number of processors that fastchess's ``-quick`` leaves idle.
+
+The constants above are its time control, draw adjudication and number of rounds.
 """
 
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]

@@ -385,8 +385,7 @@ def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
     """Packed value of ``passed``, one side's passed pawns, apart from the value of their ranks.
 
     Counts free and safe squares ahead of them, the distances of both kings, and rooks behind them. ``sign`` is 1 for
-    White
-    and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
+    White and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
     """
     base = np.uint64(side << 3)
     turn = 56 * side
