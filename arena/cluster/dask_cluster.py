@@ -151,7 +151,7 @@ class DaskSite(Site):
             or "Scheduler" in type(error).__name__
         )
 
-    def tell(self, order: Order) -> None:
+    def send_order(self, order: Order) -> None:
         """Send an order to every worker; one that does not receive it plays its chunks to the end."""
         with self._lock:
             addresses = [*self._workers]
@@ -231,7 +231,7 @@ class DaskSite(Site):
         with self._lock:
             asked, self._dialogues = self._dialogues, set()
         for run, chunk in asked:
-            self.tell(Order(run, chunk, "dialogue"))
+            self.send_order(Order(run, chunk, "dialogue"))
 
     def _lose_scheduler(self, error: BaseException) -> None:
         with self._lock:

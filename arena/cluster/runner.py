@@ -614,7 +614,7 @@ class ClusterRunner(Runner):
             yield from self._collected(queue, 0.1)
 
     def _tell(self, kind: str) -> None:
-        self._site.tell(Order(self._run, self._last, kind))
+        self._site.send_order(Order(self._run, self._last, kind))
 
     def _abandon(self) -> None:
         if self._site.is_connected:

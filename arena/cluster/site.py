@@ -94,7 +94,7 @@ class Site(ABC):
         """Whether the error means that a chunk was lost in transfer or with its worker and can be sent again."""
 
     @abstractmethod
-    def tell(self, order: Order) -> None:
+    def send_order(self, order: Order) -> None:
         """Send an order to every worker."""
 
     def running(self, run: str) -> Iterable[tuple[int, ChunkGame]]:
@@ -137,7 +137,7 @@ class ExecutorSite(Site):
         """Whether the chunk was cancelled from outside; any other error means that the executor is unusable."""
         return isinstance(error, CancelledError)
 
-    def tell(self, order: Order) -> None:
+    def send_order(self, order: Order) -> None:
         """Carry out the order in this process.
 
         An executor that uses threads obeys; one that uses processes plays its chunks to the end.

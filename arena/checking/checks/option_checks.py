@@ -52,7 +52,7 @@ def defaults(examination: Examination) -> None:
 
 
 def _set(examination: Examination, option: AnnouncedOption, value: str) -> None:
-    examination.dialect.say(*examination.dialect.option_lines([(option.name, value)]))
+    examination.dialect.send(*examination.dialect.option_lines([(option.name, value)]))
     examination.dialect.settled()
 
 
@@ -78,6 +78,6 @@ def unknown(examination: Examination) -> None:
     """Check that the program still works after an unknown option is set."""
     if not examination.dialect.unknown_option:
         raise examination.dialect.lacking()
-    examination.dialect.say(examination.dialect.unknown_option)
+    examination.dialect.send(examination.dialect.unknown_option)
     examination.dialect.settled()
     examination.search(examination.start_position)

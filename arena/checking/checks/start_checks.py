@@ -40,16 +40,16 @@ def ready(examination: Examination) -> Remark:
 
 def garbage(examination: Examination) -> None:
     """Check that meaningless lines, sent before and after a search, do not disturb the program."""
-    examination.dialect.say_garbage(GARBAGE)
+    examination.dialect.send_garbage(GARBAGE)
     examination.dialect.settled()
     examination.search(examination.start_position)
-    examination.dialect.say_garbage(GARBAGE)
+    examination.dialect.send_garbage(GARBAGE)
     examination.search(examination.start_position)
 
 
 def empty_lines(examination: Examination) -> None:
     """Check that the program ignores empty lines."""
-    examination.dialect.say("", "", "   ")
+    examination.dialect.send("", "", "   ")
     examination.search(examination.start_position)
 
 

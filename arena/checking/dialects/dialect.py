@@ -98,7 +98,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     # Lines.
 
-    def say(self, *lines: str) -> None:
+    def send(self, *lines: str) -> None:
         """Write lines; raises ``Failed`` if the program has ended or does not read them."""
         if not lines:
             return
@@ -185,12 +185,12 @@ class Dialect(ABC, Generic[ClientKind]):
         if not self.can_synchronise:
             raise Skipped("skip.feature", name=self.synchronisation)
         ms = self.settings.timeout_ms if self._was_ready else self.settings.start_ms
-        self.say(*self.client.synchronise())
+        self.send(*self.client.synchronise())
 
-        def says_ready(line: str) -> bool:
+        def is_ready(line: str) -> bool:
             return first_word(self.client.receive(line)) == self.ready
 
-        lines = self.read_until(says_ready, ms if max_ms is None else max_ms, self.ready)
+        lines = self.read_until(is_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
         return lines
 
@@ -241,7 +241,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Send lines that begin a search, and record the time."""
         self.process.take_unasked()
         self._began_ns = time.monotonic_ns()
-        self.say(*lines)
+        self.send(*lines)
 
     def search(
         self, position: Position, limits: Limits | None = None, clock: PlayerClock | None = None
@@ -293,7 +293,7 @@ class Dialect(ABC, Generic[ClientKind]):
         if self.interruption is None:
             raise self.lacking()
         self._began_ns = time.monotonic_ns()
-        self.say(*self.interruption)
+        self.send(*self.interruption)
         lines = self.read_until(self.ends_search, self.settings.stop_ms, self.awaited)
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
@@ -301,7 +301,7 @@ class Dialect(ABC, Generic[ClientKind]):
         """Interrupt an idle program; raises ``Failed`` if it answers as after a search."""
         if self.interruption is None:
             raise self.lacking()
-        self.say(*self.interruption)
+        self.send(*self.interruption)
         for line in [*self.settled(), *self.read_for(self.settings.quiet_ms)]:
             if self.is_unasked(line):
                 raise Failed("failure.unasked", said=line)
@@ -375,7 +375,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     def send_illegal_position(self) -> None:
         """Send an invalid position."""
-        self.say(*self.illegal_position)
+        self.send(*self.illegal_position)
 
     @abstractmethod
     def send_illegal_move(self, position: Position, move: str) -> None:
@@ -385,9 +385,9 @@ class Dialect(ABC, Generic[ClientKind]):
     def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move in a finished game; raises ``Failed`` for a wrong answer."""
 
-    def say_garbage(self, lines: Sequence[str]) -> None:
+    def send_garbage(self, lines: Sequence[str]) -> None:
         """Send meaningless lines."""
-        self.say(*lines)
+        self.send(*lines)
 
     # Options.
 

@@ -42,7 +42,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
 
     def _ask(self, *commands: str, ms: int | None = None) -> list[gtp.GtpAnswer]:
         """Send commands; returns their answers in order. The time limit is ``ms``, or ``timeout_ms`` by default."""
-        self.say(*self.client.ask(*commands))
+        self.send(*self.client.ask(*commands))
         self.read_until(self.ends_search, ms or self.settings.timeout_ms, f"= ({commands[-1]})")
         return self.client.answers
 
@@ -135,7 +135,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         """Send an illegal move; raises ``Failed`` unless the program refuses it."""
         self._demand_refusal(*self._set_up(position), gtp.play_command(move, position.side_to_move))
 
-    def say_garbage(self, lines: Sequence[str]) -> None:
+    def send_garbage(self, lines: Sequence[str]) -> None:
         """Send meaningless lines; raises ``Failed`` unless the program refuses each one that is not blank."""
         for line in lines:
             if line.strip():
@@ -164,7 +164,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
 
     def greet(self) -> None:
         """Send the protocol version and ``ping``, and wait for ``pong``, the only reply in the handshake."""
-        self.say(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
+        self.send(f"nboard {nboard.VERSION}", f"set depth {self.settings.depth}")
         self.ask_ready(self.settings.start_ms)
         self.name = self.client.engine_name
 
@@ -174,7 +174,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Ask for a move: send the depth limit, the game and ``go``."""
-        self.say(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
+        self.send(f"set depth {limits.depth}", f"set game {write_game(position.start, position.moves)}")
         self.ask_ready()
         self.ask_for_search("go")
 
@@ -192,7 +192,7 @@ class NBoardDialect(Dialect[nboard.NBoardClient]):
 
     def send_illegal_move(self, position: Position, move: str) -> None:
         """Send the game, then the illegal move with the command ``move``."""
-        self.say(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
+        self.send(f"set game {write_game(position.start, position.moves)}", f"move {move.upper()}")
 
     def ask_in_finished_game(self, position: Position) -> None:
         """Raise ``Skipped``: the NBoard protocol does not allow asking for a move in a finished game."""

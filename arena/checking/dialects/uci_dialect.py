@@ -45,7 +45,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     def greet(self) -> None:
         """Send ``uci`` or ``ucci`` and read the name and the options, up to ``uciok`` or ``ucciok``."""
-        self.say(*self.client.hello())
+        self.send(*self.client.hello())
         end = self.client.opening[1]
         for line in self.read_until(lambda line: self.client.receive(line) == end, self.settings.start_ms, end):
             if line.startswith("option"):
@@ -54,13 +54,13 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     def configure(self) -> None:
         """Set the options from the settings, and choose the game if the program plays several."""
-        self.say(*uci.option_commands(self.settings.options, self.options, self.settings.game))
+        self.send(*uci.option_commands(self.settings.options, self.options, self.settings.game))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
 
     def begin_game(self) -> None:
-        self.say("ucinewgame")
+        self.send("ucinewgame")
         self.settled()
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
@@ -95,7 +95,7 @@ class UciDialect(Dialect[UciFamilyClient]):
     def send_illegal_move(self, position: Position, move: str) -> None:
         """Send the position with ``move`` appended to its moves."""
         line = self._position(position)
-        self.say(f"{line} {'' if ' moves ' in line else 'moves '}{self.write_move(move)}")
+        self.send(f"{line} {'' if ' moves ' in line else 'moves '}{self.write_move(move)}")
 
     def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move after the end of the game; the answer must not contain a move."""
@@ -109,7 +109,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         option = self.options.get(uci.PONDER_OPTION.lower())
         if option is None:
             raise Skipped("skip.no_option", name=uci.PONDER_OPTION)
-        self.say(*self.option_lines([(option.name, "true")]))
+        self.send(*self.option_lines([(option.name, "true")]))
         self.settled()
         return self.search(position, limits, clock)
 
@@ -188,13 +188,13 @@ class UcciDialect(UciDialect):
         options = list(self.settings.options)
         if ucci.MILLISECONDS in self.options:
             options.insert(0, (ucci.MILLISECONDS, "true"))
-        self.say(*self.option_lines(options))
+        self.send(*self.option_lines(options))
 
     def begin_game(self) -> None:
         """Begin a new game with the button that announces it; ``arena.protocols.ucci.new_game_button`` chooses the
         button.
         """
-        self.say(f"setoption {ucci.new_game_button(self.options)}")
+        self.send(f"setoption {ucci.new_game_button(self.options)}")
         self.settled()
 
     def _position(self, position: Position) -> str:

@@ -59,13 +59,13 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         def is_introduced(line: str) -> bool:
             return client.receive(line) == "done"
 
-        self.say(*client.hello())
+        self.send(*client.hello())
         lines = self.read_for(xboard.FEATURES_MS, is_introduced)
         if not client.is_idle and client.needs_time:
             lines += self.read_until(is_introduced, self.settings.start_ms, "feature done=1")
         if not client.features:
             raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
-        client.take_for_done()
+        client.give_up_features()
         self.name = client.engine_name
         self.announced = [
             (value, xboard.parse_option(value))
@@ -81,7 +81,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         Raises ``PlayerFault`` if the program does not support the game.
         """
         self.client.check_variant(REGISTERED[self.settings.game].xboard_variants[0])
-        self.say(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
+        self.send(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)
         if forced is not None:
             self.knowledge.first_rank = forced
@@ -97,14 +97,14 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def begin_game(self) -> None:
         """Begin a new game with ``new`` and ``force``, so that the program records moves without playing."""
         self._game = None
-        self.say(*self._new_game())
+        self.send(*self._new_game())
         self.settled()
         self._learn_depth()
 
     def _learn_depth(self) -> None:
         """Find out whether the program supports ``sd``; if not, its searches are limited by time instead."""
         if self.knowledge.knows_depth:
-            self.say(f"sd {self.settings.depth}")
+            self.send(f"sd {self.settings.depth}")
             self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())
             self._depth_is_told = self.knowledge.knows_depth
         if not self.knowledge.knows_depth:
@@ -138,7 +138,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
                 *self._new_game(mode), *limit_lines, *self._no_depth(limits), *start, *self._moves(position.moves)
             ]  # fmt: skip
         self._game, self._known = (position.start, limits), list(position.moves)
-        self.say(*lines)
+        self.send(*lines)
         for line in self.settled():
             if xboard.is_refusal(line):
                 raise Failed("failure.refused", command=lines[-1], said=line)
@@ -183,13 +183,13 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Send a ``setboard`` with an invalid board and side to move."""
         line = self._set_board("9/9/x/44 z - - 0 1")
         self._game = None
-        self.say(*self._new_game(), line)
+        self.send(*self._new_game(), line)
 
     def send_illegal_move(self, position: Position, move: str) -> None:
         """Set up the position, then send the illegal move as the opponent's."""
         self._set_up(position, self.ordinary)
         self._game = None
-        self.say(*self._moves([move]))
+        self.send(*self._moves([move]))
 
     def ask_in_finished_game(self, position: Position) -> None:
         """Ask for a move after the end of the game; the program may claim a result or stay silent, but not move."""

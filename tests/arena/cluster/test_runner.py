@@ -82,12 +82,12 @@ class Threads(Site):
     def is_loss(self, error: BaseException) -> bool:
         return isinstance(error, CancelledError | OSError)
 
-    def tell(self, order: Order) -> None:
+    def send_order(self, order: Order) -> None:
         self.orders.append(order)
         carry_out(order)
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:
-        self.tell(Order(run, chunk, "dialogue"))
+        self.send_order(Order(run, chunk, "dialogue"))
 
     def close(self) -> None:
         pass
