@@ -132,8 +132,7 @@ class PairedObjective:
     def __call__(self, trial: Trial) -> float:
         """Play a trial's matches; return the Elo of the trial's values over the base."""
         values = tuple(suggest(trial, dimension) for dimension in self.space.dimensions)
-        attributes = trial.study.get_trials(deepcopy=False)[trial.number].user_attrs  # the trial's own may be older
-        recorded, base, number = attributes.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
+        recorded, base, number = trial.user_attrs.get(DESIGN_ATTRIBUTE), self.space.default_values, trial.number
         one = Round(number, number * self._matches, self._matches, self._pairs_per_match, number * self._pairs)
         scheduled = [
             pair for pair in round_pairs(self.space, self._seed, values, recorded, one)

@@ -8,8 +8,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -25,6 +25,7 @@ from elolab.engine.errors import UserError
 from elolab.tuning import match_command
 from elolab.tuning.match_command import MatchCommand, counts_of
 from elolab.tuning.study.result import STUDY_NAME
+from elolab.tuning.study.rounds import budgets, round_stream
 from elolab.tuning.study.rounds.settings_pair_matches import MATCHES_NAME
 from elolab.tuning.study.study_spec import matches_from_mapping
 from elolab.tuning.study.tuning_run import tune
@@ -67,6 +68,9 @@ def command_study(folder: Path, script: str = SCRIPT, **changes: Any) -> Path:
     path.write_text("\n".join([*lines, "budget = { games = 60 }", "[dimensions.margin]", "low = 0", "high = 9",
                                "default = 4\n"]))  # fmt: skip
     return path
+
+
+pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 
 
 @pytest.fixture(autouse=True)
@@ -328,15 +332,19 @@ def test_a_larger_budget_goes_on_from_the_matches(sampler: str, tmp_path: Path) 
     assert (again.best, again.confirmation) == (large.best, large.confirmation)
 
 
-def test_a_budget_in_time_is_estimated_from_the_first_matches(tmp_path: Path) -> None:
+def test_a_budget_in_time_is_estimated_from_the_first_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"seconds": 1}}, "here")
     options: dict[str, Any] = {"concurrency": 2, "stream": io.StringIO()}
+    played: list[int] = []
+    clock = SimpleNamespace(monotonic=lambda: 0.01 * len(played))  # each worker takes 0.02 s for a match
+    for module in (budgets, round_stream):
+        monkeypatch.setattr(module, "time", clock)
 
-    def slow(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
-        time.sleep(0.02)
+    def timed(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        played.append(seed)
         return points(one, other, pairs, seed)
 
-    ended = tune(spec, tmp_path, slow, **options)
+    ended = tune(spec, tmp_path, timed, **options)
     assert ended.decision is not None
     assert ended.rounds[0].counts.pairs == 2  # a match for each worker
     assert len(ended.rounds) > 1

@@ -152,6 +152,7 @@ class PairedSampler(WholeSetSampler):
         centre, design = self._centre(study, trial)
         if design is not None and DESIGN_ATTRIBUTE not in trial.user_attrs:
             study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design)
+            trial.user_attrs[DESIGN_ATTRIBUTE] = design
         return dict(zip(self._distributions, centre, strict=True))
 
 

@@ -77,6 +77,8 @@ class RoundTrials:
                 shown = spec.storage and without_password(spec.storage)
                 raise RunError(f"{spec.conditions.source}: storage = {shown!r}: {error}".splitlines()[0]) from None
             self._claim()
+        self._asked: dict[int, optuna.Trial] = {}
+        """Unfinished trials that this process has asked for, by number."""
 
     def _claim(self) -> None:
         """Mark a new study with the digest of the specification.
@@ -132,7 +134,7 @@ class RoundTrials:
         elif isinstance(self._sampler, SpsaSampler):
             self._sampler.pairs = pairs
         with self._failures():
-            trials = self._trials()
+            trials = [] if number is None else self._trials()
             if number is None or number == len(trials):
                 trial = self._study.ask()
             else:
@@ -145,11 +147,11 @@ class RoundTrials:
             if WORKER_ATTRIBUTE not in trial.user_attrs:
                 trial.set_user_attr(WORKER_ATTRIBUTE, self._worker)
             values = tuple(suggest(trial, dimension) for dimension in self._spec.space.dimensions)
-            recorded = self._trials()[trial.number].user_attrs  # with the sampler's, which the trial's own lack
-            start = recorded.get(START_ATTRIBUTE)
+            start = trial.user_attrs.get(START_ATTRIBUTE)
             if start is None:
-                start = recorded.get(DESIGN_ATTRIBUTE, [])
+                start = trial.user_attrs.get(DESIGN_ATTRIBUTE, [])
                 trial.set_user_attr(START_ATTRIBUTE, start)
+            self._asked[trial.number] = trial
             return trial.number, values, start
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
@@ -160,23 +162,25 @@ class RoundTrials:
         """
         counts = list(result.counts.counts)
         with self._failures():
-            frozen = self._trials()[result.number]
-            if frozen.state.is_finished():
-                recorded = frozen.user_attrs.get(COUNTS_ATTRIBUTE)
-                if recorded != counts:
-                    raise RunError(
-                        f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} when "
-                        f"it ended, but its games now give {counts}; remove that study: the same command rebuilds it "
-                        "from the games"
-                    )
-                return
-            trial = optuna.Trial(self._study, frozen._trial_id)
+            trial = self._asked.pop(result.number, None)
+            if trial is None or self.is_shared:
+                frozen = self._trials()[result.number]
+                if frozen.state.is_finished():
+                    recorded = frozen.user_attrs.get(COUNTS_ATTRIBUTE)
+                    if recorded != counts:
+                        raise RunError(
+                            f"{without_password(self._where)}: round {result.number + 1} counted the pairs {recorded} "
+                            f"when it ended, but its games now give {counts}; remove that study: the same command "
+                            "rebuilds it from the games"
+                        )
+                    return
+                trial = optuna.Trial(self._study, frozen._trial_id)
             pairs = [
                 [pair.number, list(pair.first), list(pair.second), list(one.counts)] for pair, one in result.results
             ]
             for name, entry in {COUNTS_ATTRIBUTE: counts, RESULTS_ATTRIBUTE: pairs, **more}.items():
                 trial.set_user_attr(name, entry)
-            self._study.tell(frozen.number, value)
+            self._study.tell(trial, value)
 
     def give_up(self, number: int) -> None:
         """Mark a round that is not needed as failed, so that no worker plays it."""
