@@ -189,7 +189,7 @@ class GameWords:
     pieces: dict[str, str]
     """Names of the pieces, by their letters in a position's text; empty for a game whose pieces have no names."""
     rules: tuple[str, ...] = ()
-    """Sentences that describe the rules of the games; empty for a game with only one set of rules."""
+    """Sentences that describe the rules in use; empty for a game with only one set of rules."""
 
 
 def game_words(name: str, language: str, rules: Rules | None = None) -> GameWords:

@@ -136,8 +136,8 @@ def adjudicate(adjudication, tracker, mover, score, ply, restarts):
 
 @jit
 def is_to_be_solved(adjudication, tracker, state, ply):
-    """Whether ``adjudication`` lets the position after ``ply`` moves be solved: it has few empty squares or is in a
-    tablebase.
+    """Whether the position after ``ply`` moves is to be solved: ``adjudication`` allows it, and few squares are empty
+    or a tablebase may have the position.
 
     False if ``tracker`` shows that an attempt at this position has failed.
     """

@@ -103,7 +103,7 @@ PROGRAM_DTYPE = np.dtype([
     ("end", np.uint8, (GO_BYTES,)),
     ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
 ])  # fmt: skip
-"""State of one of the two programs: its command lines, limits, and the commands sent lately."""
+"""State of one of the two programs: its command lines, its limits and the latest commands sent to it."""
 
 _FOUND = 10
 FIGURES = 8
@@ -835,7 +835,7 @@ class ProgramArbiter(Arbiter):
     def note_moves(self, codes: Sequence[int]) -> list[str]:
         """Record the moves ``codes``, which ``play_programs`` has played, and return their texts.
 
-        Only for games that go on, because the list of moves is needed only there.
+        Called only for games that continue, because a finished game does not need the list of moves.
         """
         texts = list(map(self.text_of, codes))
         self.codes += codes

@@ -303,8 +303,8 @@ _STANDARD_CASTLING = frozenset({"e1g1", "e1c1", "e8g8", "e8c8"})
 
 
 def style_of(state: Any) -> str:
-    """The style of a UCI game from a state: ``chess960`` if king or rooks castle from other squares than in standard
-    chess.
+    """Style of UCI moves in a game that starts from a state: ``chess960`` if king or rooks castle from other squares
+    than in standard chess, else ``standard``.
     """
     return "chess960" if is_chess960(state) else "standard"
 

@@ -284,7 +284,7 @@ class EngineServer(ABC):
         self._inbox.put_result(SearchEnded(number, outcome))
 
     def stop(self) -> None:
-        """Tell the running search to stop, even if it is pondering. Its answer follows soon."""
+        """Stop the running search, even if it is pondering. Its answer follows soon."""
         self._stop.set()
         self._ponder.clear()
         self._answer_if_due()

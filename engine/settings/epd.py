@@ -17,7 +17,7 @@ _CHESS_RANKS = 8
 _CHESS_FIELDS = (re.compile(r"-|[KQkqA-Ha-h]{1,4}"), re.compile(r"-|[a-h][36]"))
 """Regular expressions for the FEN fields castling rights and en passant, in a position with eight ranks."""
 _FIELDS = 6
-"""Number of fields of a FEN: board, side to move, two unused fields, and the two counters."""
+"""Number of fields of a FEN: board, side to move, two that depend on the game, and the two counters."""
 MOVES = "moves"
 """Word that separates a position from its moves in protocols such as UCI. It is never the name of an EPD operation."""
 

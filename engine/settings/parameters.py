@@ -66,8 +66,8 @@ class Parameter:
     games: tuple[str, ...]
     """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Another parameter's name, and the values of it with which this parameter has an effect; ``None`` if there is no
-    such condition.
+    """Name of another parameter, and those of its values with which this parameter has an effect; ``None`` if there is
+    no such condition.
     """
     sound: bool
     """Whether the parameter does not change the value of a position at a given depth, if all other techniques in use
@@ -194,7 +194,7 @@ def _row(
     aliases: tuple[str, ...] = (),
     **by_game: Value,
 ) -> Parameter:
-    """Make a row of the table; arguments are fields of ``Parameter``, but for two.
+    """Make a row of the table. The arguments are fields of ``Parameter``, with two exceptions.
 
     ``clock`` sets ``acts_on_clock_only``; ``by_game`` has defaults of single games.
     """
@@ -212,7 +212,7 @@ _WITH_KINGS = ("xiangqi", "chess")
 """Games with captures and with a king or general that can be mated."""
 _OTHELLO = ("othello",)
 _MEASURED_IN = ("chess",)
-"""Games in which certain techniques have been measured; they are not offered in other games."""
+"""Games in which certain techniques have been measured. The techniques are offered only in these games."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers

@@ -187,8 +187,8 @@ def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
 
 
 def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
-    """Keys of adjudication by endgame tablebases, from the options. Warns and returns none if the game has no
-    tablebases.
+    """Keys of adjudication by endgame tablebases, from the options. If the game has no tablebases, warns and returns an
+    empty dictionary.
     """
     if not game_named(game).has_tablebases:
         say = console("elolab.arena")

@@ -33,7 +33,7 @@ def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epi
 
 
 def uninterrupted(run: Callable[..., Any], arguments: argparse.Namespace, *given: Any, **named: Any) -> Any:
-    """Call ``run`` with its own arguments and the options on how to play; returns its result.
+    """Call ``run`` with ``given``, ``named`` and the options of ``add_playing`` as arguments; returns its result.
 
     Returns ``None`` if a second Ctrl-C ends the call.
     """
@@ -81,7 +81,7 @@ def warn_of_faults(faults: Sequence[FaultCount], exit_code: int) -> None:
 
 
 def print_faults(faults: Sequence[FaultCount]) -> None:
-    """For each fault by which players forfeited games, print a line."""
+    """Print a line for each fault by which players forfeited games."""
     from elolab.arena.statistics.faults import fault_sentences
 
     say = console("elolab.arena")
@@ -182,6 +182,8 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text on the numbers of a plan, with a message for each name in ``figures`` from the table ``dry_run``."""
+    """Text that lists the numbers of a plan. Each name in ``figures`` is a message of the message catalogue's table
+    ``dry_run``.
+    """
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

@@ -119,7 +119,7 @@ class _Place:
 
     @property
     def middle(self) -> bool:
-        """Whether the piece is neither the foremost nor the last of its type on the file."""
+        """Whether the piece is the middle one of an odd number of pieces, at least three, of its type on the file."""
         return self.count > 1 and 2 * self.rank == self.count - 1
 
     @property

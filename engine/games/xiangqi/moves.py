@@ -357,7 +357,7 @@ def _take(state, lists, row, count, mode, test, origin, mask, start, step):
 
 @jit
 def _elephant_mask(state, origin):
-    """Squares that an elephant on ``origin`` can reach, as bits of that half of the board."""
+    """Squares that an elephant on ``origin`` can reach, as bits of its half of the board."""
     mask = 0
     index = 0
     while ELEPHANT_TARGETS[origin, index] != NOWHERE:

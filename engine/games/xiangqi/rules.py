@@ -129,7 +129,7 @@ def _worth(slot, at):
 
 @jit
 def _exchange(state, target):
-    """Units of the Chinese rule that the side to move wins on ``target``, if both sides capture there as is best."""
+    """Units of the Chinese rule that the side to move wins on ``target`` if both sides make their best captures."""
     worth = _worth(np.int64(state.board[target]), target)
     best = np.int64(0)
     if worth == 0:
