@@ -40,7 +40,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Serve one program over standard input and output, until ``quit`` or the end of the input."""
+    """Serve one program over standard input and output, until ``quit`` or the end of the input.
+
+    With ``-info``, print the description that Qianhong requires of a plug-in instead. Returns the exit code.
+    """
     server = _server(arguments, options.overrides_of(arguments))
     if arguments.info:
         from elolab.engine.protocols.qianhong import description

@@ -76,7 +76,7 @@ def jit_inlined(function: Callable[..., Any]) -> Any:
 
 @functools.cache
 def announce_compilation() -> None:
-    """Print once on standard error that the engine will be compiled, if the cache is empty."""
+    """Print on standard error that the engine will be compiled, if the cache is empty."""
     if not JIT_DISABLED and not any(CACHE_DIRECTORY.rglob("*.nbc")):
         print("elolab: compiling the engine, once for this version (about a minute)", file=sys.stderr, flush=True)
 

@@ -69,7 +69,9 @@ def check_cached_value(value, greatest):
 
 @jit
 def check_solver_node(own, other, alpha, beta, empties):
-    """Check that alpha is below beta at a node of the endgame solver, and that it has ``empties`` empty squares."""
+    """Check a node of the endgame solver: alpha is below beta, no square has two discs, and ``empties`` squares are
+    empty.
+    """
     if DEBUG:
         assert alpha < beta, "solver: alpha < beta"
         assert own & other == np.uint64(0), "solver: no square has two discs"

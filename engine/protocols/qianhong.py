@@ -238,7 +238,7 @@ class QianhongServer(EngineServer):
         self.start(SearchTask(position, limits, clock, allowed, ponders=purpose == _PONDER))
 
     def _move(self, result: SearchResult) -> None:
-        """Send the engine's move, play it, and ponder on the expected reply."""
+        """Send the engine's move and play it. If pondering is on, ponder on the expected reply."""
         move = str(result.move)
         self.say(write_move(move))
         position = self.board

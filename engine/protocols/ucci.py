@@ -77,7 +77,7 @@ class UcciServer(EngineServer):
     other_names: ClassVar = {"hash_mb": "hashsize"}
 
     def open(self) -> None:
-        """Do nothing: UCCI allows no output before the command ``ucci``."""
+        """Set up the session; sends nothing, because UCCI allows no output before the command ``ucci``."""
         self._booted = False
         self._banned: set[str] = set()
         self._switches = {option.name: False for option in SWITCHES}

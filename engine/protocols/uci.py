@@ -67,7 +67,7 @@ class UciServer(EngineServer):
         return not REGISTERED[self.game.name].is_ranked
 
     def open(self) -> None:
-        """Do nothing: UCI allows no output before the command ``uci``."""
+        """Set up the session; sends nothing, because UCI allows no output before the command ``uci``."""
         self._lines = 1
         self._ponder_option = False
         self._debug = False

@@ -65,7 +65,7 @@ class XboardServer(EngineServer):
     other_names: ClassVar = {"hash_mb": "memory"}
 
     def open(self) -> None:
-        """Do nothing: the engine is silent until the command ``protover``."""
+        """Set up the session; sends nothing, because the engine is silent until the command ``protover``."""
         self._purpose = _NOTHING
         self._plays: int | None = None
         """The side that the engine plays, 0 or 1; ``None`` in force mode and analysis, when it plays neither."""
@@ -378,7 +378,7 @@ class XboardServer(EngineServer):
     # Searches.
 
     def _drop(self) -> None:
-        """Abandon any search, without an answer."""
+        """Abandon any search, without an answer, and answer pending pings."""
         self.abandon()
         self._purpose = _NOTHING
         self._answer_pings()
@@ -391,7 +391,10 @@ class XboardServer(EngineServer):
         return ending is not None
 
     def _think_if_due(self) -> None:
-        """Search for a move if it is the engine's turn; if the game is over, claim the result instead."""
+        """Search for a move if it is the engine's turn; if the game is over, claim the result instead.
+
+        While the engine analyses, resume the analysis.
+        """
         position = self.board
         if self._analyses:
             self._resume_analysis()
