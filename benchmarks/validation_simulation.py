@@ -67,7 +67,7 @@ def default_validation() -> Validation:
 def sequential_stage(
     validation: Validation, stage: PlannedValidation, elo: float, runs: int, random_seed: int = 1
 ) -> Passed:
-    """Simulate a sequential test of a stage in all runs at once; ``elo`` is the recommendation's true strength."""
+    """Simulate a sequential test of a stage in all runs at once; ``elo`` is the recommendation's true logistic Elo."""
     generator = np.random.default_rng(random_seed)
     chances = tilted(OUTCOMES, score_of_elo(elo))
     lower, upper = validation.hypotheses(stage.kind)
@@ -88,7 +88,7 @@ def sequential_stage(
 
 
 def fixed_stage(pairs: int, elo: float, runs: int, random_seed: int = 2) -> Passed:
-    """Simulate a match of fixed length; ``elo`` is the recommendation's true strength.
+    """Simulate a match of fixed length; ``elo`` is the recommendation's true logistic Elo.
 
     The match passes unless its whole interval lies below 0.
     """
