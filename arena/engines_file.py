@@ -74,7 +74,7 @@ class EnginesFile:
         """
         if self.path is None:
             raise ConfigurationError(
-                f"{where}: engine {name!r}, but there is no file of engines; write {ENGINES_NAME} with a table [{name}]"
+                f"{where}: engine {name!r}, but there is no engines file; write {ENGINES_NAME} with a table [{name}]"
             )
         revised = self._at_revision(name) if name not in self.tables else None
         if revised is not None:
@@ -162,7 +162,7 @@ def _read_cutechess(path: Path) -> dict[str, dict[str, Any]]:
             for number, configuration in enumerate(configurations, start=1)
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no list of engines with name and command"
+        reason = error.strerror if isinstance(error, OSError) else "it is not a list of engines with name and command"
         raise ConfigurationError(f"{path}: cannot be read as engines of cutechess: {reason}") from None
 
 

@@ -346,7 +346,7 @@ def player_named(word: str, engines: EnginesFile) -> NamedPlayer:
         if word in available_configs("engines"):
             raise ConfigurationError(
                 f"{word!r} is an engine of {engines.path} and a preset of the built-in engine",
-                f"say {argument('engine', f'conf={word}')} or {argument('engine', f'preset={word}')}",
+                f"give {argument('engine', f'conf={word}')} or {argument('engine', f'preset={word}')}",
             )
         return NamedPlayer(engines.entry(word, ""))
     if is_source(word):

@@ -446,7 +446,7 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
     if cluster is not None and log is not None:
         raise RunError(f"{argument('log')} keeps dialogues of this machine only", _WITHOUT_CLUSTER)
     if cluster is not None and affinity != OFF:
-        raise RunError(f"{argument('affinity')} is of this machine's processors", _WITHOUT_CLUSTER)
+        raise RunError(f"{argument('affinity')} chooses processors of this machine only", _WITHOUT_CLUSTER)
     if log is not None:
         from elolab.arena.play.dialogue_log import check_log_folder
 

@@ -84,7 +84,7 @@ def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinde
 def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
     """Raise ``ConfigurationError`` if the table has a key that only formats other than ``chosen`` have."""
     if table.data.get("rounds", 1) != 1 and not chosen.has_rounds:
-        raise table.error("rounds", f"no such key for format = {kind!r}; give more pairs")
+        raise table.error("rounds", f"none with format = {kind!r}; give more pairs")
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
         if key in table and key not in chosen.keys:
             owners = " or ".join(repr(name) for name, other in FORMATS.items() if key in other.keys)
@@ -108,7 +108,7 @@ def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
     """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for formats without a sequential test."""
     if not is_sequential:
         if "sprt" in table:
-            raise table.error("sprt", 'no such table without format = "sprt"')
+            raise table.error("sprt", 'none without format = "sprt"')
         return None
     settings: SequentialSettings = table["sprt"]
     if settings.elo1 - settings.elo0 < MIN_GAP:

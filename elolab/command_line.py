@@ -47,7 +47,7 @@ IN_PLACE_OF_UNICODE = "elolab.in_place_of_unicode"
 
 EXAMPLES = """\
 Examples:
-  elolab tournament demo    again resumes it
+  elolab tournament demo    the same command resumes it
   elolab sprt default no-null-move --elo0 0 --elo1 10
   elolab analyse --depth 8 --moves h2e2
   elolab parameters
@@ -157,8 +157,8 @@ def help_text() -> str:
         "usage: elolab COMMAND [arguments]",
         "",
         "Tournaments between engines and between settings of the built-in engine for",
-        "chess, Xiangqi and Othello, with everything needed to say which is stronger,",
-        "and how certain that is.",
+        "chess, Xiangqi and Othello, with everything needed to find out which is",
+        "stronger, and how certain that is.",
     ]
     width = max(len(command.name) for command in COMMANDS)
     group = ""

@@ -310,7 +310,7 @@ def test_commands_go_on_with_what_python_was_given(
     file = folder / "specification.toml"
     monkeypatch.chdir(tmp_path)
     assert command_line.main(["tournament", str(file), "--out", str(folder), "--dry-run"]) == 0
-    assert "2 games, 2 of them in" in capsys.readouterr().out
+    assert "2 games, 2 of them stored in" in capsys.readouterr().out
     file.write_text(file.read_text("utf-8").replace("pairs = 1", "pairs = 2"), "utf-8")
     assert len(elolab.play_tournament(file, folder=folder).games) == 4
 

@@ -509,7 +509,7 @@ CHECKED_FOR_EVER = "--fen 3k5/9/9/9/9/9/9/9/9/R3K4_w --moves a0a9 d9d8 a9a8 d8d9
     ("rule", "reason"),
     [
         ("asian", "perpetual_check: one side gave check on every move of a repetition and loses"),
-        ("draw", "repetition: a position was repeated, which is always a draw under this rule"),
+        ("draw", "repetition: a position was repeated, which is always a draw under these rules"),
     ],
 )
 def test_the_reason_of_a_repetition_fits_the_rule(rule: str, reason: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -588,7 +588,7 @@ def test_the_moves_to_search_are_alternatives(words: str, moves: set[str], capsy
     [
         ("--search-moves h2e3", "illegal move 'h1e2' after 0 moves"),
         ("--moves h3e3 h10g8 --search-moves a10a9", "illegal move 'a9a8' after 2 moves"),
-        (f"{TWO_ROOKS} --search-moves a2b2", "legal as a2b2 and as a1b1 (in ranks 0-9); say "),
+        (f"{TWO_ROOKS} --search-moves a2b2", "legal as a2b2 and as a1b1 (in ranks 0-9); give "),
     ],
 )
 def test_moves_to_search_in_no_ranks_or_in_both_are_told(

@@ -141,7 +141,7 @@ class ExternalEngine:
                 places = " or ".join(f"{{{name}}} in {key}" for key in ("command", *_line_keys(player)))
                 known = nearest(name, self.placeholders | ({BUILD} if self.has_builds else set()))
                 raise ConfigurationError(
-                    f"{where}: {name} is no setting: {protocol.title} has no options; expected the "
+                    f"{where}: {name} is not a setting: {protocol.title} has no options; expected the "
                     f"placeholder {places}{known}"
                 )
             if any(own.lower() == name.lower() for own, _ in player.options):

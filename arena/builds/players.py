@@ -80,7 +80,7 @@ def commit_build(table: Table) -> CommitBuild | None:
     """
     if SOURCE not in table:
         if "build" in table:
-            raise table.error("build", "no such key without source = REPO@REV")
+            raise table.error("build", "none without source = REPO@REV")
         return None
     repository, commit = split_source(table[SOURCE])
     build = table.get("build", "")

@@ -25,19 +25,21 @@ def check(folders: Sequence[Path]) -> None:
     """Raise ``RemovalError`` unless each folder holds exactly one run; removes nothing."""
     for folder in folders:
         if not folder.is_dir():
-            raise RemovalError(f"{folder}: {'that is no folder' if folder.exists() else 'no such folder'}")
+            raise RemovalError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
         if folder.is_symlink():
-            raise RemovalError(f"{folder}: is a link; name the folder {os.readlink(folder)} itself")
+            raise RemovalError(f"{folder}: a link; give the folder {os.readlink(folder)} itself")
         if not is_run(folder):
             inside = run_folders(folder)[:1]
-            hint = f"; name its runs one by one, such as {inside[0]}" if inside else ""
-            raise RemovalError(f"{folder}: holds no run, and is not removed{hint}")
+            hint = f"; give its runs one by one, such as {inside[0]}" if inside else ""
+            raise RemovalError(f"{folder}: contains no run, so elolab does not remove it{hint}")
         if Path.cwd().is_relative_to(os.path.realpath(folder)):
-            raise RemovalError(f"{folder}: is the folder that you are in, or around it; leave it first")
+            raise RemovalError(f"{folder}: the current folder is this one or inside it; change to another folder first")
         inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
         others = [name for name in inside_it if name not in REPORT_FOLDERS]
         if others:
-            raise RemovalError(f"{folder}: has a folder {others[0]!r} in it that is not the run's; move it elsewhere")
+            raise RemovalError(
+                f"{folder}: contains a folder {others[0]!r} that does not belong to the run; move it elsewhere"
+            )
 
 
 def games_in(folder: Path) -> int | None:

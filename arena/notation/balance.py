@@ -99,7 +99,7 @@ class PlayerJudge:
             score = None
         if score is None:
             raise OpeningError(
-                f"the judge {self._player.name!r} says no score of {position.text!r}; take a player that does"
+                f"the judge {self._player.name!r} reports no score for {position.text!r}; give a player that does"
             )
         return score
 

@@ -330,7 +330,7 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
         opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:
-            raise OpeningError(f"{line.where}: the position of line {earlier} again; remove one")
+            raise OpeningError(f"{line.where}: repeats the position of line {earlier}; remove one of the lines")
         numbers.append(number)
         table.append(opening if opening.name else Opening(opening.position, (), f"{stem} {len(table) + 1}"))
     if not table:
@@ -435,7 +435,7 @@ def _check_open(position: Position, start: str, where: str, plies: int) -> None:
     """Raise ``OpeningError`` if the game is over at a position, ``plies`` after the position ``start``."""
     ending = position.judge(position.game.standard_rules)
     if ending is not None and plies:
-        raise OpeningError(f"{where}: over at ply {plies} ({ending.reason}); take fewer with opening_plies")
+        raise OpeningError(f"{where}: the game is over at ply {plies} ({ending.reason}); give a smaller opening_plies")
     if ending is not None:
         raise OpeningError(f"{where}: {start!r}: the game is over there ({ending.reason}); remove the line")
 

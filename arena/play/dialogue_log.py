@@ -42,7 +42,7 @@ def check_log_folder(folder: Path) -> None:
 
 def _cannot_keep(folder: Path, reason: str) -> FileError:
     return FileError(
-        f"{folder}: dialogues cannot be kept there: {reason}", f"give another folder with {argument('log')}"
+        f"{folder}: dialogues cannot be written there: {reason}", f"give another folder with {argument('log')}"
     )
 
 

@@ -528,7 +528,7 @@ def check_place(directory: Path) -> None:
         return
     for path in (directory, directory / LOCK_NAME, directory / STORE_NAME):
         if path != directory and os.path.lexists(path) and not path.is_file() and not _leads_to_a_new_file(path):
-            raise StoreError(f"{path}: is in the way, not a file", f"remove it, or {OTHER_FOLDER}")
+            raise StoreError(f"{path}: not a file", f"remove it, or {OTHER_FOLDER}")
         if path.exists() and not os.access(path, os.W_OK):
             raise StoreError(
                 f"{path}: cannot be written to: {os.strerror(errno.EACCES)}",

@@ -347,7 +347,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         if self._first_rank is None:
             raise PlayerFault(
                 "startup_failure",
-                f"answered {self._client.answer!r} to the start position, which is no legal move whether ranks are "
+                f"answered {self._client.answer!r} to the start position, which is not a legal move, whether ranks are "
                 f"counted from 0 or from 1; does it play {self._game}?",
             )
 

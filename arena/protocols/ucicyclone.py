@@ -42,7 +42,7 @@ class UciCyclonePlayer(UciPlayer):
         """Set ranks to count from 0; raises ``PlayerFault`` if the engine does not speak the dialect."""
         if "uci_variant" in self._client.options:
             raise PlayerFault(
-                "startup_failure", 'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'
+                "startup_failure", 'has an option UCI_Variant, so it does not speak UCI-Cyclone; give protocol = "uci"'
             )
         self._first_rank = 0
 

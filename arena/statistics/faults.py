@@ -148,8 +148,8 @@ def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
     lost = say(key, player=fault.player, games=fault.games, number=fault.number, how=how)
     if fault.fault is None:
-        return say("fault.untold", lost=lost)
-    return say("fault.told", lost=lost, text=fault.fault.text(language))
+        return say("fault.unexplained", lost=lost)
+    return say("fault.explained", lost=lost, text=fault.fault.text(language))
 
 
 def time_loss_warnings(faults: Iterable[FaultCount], games: int, say: Catalogue) -> list[str]:

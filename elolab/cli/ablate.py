@@ -13,9 +13,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     tuning_runs.configure_with_specification(
         parser,
         "ablations",
-        "Games go in rounds fixed beforehand to the comparisons whose verdict is still open: better, worse, or "
-        "equivalent within a margin. Given again, the command plays only what is missing: that resumes an ablation "
-        "after any stop, and extends it after comparisons or pairs were added to SPEC. Stopped, it "
+        "The verdicts are better, worse, or equivalent within a margin. Each round of games, fixed beforehand, goes "
+        "to the comparisons without a verdict. Run again, the command plays only what is missing: it resumes an "
+        "ablation after any stop, and extends it if SPEC has more comparisons or pairs. An ablation that is stopped "
         "reports what the games show so far. The exit code is 1 if players forfeited games by faults.",
     )
 

@@ -12,8 +12,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Put a UCCI engine behind the plug-in protocol of Qianhong, over standard input and output. It ends with the "
         "command QUIT or with its input.\n\n"
-        "A plug-in of Qianhong is a program that is started with -plugin or -info: put the command into one that hands "
-        "its arguments over.\n\n"
+        "Qianhong starts a plug-in with the argument -plugin or -info. Give it a script that passes its arguments "
+        "on:\n\n"
         '  exec elolab adapt "$@" -- eleeye'
     )
     parser.add_argument(

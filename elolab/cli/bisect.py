@@ -57,7 +57,7 @@ def configure(parser: CommandParser) -> None:
         "Each step is a sequential test of the reference against one commit, as elolab sprt REFERENCE COMMIT plays it, "
         "in a folder of its own. The commit is bad if H1 is accepted: the reference is stronger; it is good if H0 is "
         "accepted. The last commit is tested first, then the middle of what is left. Commits that cannot be built or "
-        "started are skipped. A step without a verdict ends the bisection; more --pairs continue it. Given again, the "
+        "started are skipped. A step without a verdict ends the bisection; more --pairs continue it. Run again, the "
         f"command resumes.\n\n{PLAYER_HELP}\n\n"
         "Exit code: 0 if the first bad commit, or the few that may be it, are found, 3 if the last commit is good or a "
         "step is undecided, 1 if games were left unplayed, 2 for wrong input, 130 if interrupted."
@@ -106,7 +106,7 @@ class _BisectionRun:
         self.good, self.bad = player_words("bisect", arguments)
         (place, good), (other, bad) = (split_source(self._entry(words)[SOURCE]) for words in (self.good, self.bad))
         if place != other:
-            raise UsageError(f"bisect: two repositories, {place} and {other}; both commits must be of one")
+            raise UsageError(f"bisect: two repositories, {place} and {other}; both commits must be in one repository")
         repository = Repository(place)
         first = repository.commit(good)
         self.good = _at_commit(self.good, good)
@@ -143,7 +143,7 @@ class _BisectionRun:
         entry = named_player(words, self._each, self._engines).entry
         if SOURCE not in entry:
             raise UsageError(
-                f"bisect: {entry.get('name')!r} is no git commit; say REPO@REV, or NAME@REV of engines.toml"
+                f"bisect: {entry.get('name')!r} is not a git commit; give REPO@REV, or NAME@REV of engines.toml"
             )
         return with_commit(entry, "bisect")
 

@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--skip", metavar="NAMES", type=_names, default=(), help="run all checks except these")
     parser.add_argument("--list", action="store_true", help="list the names of the checks, and what they require")
     add_log(parser)
-    group = parser.add_argument_group("patience", "whole numbers of milliseconds")
+    group = parser.add_argument_group("time limits", "whole numbers of milliseconds")
     for name, meaning in (
         ("margin", "how much later than its time a move may come"),
         ("start", "longest wait for the engine's start"),

@@ -57,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
         "Each part of a claim is tested at several limits in two engines: the one that its text describes, and this "
         "program's own. The rule of each test is registered before the first game; a later change is refused, or kept "
-        "as an amendment. Positions are searched first; then games are played, the cheapest verdict first. Given "
+        "as an amendment. Positions are searched first; then games are played, the cheapest verdict first. Run "
         "again, the command resumes where it stopped; the report covers what is known so far. --repeat C1a tests one "
         "line of docs/claims.md again: searches of positions end in minutes, and games are the same as before, as many "
         "as the time allows. The exit code is 1 if players forfeited games by faults."

@@ -59,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "  options = { Hash = 64 }\n\n"
         'This engine plays in elolab match mine default, by --engine conf=mine, and by engine = "mine" under '
         "[[players]]. The file engines.json of cutechess is read too.\n\n"
-        "Exit code: 1 if an engine is not there or, with --check, does not work."
+        "Exit code: 1 if an engine is not found or, with --check, does not work."
     )
 
 
@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
     file = engines_file(arguments.engines_file, Path())
     if file.path is None:
         raise UsageError(
-            f"engines: no file of engines; write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
+            f"engines: no engines file; write {ENGINES_NAME} here, or {user_folder() / ENGINES_NAME}, with a table "
             'for each: [mine] and below it command = "./mine"'
         )
     for name in arguments.names:

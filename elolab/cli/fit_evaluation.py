@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_seed(parser, 1)
     parser.add_argument(
         "--iterations", type=options.whole_number(1), default=1, metavar="N",
-        help="times to play, each with the weights fitted before, and fit (default %(default)s)",
+        help="number of iterations: each plays with the weights fitted before, then fits (default %(default)s)",
     )  # fmt: skip
     parser.add_argument(
         "--until-no-gain", action="store_true",
@@ -72,7 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     options.add_output(parser, "results/fit-<game>")
     add_playing(parser, keeps_dialogues=False)
     parser.epilog = (
-        "Exit code 3: --until-no-gain found no gain. Given again, the command resumes where it stopped. More games "
+        "Exit code 3: --until-no-gain found no gain. Run again, the command resumes where it stopped. More games "
         "or iterations extend the run; fewer give the result of the shorter run. The same command writes the same "
         "weights at any concurrency."
     )

@@ -25,8 +25,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--schema", action="store_true", help="print the JSON schema of a kind of file, for editors and other programs"
     )
     parser.epilog = (
-        "Explains every key that may stand in a TOML file: its type, unit, range and default, what it means, and an "
-        "example, as docs/keys.md does. Editors that know TOML schemas complete and check the keys of a file whose "
+        "The command explains every key of elolab's TOML files: type, unit, range, default, meaning and an example, as "
+        "docs/keys.md does. Editors that know TOML schemas complete and check the keys of a file whose "
         "first line is #:schema FILE."
     )
     add_language(parser)
@@ -52,5 +52,5 @@ def _kind_named(names: list[str]) -> FileKind:
 
     kinds = {kind.name: kind for kind in KINDS}
     if len(names) != 1 or names[0] not in kinds:
-        raise UsageError(f"keys: --schema prints that of one kind of file; give one of {', '.join(kinds)}")
+        raise UsageError(f"keys: --schema prints the schema of one kind of file; give one of {', '.join(kinds)}")
     return kinds[names[0]]

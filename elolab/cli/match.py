@@ -32,7 +32,8 @@ def configure(parser: CommandParser) -> None:
     )  # fmt: skip
     add_tournament_words(parser, "results/match-A-B-LIMIT-seed-N")
     parser.epilog = (
-        f"{PLAYER_HELP}\n\nGiven again, the command plays only what the folder lacks; more pairs extend it.\n\n"
+        f"{PLAYER_HELP}\n\n"
+        "Run again, the command plays only the games that the folder lacks; more pairs extend the match.\n\n"
         f"{EXIT_CODES} With --sprt as for elolab sprt."
     )
 

@@ -68,7 +68,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.markdown:
             return _report(arguments)
         if arguments.json:
-            raise UsageError("report: --markdown and --json both say what to print; give one of them")
+            raise UsageError("report: --markdown and --json both print the result; give one of them")
         with redirect_stdout(io.StringIO()):
             code = _report(arguments)
     own_folder = JOINT_FOLDER if len(arguments.directories) > 1 else arguments.directories[0]
@@ -86,7 +86,7 @@ def _report(arguments: argparse.Namespace) -> int:
     if result is None:
         return _report_tournament(directory, arguments)
     if arguments.anchors:
-        raise UserError(f"--anchor: {directory} is no tournament, and rates no players; leave it out")
+        raise UserError(f"--anchor: {directory} is not a tournament and rates no players; leave it out")
     print_report(result, arguments, report_folder(directory, arguments.out))
     sys.stdout.flush()
     if result.interrupted:

@@ -23,10 +23,10 @@ RESULTS = {1: "won", 0: "drawn", -1: "lost"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "The exact score of a position for the side to move, and a best line. Othello is played out to the end, "
-        "perfectly: scores are in discs with the empty squares going to the winner. Up to about 20 empty squares that "
-        "takes seconds, and each two more take about five times as long. Positions of chess are looked up in Syzygy "
-        "tablebases: scores are DTZ, the plies until the winner gives mate, captures or moves a pawn."
+        "Print the exact score of a position for the side to move, and a best line. A search plays positions of "
+        "Othello out to the end: scores are in discs, and the winner gets the empty squares. This takes seconds up to "
+        "about 20 empty squares, and about five times as long for each two more. Positions of chess are looked up in "
+        "Syzygy tablebases: scores are DTZ, the plies until the winner gives mate, captures or moves a pawn."
     )
     parser.add_argument(
         "--game", metavar="NAME", help="othello or chess (default: othello with --board, chess with --fen)"
@@ -38,12 +38,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="position of Othello: 64 characters X, O or - (a1 to h1, a2 to h8), then the side to move, X or O",
     )
     position.add_argument("--fen", metavar="FEN", help="position of chess, without castling rights")
-    parser.add_argument("--moves", action="store_true", help="give the exact score of every move")
+    parser.add_argument("--moves", action="store_true", help="print the exact score of every move")
     parser.add_argument(
         "--tb", metavar="FOLDERS",
-        help="chess: folders with Syzygy tables, .rtbw and .rtbz (needs the extra syzygy: pip install elolab[syzygy])",
+        help="chess: folders with Syzygy tables, .rtbw and .rtbz (needs pip install elolab[syzygy])",
     )  # fmt: skip
-    parser.add_argument("--tbignore50", action="store_true", help="chess: ignore the rule of 50 moves")
+    parser.add_argument("--tbignore50", action="store_true", help="chess: ignore the 50-move rule")
     options.add_parameter(parser)
     options.add_json(parser)
 

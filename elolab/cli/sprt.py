@@ -46,7 +46,7 @@ def configure(parser: CommandParser) -> None:
         f"{PLAYER_HELP}\n\n"
         "An interim analysis follows each batch of pairs, once all games before it have ended, so that the verdict "
         "does not depend on --concurrency. Games beyond the end are kept and marked, but do not count. "
-        "Given again, the command resumes.\n\n"
+        "Run again, the command resumes.\n\n"
         "Exit code: 0 if H1 was accepted (A is stronger, or with a negative --elo0 not weaker by as much), 3 if H0 was "
         "accepted or the test is undecided after the last pair (the text says which), 1 if games were left unplayed or "
         "forfeited by a fault, 2 for wrong input, also if A or B cannot be started as it was given, 130 if interrupted."

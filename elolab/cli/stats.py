@@ -17,11 +17,11 @@ from elolab.engine.language import fitted
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "Every figure is the view of the player whose results are counted. A pair is two\n"
+        "All figures are from the view of the player whose results are counted. A pair is two\n"
         "games from one opening with colours swapped. Two games of a PGN file are a pair\n"
         "if they alone have the same Round, with the same opening and swapped colours, as\n"
         "in games.pgn of a tournament. Where most games are in pairs the figures are those\n"
-        "of the pairs; otherwise all games are counted unpaired."
+        "of the pairs; otherwise all games are counted singly."
     )
     source = parser.add_argument_group("results, one of")
     count = options.whole_number(0)
@@ -30,13 +30,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="pairs: both lost; loss and draw; one win each or two draws; win and draw; both won",
     )  # fmt: skip
     source.add_argument(
-        "--wdl", type=count, nargs=3, metavar=("WINS", "DRAWS", "LOSSES"), help="unpaired games, in this order"
+        "--wdl", type=count, nargs=3, metavar=("WINS", "DRAWS", "LOSSES"), help="games that are not in pairs"
     )
     source.add_argument("--pgn", metavar="FILE", help="a file of games")
     parser.add_argument(
         "--player",
         metavar="NAME",
-        help="PGN: the player whose view is taken (default: the first mover of the first game)",
+        help="PGN: the player from whose view games count (default: the first mover of the first game)",
     )
     parser.add_argument("--opponent", metavar="NAME", help="PGN: the opponent, if there are more than two players")
     add_hypothesis(parser, always=False)

@@ -15,7 +15,7 @@ NAME_COLUMNS = 16
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Search every position of a suite and say how many are solved: the move played is a best move. The depth of "
+        "Search every position of a suite and print how many are solved: the move played is a best move. The depth of "
         "the solution is the first from which every iteration prefers a best move. A suite is an EPD "
         'file of lines like FEN; bm MOVE [MOVE ...]; id "name"; (the first ; may be left out)'
     )

@@ -46,9 +46,9 @@ def configure(parser: CommandParser) -> None:
     parser.checks.append(_format_mistakes)
     parser.epilog = (
         "Options override SPEC, except for its players.\n\n"
-        "Given again, the command plays only the games that the folder lacks: that resumes a tournament after any "
-        "stop, and extends it after pairs, rounds or players were added. A Swiss tournament can gain "
-        "rounds, a knockout nothing. In DIR, {name} stands for the "
+        "Run again, the command plays only the games that the folder lacks: it resumes a tournament after any stop, "
+        "and extends it if there are more pairs, rounds or players. A Swiss tournament can be extended by rounds, a "
+        "knockout cannot be extended. In DIR, {name} stands for the "
         "tournament's name and {identity} for the engine's.\n\n"
         f"{PLAYER_HELP} Without a SPEC the default of --pairs is {DEFAULT_PAIRS} (with --rounds of a round robin or "
         f"gauntlet 1), and that of --seed {DEFAULT_SEED}.\n\n{EXIT_CODES}"

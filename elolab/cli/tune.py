@@ -13,12 +13,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     tuning_runs.configure_with_specification(
         parser,
         "tuning",
-        "Given again, the command resumes where it stopped, also with another budget or longest validation. "
-        "Stopped, it reports the best that is known so far. A gain that a sequential test on reserved openings "
-        "accepts, and that a second one at a larger limit finds no regression of, is written as a preset "
-        "to DIR; every command takes it as a player by its path. Without such a gain the exit code is 3. "
-        "It is 1 if there is one, but players forfeited games by faults. "
-        "A file with the key command has a program of yours play the matches.",
+        "Run again, the command resumes where it stopped, also with another budget or a longer validation. A study "
+        "that is stopped reports the best settings so far. elolab writes a preset to DIR if a sequential test on "
+        "reserved openings accepts the gain and a second test at a larger limit finds no regression. Every command "
+        "takes the preset as a player by its path. The exit code is 0 if the gain is confirmed and 3 if not. It is 1 "
+        "if the gain is confirmed but players forfeited games by faults. "
+        "With the key command in SPEC, your own program plays the matches.",
     )
 
 

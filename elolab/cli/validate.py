@@ -31,14 +31,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--maximum-pairs", type=options.whole_number(1), metavar="N",
-        help="most pairs of the sequential test, which then ends undecided (default: see the study's file)",
+        help="pairs after which the sequential test ends undecided (default: maximum_pairs of the study's file)",
     )  # fmt: skip
     add_playing(parser)
     parser.epilog = (
-        "Plays the study's recommendation against its base on openings that the tuning never saw. The exit code is 0 "
-        "if the sequential test accepts the gain, which also writes the preset, and 3 if not, or if a match of the "
-        "study itself spoke against it; it is 1 if the gain is accepted but players forfeited games by faults. Given "
-        "again, the command plays only what is missing."
+        "The study's recommendation plays its base on openings that the tuning never saw. The exit code is 0 if the "
+        "sequential test accepts the gain; the command then writes the preset. It is 3 if the test does not accept the "
+        "gain, or if a match of the study itself contradicts it. It is 1 if the gain is accepted but players forfeited "
+        "games by faults. Run again, the command plays only what is missing."
     )
 
 
@@ -52,7 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     if not directory.is_dir():
         raise UsageError(f"validate: {directory}: there is no such folder; expected one that elolab tune made")
     if arguments.pairs is not None and arguments.maximum_pairs is not None:
-        raise UsageError("validate: --pairs and --maximum-pairs: one is of a match, the other of a test; give one")
+        raise UsageError(
+            "validate: --pairs sets the pairs of a match, --maximum-pairs those of a sequential test; give one"
+        )
     match = (arguments.limit, arguments.pairs, arguments.maximum_pairs)
     if arguments.dry_run:
         planned, purpose = plan_of_validation(

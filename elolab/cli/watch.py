@@ -28,7 +28,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--wait", action="store_true", help="wait for a run to begin in DIR")
     parser.add_argument("--host", default=HOST, metavar="NAME", help=f"address to serve on (default {HOST})")
     parser.add_argument(
-        "--port", type=whole_number(0, 65535), default=PORT, metavar="N", help=f"default {PORT}; 0 is any free one"
+        "--port",
+        type=whole_number(0, 65535),
+        default=PORT,
+        metavar="N",
+        help=f"port to serve on (default {PORT}; 0: any free port)",
     )
     parser.add_argument("--browser", action="store_true", help="open the page in your browser")
     parser.add_argument(

@@ -80,7 +80,7 @@ def test_a_tournament_elsewhere_knows_the_engines_of_the_current_folder(tmp_path
 
 def test_the_file_is_the_one_that_is_named_or_beside_or_the_users(tmp_path: Path) -> None:
     here, configuration = tmp_path / "here", tmp_path / "configuration" / "elolab"
-    with pytest.raises(UserError, match=r"no file of engines; write engines\.toml with a table \[mine\]"):
+    with pytest.raises(UserError, match=r"no engines file; write engines\.toml with a table \[mine\]"):
         cup(here)
     assert cup(here, f'engines = "{tmp_path}/cups/engines.toml"\n{CUP}').players[0].name == "mine"
     (here / "mine.toml").write_text(ENGINES.replace("depth=3", "depth=4"))
@@ -269,7 +269,7 @@ def test_a_word_that_an_engine_and_a_preset_have_is_asked_back(tmp_path: Path, c
 def test_the_command_lists_engines_and_checks_them(
     tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(UserError, match="engines: no file of engines"):
+    with pytest.raises(UserError, match="engines: no engines file"):
         elolab("engines")
     monkeypatch.chdir(tmp_path / "cups")
     with open("engines.toml", "a") as file:

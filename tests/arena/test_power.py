@@ -98,14 +98,17 @@ def reach(pairs: int, openings: int | None = None) -> Reach:
 
 def test_what_is_said_names_the_gain_and_the_remedy() -> None:
     say = Catalogue("elolab.arena", "en")
-    assert reach(800).text(say) == "800 pairs accept a gain of 47 Elo or more with 80 % probability."
+    assert reach(800).text(say) == "800 pairs let the test accept a true gain of 47 Elo or more with 80 % probability."
     few = reach(400)
     assert few.is_possible
     assert not few.is_likely
-    assert few.text(say).endswith("To accept one of 50 Elo, give maximum_pairs = 732.")
+    assert few.text(say).endswith("To accept a gain of 50 Elo, give maximum_pairs = 732.")
     none = reach(146)
     assert none.is_hopeless
-    assert "146 pairs cannot accept a gain, even if all of them are won; 147 could." in none.text(say)
-    assert "a suite of 732 or more openings (this one has 500), or a larger elo_upper" in reach(400, 500).text(say)
+    assert (
+        "146 pairs are too few for the test to accept a gain, even if one side wins all of them; it needs at least 147."
+        in none.text(say)
+    )
+    assert "a suite of 732 or more openings (this one has 500), or give a larger elo_upper" in reach(400, 500).text(say)
     for pairs in (100, 148, 400, 800):
         assert str(pairs) in reach(pairs).text(Catalogue("elolab.arena", "zh"))

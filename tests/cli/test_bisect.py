@@ -130,7 +130,7 @@ def test_from_python_it_finds_the_commits(repository: GitRepository, tmp_path: P
 
 def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert bisect("mine@HEAD~6", "mine@HEAD~4", "--language", "zh") == 3
-    assert "没有可查找的" in capsys.readouterr().out
+    assert "没有坏提交" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[st
     [
         (("mine@HEAD", "mine@HEAD~2"), "no commits lead from"),
         (("mine@HEAD~6",), "1 player, expected two: elolab bisect A B"),
-        (("default", "mine@HEAD"), "'default' is no git commit; say REPO@REV"),
+        (("default", "mine@HEAD"), "'default' is not a git commit; give REPO@REV"),
         (("mine@HEAD~6", "mine@HEAD~3"), "failed with exit code 1"),
         (("mine@HEAD~6", "mine@HEAD", "--event", "cup"), "--event is for one match"),
         (("mine@HEAD~6", "mine@HEAD", "--pairs", "1"), "bisect: 1 pair"),

@@ -37,8 +37,8 @@ def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]
     title, *lines, summary = items(shown)
     assert title.endswith(": Chinese Chess, over UCI")
     assert [line[:10] for line in lines] == [" pass     "] * 3 + [" n/a      "]
-    assert lines[2].endswith(": from 1")
-    assert lines[3].endswith("(UCI has no command for it)")
+    assert lines[2].endswith(": ranks count from 1")
+    assert lines[3].endswith("(UCI has no command for this)")
     assert summary == "Keeps to the protocol: 3 passed, 0 failed, 0 against advice, 1 not applicable."
 
 
@@ -47,7 +47,7 @@ def test_a_failure_is_told_with_the_dialogue(capsys: pytest.CaptureFixture[str])
     lines = capsys.readouterr().out.splitlines()
     start = next(number for number, line in enumerate(lines) if line.startswith(" FAIL "))
     assert lines[start].endswith("[depth]")
-    assert lines[start + 1].strip() == "The program searched to depth 2; its limit was 1."
+    assert lines[start + 1].strip() == "The program searched to depth 2; the limit was depth 1."
     assert lines[start + 3].endswith(" > go depth 1")
     assert " < info depth 2 " in lines[start + 4]
     assert lines[-1].startswith("Breaks the protocol: 2 passed, 1 failed, ")
@@ -65,7 +65,7 @@ def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[st
     lines = items(capsys.readouterr().out.splitlines())
     assert any("cannot find my network file" in line for line in lines)
     assert not any("n/a" in line for line in lines)
-    assert lines[-2] == "2 checks were not tried, because they depend on a failed check."
+    assert lines[-2] == "2 checks were not tried, because they need a check that failed."
     assert lines[-1] == "Breaks the protocol: 0 passed, 1 failed, 0 against advice, 2 not applicable."
 
 
@@ -74,8 +74,8 @@ def test_who_answers_in_another_protocol_is_told_which(capsys: pytest.CaptureFix
     assert main(["check", *words, "--", sys.executable, "-I", "-S", str(MOCK), "none", "protocol=uci"]) == 1
     lines = items(capsys.readouterr().out.splitlines())
     assert " ".join(lines[-3:-1]) == (
-        "2 checks were not tried, because they depend on a failed check. "
-        "The program answers over UCI: give --protocol uci."
+        "2 checks were not tried, because they need a check that failed. "
+        "The program answers in UCI: give --protocol uci."
     )
 
 
@@ -126,7 +126,7 @@ def test_json_has_everything_and_the_same_in_both_languages(capsys: pytest.Captu
         == {
             "name": "depth",
             "verdict": "failed",
-            "remark": "The program searched to depth 2; its limit was 1.",
+            "remark": "The program searched to depth 2; the limit was depth 1.",
             "values": {"told": 1, "reached": 2},
             "is_recommendation": False,
         }

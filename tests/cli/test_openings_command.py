@@ -84,7 +84,10 @@ def test_one_illegal_line_among_many_is_named_and_nothing_is_written(
         assert line.endswith("11 ranks, expected 10 (rank 9 first)")
     assert not Path("new.epd").exists()
     openings("balance", "mine.epd", *EVERYTHING, "--skip-illegal", "--out", "new.epd")
-    assert capsys.readouterr().out == "new.epd: 699 openings of 700 candidates\ndropped: illegal or over: 1\n"
+    assert (
+        capsys.readouterr().out
+        == "new.epd: chose 699 openings from 700 candidates\nrejected: illegal, or game over: 1\n"
+    )
     written = [opening.position for opening in load_suite("new.epd", "xiangqi").openings]
     assert written == [line for number, line in enumerate(lines) if number != 598]
 
@@ -181,4 +184,4 @@ def test_an_interrupt_leaves_the_beginning(
     _, note, *lines = Path("new.epd").read_text().splitlines()
     assert note == "# interrupted after 5: this is the beginning"
     assert [line.split(";")[0] for line in lines] == positions[:5]
-    assert capsys.readouterr().out == "new.epd: interrupted: the first 5 openings, of 5 candidates\n"
+    assert capsys.readouterr().out == "new.epd: interrupted: chose the first 5 openings from 5 candidates\n"

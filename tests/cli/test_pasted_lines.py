@@ -98,7 +98,7 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
         ("-noswap", "leave it out"),
         ("-quick cmd=a cmd=b", "-quick: expected cmd=ENGINE cmd=ENGINE book=FILE"),
         ("-tbadjudicate DRAW", "-tbadjudicate DRAW: tablebases end won and drawn games alike"),
-        ("-each proto=uci 'initstr=level 3'", "--each initstr=level 3: players over UCI are sent options only"),
+        ("-each proto=uci 'initstr=level 3'", "--each initstr=level 3: players over UCI receive options only"),
         ("-engines", "elolab engines lists"),
         ("-compliance ./new", "elolab check"),
         ("-config file=config.json", "-config file=config.json: elolab resumes"),
@@ -163,5 +163,5 @@ def test_words_reach_the_games_the_report_and_the_files(
     assert len(Path("end.epd").read_text().splitlines()) == 6
     assert [row["reason"] for row in data["endings"]] == ["resign_adjudication"]
     report = Path("out", "report.md").read_text()
-    assert "played again if there are fewer than pairs" in report
-    assert "lost when a player's own scores show a deficit" in report
+    assert "used again from the first on if there are fewer openings than pairs" in report
+    assert "lost if a player's own scores show a deficit" in report

@@ -246,9 +246,9 @@ def test_names_that_are_nothing_but_signs_make_a_plain_folder(specify: Any) -> N
         ("cmd=./mine tc=soon", "expected moves/time"),
         ("cmd=./mine tc=5 st=1", "exclude each other"),
         ("cmd=./mine option.Hash", "expected option.NAME=VALUE"),
-        ("conf=mine", "there is no file of engines"),
+        ("conf=mine", "there is no engines file"),
         ("default set.nul_move=off", "--engine: unknown parameter 'nul_move'"),
-        ("name=x", "which engine"),
+        ("name=x", "no engine is named"),
         ("default arg=--fast", "--engine arg=--fast: the built-in engine takes no arguments"),
         ("default --each args='-a -b'", "--each arg=-a: no player is a program"),
         ("default --each name=x", "--each name=x: every player needs its own name"),
@@ -311,7 +311,7 @@ def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.C
     words = [*line[1:], "--dry-run", "--accept-engine-change"]
     assert command_line._run_command(command_line.find_command("match"), words) == 0
     printed = capsys.readouterr()
-    assert "2 games, 2 of them in" in printed.out
+    assert "2 games, 2 of them stored in" in printed.out
     assert "player 'mine': UCI, nodes=1000" in printed.out
     assert "speaks" not in printed.err
     with pytest.raises(DetectionError, match="exited with code 1"):

@@ -55,18 +55,22 @@ WATCHED = r"no move within 1 s, the watchdog's deadline"
 ENDED = "ended when it had to move"
 OVERDUE = r"no move after [\d.]+ s \((?:remaining|move) time plus \d+ ms margin\)"
 FAULTS = (
-    Fault("exit", "crash", f"{ENDED}: exited with code 5; its last words: assertion failed: alpha < beta"),
+    Fault("exit", "crash", f"{ENDED}: exited with code 5; the end of its error output: assertion failed: alpha < beta"),
     Fault("segfault", "crash", rf"{ENDED}: killed by signal 11 \(SIGSEGV\)"),
     Fault("child_holds_pipe", "crash", f"{ENDED}: exited with code 5"),
     Fault("leave", "crash", "ended wh(?:en|ile) it .*: exited with code 0", plies=4),
     Fault("illegal", "illegal_move", r"illegal move '\w+' after 2 plies"),
     Fault("garbage", "illegal_move", "xyzzy.*is not a move"),
-    Fault("empty", "no_move", "answered '(?:bestmove|move|=|=== ?|= )'.*lost: the game continues"),
-    Fault("none", "no_move", r"(?:\(none\)|nobestmove|rather not).*asked again, it answered.*lost: the game continues"),
+    Fault("empty", "no_move", "answered '(?:bestmove|move|=|=== ?|= )'.*loss: under the rules in force"),
+    Fault(
+        "none",
+        "no_move",
+        r"(?:\(none\)|nobestmove|rather not).*asked again, it answered.*loss: under the rules in force",
+    ),
     Fault("hang", "no_answer", rf"{WATCHED}; it (?:said nothing|last said ')"),
     Fault("deaf", "no_answer", f"{WATCHED}|did not answer ping", plies=4),
     Fault("info_flood", "no_answer", rf"{WATCHED}; it last said '"),
-    Fault("byte_flood", "no_answer", rf"{WATCHED}; its last line is longer than 65536 bytes and has no end, 'x"),
+    Fault("byte_flood", "no_answer", rf"{WATCHED}; its last line is longer than 65536 bytes and has no end: 'x"),
     Fault("until_stop", "no_answer", WATCHED),
     Fault("until_stop", "time_forfeit", f"{OVERDUE}$", on_clock=True, plies=0),
     Fault("hang", "no_answer", OVERDUE, on_clock=True, plies=0),

@@ -179,7 +179,7 @@ def test_the_order_of_settings_in_the_file_makes_no_other_player() -> None:
         (
             {"game": "othello", "limit": "own", "engine": {"command": "x {level}", "protocol": "gtp"},
              "set": {"level": 1}, "values": [{"option": "levle", "values": [2]}]},
-            "levle is no setting: GTP",
+            "levle is not a setting: GTP",
         ),
     ],
 )  # fmt: skip
@@ -317,7 +317,7 @@ def test_ends_of_ranges_and_all_choices_are_tried_before_a_tuning(dimensions: di
 
 def test_a_dimension_that_is_no_placeholder_of_an_engine_without_options_is_refused() -> None:
     engine = {"protocol": "gtp", "command": "engine --level {level}"}
-    with pytest.raises(UserError, match="depth is no setting: GTP has no options"):
+    with pytest.raises(UserError, match="depth is not a setting: GTP has no options"):
         study(
             game="othello", limit="own", engine=engine, set={"level": 1},
             dimensions={"depth": {"default": 1, "low": 1, "high": 2}}, validation={"slow": "off"},

@@ -181,7 +181,8 @@ def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["tune", str(path), "--out", "run"]) == 3
     before = (tmp_path / "run" / "report.md").read_text()
     for known in (
-        "| margin | 4 |", "| depth | 2 |", "Constraints: margin + 1 \\<= 9", "Counts only with: depth: margin = 4",
+        "| margin | 4 |", "| depth | 2 |", "Constraints: margin + 1 \\<= 9",
+        "Conditional settings: depth counts only with margin = 4",
         "Rounds: 2 of 2", "## The model", "convergence.svg", "importance.svg", "elolab tune",
     ):  # fmt: skip
         assert known in before
@@ -268,7 +269,7 @@ def test_a_stopped_command_ends_its_program() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"limit": "nodes=100"}, "limit is about elolab's own games"),
+        ({"limit": "nodes=100"}, "limit applies to games that elolab plays"),
         ({"command": "./mine {a} {b}"}, "{pairs} is missing; expected {a}, {b}, {pairs}"),
         ({"command": "./mine {a} {b} {pairs} {games}"}, "there is no {games}"),
         ({"command": "./mine '{a}"}, "No closing quotation"),
@@ -276,7 +277,7 @@ def test_a_stopped_command_ends_its_program() -> None:
         ({"round_pairs": 600}, "round_pairs = 600, expected"),
         ({"sampler": "spas"}, "sampler = 'spas'"),
         ({"dimension": 1}, "unknown key 'dimension'"),
-        ({"command": None, "match_pairs": 3}, "match_pairs = 3, expected a command"),
+        ({"command": None, "match_pairs": 3}, "match_pairs = 3, expected none without command"),
     ],
 )
 def test_mistakes_are_named(

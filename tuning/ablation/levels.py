@@ -102,5 +102,5 @@ def read_names(given: Mapping[str, Any], levels: Iterable[Any], where: str) -> d
 def _switch_of(row: Parameter, where: str) -> str:
     parent = row.depends_on[0] if row.depends_on is not None else None
     if parent is None or BY_NAME[parent].kind != "switch":
-        raise ConfigurationError(f"{where}: {row.name} has no switch that could be off")
+        raise ConfigurationError(f"{where}: {row.name} cannot be switched off")
     return parent

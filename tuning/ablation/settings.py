@@ -281,7 +281,8 @@ def feature_left_out(feature: str, base: Mapping[str, Value], where: str, game: 
     value = row.off
     if value is None or row.name not in _features_of(game):
         raise ConfigurationError(
-            f"{where}: {row.name} cannot be left out: it is no feature of {game}; use [[values]] to compare its values"
+            f"{where}: {row.name} cannot be left out: it is not a feature of {game}; "
+            "use [[values]] to compare its values"
         )
     if base[row.name] == value:
         raise ConfigurationError(

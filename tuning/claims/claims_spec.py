@@ -453,9 +453,9 @@ class _ClaimsReader:
         """Raise ``ConfigurationError`` if keys contradict each other or have no meaning for the kind of measure."""
         for key, kinds in KINDS_OF_KEYS.items():
             if key in table and kind not in kinds:
-                raise table.error(key, f"no such key with kind = {kind!r}, which does not use it")
+                raise table.error(key, f"none with kind = {kind!r}, which does not use the key")
         if "refuted_by" in table and expect not in DIRECTIONS:
-            raise table.error("refuted_by", "no such key, because the part expects no direction")
+            raise table.error("refuted_by", "none, because the part expects no direction")
         if table["refuted_by"] == REFUTED_BY[-1] and not margin:
             raise table.error("margin", "more than 0 where refuted_by = 'negligible'")
         if expect in ("equivalent", "equal") and not margin:
@@ -533,7 +533,7 @@ class _ClaimsReader:
         ]
         asked = sides if table.get("where", "") == CONVERGED_MISSES else sides[1:]
         if "where" in table and any(dict(side)["aspiration"] == "off" for side in asked):
-            raise table.error("where", "no such key, because a search without aspiration windows misses none")
+            raise table.error("where", "none, because a search without aspiration windows misses none")
         if kind in COMPARED:
             if sides[0] == sides[1]:
                 raise ConfigurationError(f"{where}: compares a set of parameters with itself; change one of the two")

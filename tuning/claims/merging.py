@@ -156,7 +156,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
             raise ValueError(f"{path.name}: line {reader.line_num} has too few or too many values")
         lines.append({column: unquoted(cell) for column, cell in line.items()})
     if not text.endswith("\n"):
-        raise ValueError(f"{path.name}: line {reader.line_num} is cut off")
+        raise ValueError(f"{path.name}: line {reader.line_num} is truncated")
     return lines
 
 

@@ -333,7 +333,7 @@ def _refuse_circles(where: str, dimensions: Sequence[Dimension]) -> None:
             above |= {parent for one in above for parent in parents[one]}
         if name in above:
             raise ConfigurationError(
-                f"{where}: [dimensions.{name}]: needs: {name} itself in the end; remove one of them"
+                f"{where}: [dimensions.{name}]: needs: {name} depends on itself in the end; remove one of these needs"
             )
 
 

@@ -372,7 +372,8 @@ def matches_from_mapping(data: Mapping[str, Any], where: str) -> TuningSpec:
     foreign = next((key for key in data if key in STUDY and key not in MATCHES), None)
     if foreign is not None:
         raise ConfigurationError(
-            f"{where}: {foreign} is about elolab's own games, which a study with a command has none of; leave it out"
+            f"{where}: {foreign} applies to games that elolab plays, but a command plays the matches of this study; "
+            "leave it out"
         )
     table = Table(data, where, MATCHES, kind="tuning")
     space, validation = read_options(table), Table({}, where, VALIDATION)
@@ -456,7 +457,7 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
     """Make a specification from plain data. It may have keys without effect, which ``tuning_from_mapping`` refuses."""
     table = Table(data, where, STUDY, kind="tuning")
     if "match_pairs" in table:
-        raise table.error("match_pairs", "a command, whose matches these pairs are")
+        raise table.error("match_pairs", "none without command, which plays these pairs")
     conditions = read_conditions(table, PurePath(where).stem)
     if conditions.external is None:
         space = read_space(table, conditions.base_values, conditions.game, conditions.limits)
@@ -502,7 +503,7 @@ def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
     texts = table["limits"]
     if not texts:
         if "limit_shares" in table:
-            raise table.error("limit_shares", "a list of limits too, to which the shares belong")
+            raise table.error("limit_shares", "none without limits, a list to which the shares belong")
         return target_alone(conditions.limits)
     if table["sampler"] != SAMPLERS[0]:
         raise table.error("limits", f"sampler = {SAMPLERS[0]!r} with it, because only its model covers several limits")
@@ -579,7 +580,7 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
     sprt_key = next((key for key in SPRT_KEYS if key in own), None)
     kind = own.get("kind", GAIN if sprt_key is None else SPRT)
     if kind == GAIN and sprt_key is not None and not sprt_key.startswith("slow"):
-        raise own.error(sprt_key, f"no such key with kind = {GAIN!r}; it belongs to kind = {SPRT!r}")
+        raise own.error(sprt_key, f"none with kind = {GAIN!r}; the key belongs to kind = {SPRT!r}")
     slow = own.get("slow", _kind_of_slow_match(own, limits, kind))
     if slow != "off" and limits == Limits() and "slow_limit" not in own:
         raise own.error("slow", f"'off' or a slow_limit, because no limit is slower than limit = {OWN_LEVEL!r}")
@@ -599,9 +600,9 @@ def _validation(table: Table, conditions: Conditions) -> Validation:
                              f"({found.slow_elo_upper:g}), by {MIN_GAP:g} or more")  # fmt: skip
     for key, owner in OWNERS.items():
         if key in own and slow != owner:
-            raise own.error(key, f"no such key with slow = {slow!r}; it belongs to slow = {owner!r}")
+            raise own.error(key, f"none with slow = {slow!r}; the key belongs to slow = {owner!r}")
     if "slow_limit" in own and slow == "off":
-        raise own.error("slow_limit", "no such key with slow = 'off'")
+        raise own.error("slow_limit", "none with slow = 'off'")
     return found
 
 

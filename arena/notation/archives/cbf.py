@@ -54,7 +54,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     try:
         root = ElementTree.fromstring(text.strip("\ufeff\0 \n"))
     except ElementTree.ParseError as error:
-        raise PortableGameError(f"{where}: cut or damaged: {error}") from None
+        raise PortableGameError(f"{where}: truncated or damaged: {error}") from None
     head = {child.tag: " ".join("".join(child.itertext()).split()) for child in root.iterfind("Head/*")}
     position = start_position(reading.game, head.get("FEN") or reading.game.start, where)
     start = position.text
@@ -75,7 +75,9 @@ def _moves(root: ElementTree.Element, where: str) -> Iterator[ArchivedMove]:
             continue
         match = _MOVE.fullmatch(value)
         if match is None:
-            raise PortableGameError(f"{where}, ply {ply}: {value!r} is no move; expected files and ranks such as 77-47")
+            raise PortableGameError(
+                f"{where}, ply {ply}: {value!r} is not a move; expected files and ranks such as 77-47"
+            )
         file, rank, to_file, to_rank = map(int, match.groups())
         yield ArchivedMove(move_name(_square(file, rank), _square(to_file, to_rank), where), comment)
         if element.get("end"):

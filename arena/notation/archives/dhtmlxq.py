@@ -76,7 +76,7 @@ def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
     if draft.tags.keys() & {"movelist", "binit", "move_0_1_0"}:
         yield draft
     else:
-        raise PortableGameError(f"{draft.where}: cut: no [DhtmlXQ_movelist] that is closed again")
+        raise PortableGameError(f"{draft.where}: truncated: [DhtmlXQ_movelist] is missing or has no end")
 
 
 def _variations(draft: _TaggedGame) -> dict[int, tuple[int, int]]:
@@ -114,7 +114,7 @@ def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: in
     legs: list[tuple[int, int]] = []  # from the last line back to the game, each with its first ply
     while route:
         if route not in variations or route in dict(legs):
-            raise PortableGameError(f"{where}: it leaves line {route}, which is not there")
+            raise PortableGameError(f"{where}: it leaves line {route}, which does not exist")
         legs.append((route, variations[route][1]))
         route = variations[route][0]
     moves: list[tuple[str, str]] = []
@@ -136,7 +136,7 @@ def _digits(draft: _TaggedGame, variations: dict[int, tuple[int, int]], line: in
     if not re.fullmatch(r"(?:[0-9]{4})*", digits):
         wrong = re.search(r"[^0-9]", digits)
         said = f"{wrong[0]!r} in it" if wrong else f"{len(digits)} digits, expected four a move"
-        raise PortableGameError(f"{where}, ply {len(digits) // 4 + 1}: cut or damaged: [DhtmlXQ_{name}]: {said}")
+        raise PortableGameError(f"{where}, ply {len(digits) // 4 + 1}: truncated or damaged: [DhtmlXQ_{name}]: {said}")
     return digits
 
 

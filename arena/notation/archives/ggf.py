@@ -74,7 +74,7 @@ def _properties(text: str, place: int, end: int, where: str) -> list[tuple[str, 
         stray = " ".join(text[place : min(end, place + 20)].split())
         after = f"after {found[-1][0]}[{found[-1][1][:20]}]" if found else "at its beginning"
         said = f"expected ;) or NAME[value], not {stray!r}" if stray else "expected ;) or NAME[value]"
-        raise PortableGameError(f"{where}: cut or damaged {after}: {said}")
+        raise PortableGameError(f"{where}: truncated or damaged {after}: {said}")
     return found
 
 

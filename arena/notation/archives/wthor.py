@@ -64,7 +64,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
         size = header["size"]
         raise PortableGameError(f"{source.where}: WTHOR games on {size} x {size} squares, expected 8 x 8")
     if header["solitaire"]:
-        raise PortableGameError(f"{source.where}: a WTHOR file of solitaires, which are no games between two players")
+        raise PortableGameError(f"{source.where}: a WTHOR file of solitaires, not of games between two players")
     whole = (len(source.data) - HEADER.itemsize) // GAME.itemsize
     claimed = int(header["games"])
     records = np.frombuffer(source.data, GAME, min(whole, claimed), HEADER.itemsize)
@@ -82,7 +82,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
         except PortableGameError as error:
             yield error
     if whole < claimed:
-        said = f"cut: {claimed} games are announced, {whole} are whole"
+        said = f"truncated: {claimed} games are announced, {whole} are complete"
         yield PortableGameError(f"{source.where}: game {whole + 1}: {said}")
     elif not claimed:
         yield PortableGameError(f"{source.where}: no games in it")
@@ -145,7 +145,7 @@ def _moves(record: Any, where: str) -> Iterator[ArchivedMove]:
         if not square:
             return
         if square not in _SQUARE_NAMES:
-            said = f"{square} is no square; expected ten times the rank plus the file"
+            said = f"{square} is not a square; expected ten times the rank plus the file"
             raise PortableGameError(f"{where}, ply {ply}: {said}")
         yield ArchivedMove(_SQUARE_NAMES[square])
 

@@ -84,7 +84,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     """Read the file's game and, if ``reading.variations`` is set, each of its variations as a separate game."""
     where = f"{source.where}: game 1"
     if len(source.data) < HEADER.itemsize:
-        said = f"cut within the header ({len(source.data)} bytes of {HEADER.itemsize})"
+        said = f"truncated in the header ({len(source.data)} bytes of {HEADER.itemsize})"
         raise PortableGameError(f"{where}: {said}")
     header = np.frombuffer(source.data, HEADER, 1)[0]
     keys = _keys(header)
@@ -152,14 +152,14 @@ def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_Tree
         flags = node[2] if len(node) == 4 else 0
         size = 8 if version < FIRST_ENCRYPTED or flags & _COMMENTED else 4
         if len(node) < 4 or len(tree) - place < size:
-            raise PortableGameError(f"{where}: cut at node {ply} of the moves (byte {HEADER.itemsize + place})")
+            raise PortableGameError(f"{where}: truncated at node {ply} of the moves (byte {HEADER.itemsize + place})")
         length = 0
         if size == 8:
             length = max(0, int.from_bytes(tree[place + 4 : place + 8], "little") - keys.comment_size)
         place += size
         if length > len(tree) - place:
             said = f"a comment of {length} bytes at node {ply}, but {len(tree) - place} are left"
-            raise PortableGameError(f"{where}: cut or damaged: {said}")
+            raise PortableGameError(f"{where}: truncated or damaged: {said}")
         if version >= FIRST_ENCRYPTED:
             follows, alternative = bool(flags & _FOLLOWS), bool(flags & _ALTERNATIVE)
         else:

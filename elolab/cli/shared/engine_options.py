@@ -143,7 +143,7 @@ def _refuse_unsent_lines(table: Mapping[str, Any], names: Mapping[str, str], opt
     own = [protocol for protocol in protocols() if protocol.name == table.get("protocol")]
     if names.get("commands") == "initstr" and own and "commands" not in keys_of(own[0]):
         raise UsageError(
-            f"{option} initstr={table['commands'][0]}: players over {own[0].title} are sent options only; say "
+            f"{option} initstr={table['commands'][0]}: players over {own[0].title} receive options only; give "
             "option.NAME=VALUE, or setoption name NAME value VALUE"
         )
 
@@ -256,8 +256,8 @@ def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) ->
     source = words if words.has_source else each
     if not source.has_source:
         raise UsageError(
-            f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: which engine? give "
-            "cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)"
+            f"{words.option} {' '.join(f'{key}={value}' for key, value in words.table.items())}: no engine is named; "
+            "give cmd=PROGRAM, conf=NAME (of your file of engines) or preset=NAME (of the built-in engine)"
         )
     named = NamedPlayer({}) if source.player is None else player_named(source.player, engines)
     if source.player is not None:

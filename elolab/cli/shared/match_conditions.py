@@ -72,14 +72,14 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--tb", metavar="FOLDERS",
-        help="chess: end games by the Syzygy tablebases in these folders (needs the extra syzygy)",
+        help="chess: end games by the Syzygy tablebases in these folders (needs pip install elolab[syzygy])",
     )  # fmt: skip
     parser.add_argument(
         "--tbpieces", type=whole_number(0, MAX_TABLEBASE_PIECES), metavar="N",
-        help="most pieces, kings included, for which tables are probed (default: those of the largest table)",
+        help="largest number of pieces, kings included, for which tables are probed (default: the tables' largest)",
     )  # fmt: skip
     parser.add_argument(
-        "--tbignore50", action="store_true", help="tablebases count wins that the rule of 50 moves prevents"
+        "--tbignore50", action="store_true", help="count tablebase wins even where the 50-move rule draws the game"
     )
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(

@@ -67,8 +67,9 @@ PLAYER_HELP = (
     "--engine describes a player by words: cmd=PROGRAM with args=, dir=, proto=, or conf=NAME, or preset=NAME; name=; "
     "source=REPO@REV and build=COMMAND for a program cmd= that is built from that git commit, once, and kept; "
     "tc=MOVES/TIME+INCREMENT, st=SECONDS, nodes=N, depth=N or limit=LIMIT; option.NAME=VALUE, for the built-in engine "
-    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each says "
-    "the same of all players. Words of cutechess-cli and fastchess mean the same here, and may have one dash.\n\n"
+    "set.NAME=VALUE; timemargin=MS, restart=on|off, ponder, and every other key of a table [[players]]. --each "
+    "gives the same words to all players. Words of cutechess-cli and fastchess mean the same here, and may have one "
+    "dash.\n\n"
     "Every opening is played twice, with colours swapped: -rounds 50 -games 2 -repeat are 50 openings and 100 games."
 )
 """Help text on how to describe players, for every command that plays games between players."""
@@ -86,7 +87,7 @@ def add_test(parser: CommandParser) -> None:
     add_hypothesis(parser, always=True)
     parser.add_argument(
         "--pairs", type=options.whole_number(1), metavar="N",
-        help="most pairs of a test (default: as many as there are openings)",
+        help="pairs after which a test ends undecided (default: as many as there are openings)",
     )  # fmt: skip
     parser.add_argument(
         "--batch-pairs", type=options.whole_number(1), default=batch, metavar="N",
@@ -248,7 +249,7 @@ def player_words(kind: str, arguments: argparse.Namespace) -> list[PlayerWords]:
     single = [*(word for word in named if word is not None), *getattr(arguments, "players", ())]
     for word in single:
         if is_player_word(word):
-            raise UsageError(f"{kind}: {word!r} describes a player in words; say --engine {word}")
+            raise UsageError(f"{kind}: {word!r} describes a player in words; give --engine {word}")
     players = [PlayerWords(kind, word) for word in single]
     players += [read_player_words(words) for words in arguments.engines]
     if len(players) < 2 or (kind != "tournament" and len(players) > 2):

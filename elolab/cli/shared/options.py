@@ -126,12 +126,16 @@ def overrides_of(arguments: argparse.Namespace, limits: Limits | None = None) ->
 def add_position(parser: argparse.ArgumentParser) -> None:
     """Add ``--fen``, ``--board``, ``--moves`` and ``--ranks``, which ``position_of`` reads."""
     group = parser.add_argument_group("position")
-    group.add_argument("--fen", metavar="FEN", help="position (default: the start of the game)")
+    group.add_argument("--fen", metavar="FEN", help="position as a FEN (default: the start of the game)")
     group.add_argument(
         "--board", metavar="TEXT", help="position of Othello: 64 characters X, O or - (a1 to h1, a2 to h8), then X or O"
     )
     group.add_argument(
-        "--moves", nargs="*", default=[], metavar="MOVE", help="moves played from it, such as h2e2 h9g7, or d3 pass"
+        "--moves",
+        nargs="*",
+        default=[],
+        metavar="MOVE",
+        help="moves played from the position, such as h2e2 h9g7, or d3 pass",
     )
     group.add_argument(
         "--ranks",
@@ -198,7 +202,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--insufficient",
         choices=("on", "off"),
-        help="whether the game is drawn when no piece that can attack is left (default on)",
+        help="whether insufficient material draws the game; in Xiangqi, no piece that can cross the river (default on)",
     )
 
 

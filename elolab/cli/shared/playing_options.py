@@ -109,7 +109,7 @@ def _add_progress(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--stop-after-faults", type=options.whole_number(0), metavar="N",
-        help="stop, to be resumed, once a player has lost N games in a row by faults; 0 never stops (default: "
+        help="stop the run once a player has lost N games in a row by faults; it can be resumed; 0: never (default: "
         f"stop_after_faults of the file, or {STOP_AFTER_FAULTS})",
     )  # fmt: skip
 
@@ -179,7 +179,7 @@ def add_pgn_detail(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pgn-detail",
         choices=DETAILS,
-        help="what games.pgn says: full (default; score, depth, time, nodes, time left, latency, variation of each "
+        help="contents of games.pgn: full (default; score, depth, time, nodes, time left, latency, variation of each "
         "move), figures (without the last three), min (players, result and moves alone)",
     )
 
@@ -249,24 +249,30 @@ def add_hypothesis(parser: argparse.ArgumentParser, *, always: bool) -> None:
     """
     group = parser.add_argument_group("sequential test")
     default = SequentialSettings()
-    for name, elo, meaning in (("elo0", default.elo0, "H0: not stronger"), ("elo1", default.elo1, "H1: stronger")):
+    for name, elo, meaning in (
+        ("elo0", default.elo0, "H0: stronger by at most"),
+        ("elo1", default.elo1, "H1: stronger by at least"),
+    ):
         said = f" (default {elo:g})" if always else ""
         group.add_argument(
             f"--{name}",
             type=options.number(-MAX_HYPOTHESIS, MAX_HYPOTHESIS),
             default=elo if always else None,
             metavar="ELO",
-            help=f"hypothesis {meaning}{said}",
+            help=f"hypothesis {meaning} ELO{said}",
         )
     for name, error, meaning in (
         ("alpha", default.alpha, "H1 accepted though H0 holds"), ("beta", default.beta, "H0 accepted though H1 holds")
     ):  # fmt: skip
         group.add_argument(
             f"--{name}", type=options.number(0, 0.5, inside=True), default=error, metavar="P",
-            help=f"probability of the error: {meaning} (default {error:g})",
+            help=f"error probability: {meaning} (default {error:g})",
         )  # fmt: skip
     group.add_argument(
-        "--model", choices=SPRT_MODELS, default=default.model, help=f"unit of both (default {default.model} Elo)"
+        "--model",
+        choices=SPRT_MODELS,
+        default=default.model,
+        help=f"Elo model of both hypotheses (default {default.model})",
     )
 
 

@@ -83,7 +83,7 @@ def test_mistakes_name_the_player_and_the_key(repository: GitRepository, keys: d
 def test_keys_that_need_each_other(repository: GitRepository) -> None:
     with pytest.raises(UserError, match=r"source = .* without a command; give the program inside the tree"):
         read_player({"source": "mine@HEAD"}, "cup.toml: player 1", "othello", LIMITS)
-    with pytest.raises(UserError, match=r"build = .*no such key without source"):
+    with pytest.raises(UserError, match=r"build = .*expected none without source"):
         read_player({"command": "sh", "build": "make", "protocol": "gtp"}, "cup.toml", "othello", LIMITS)
 
 
@@ -91,7 +91,7 @@ def test_a_dirty_working_tree_is_named(repository: GitRepository, capsys: pytest
     (repository.folder / "engine.sh").write_text("other")
     read()
     said = capsys.readouterr().err
-    assert said.count("has changes that no commit has, in 1 file (engine.sh)") == 1
+    assert said.count("has uncommitted changes in 1 file (engine.sh)") == 1
 
 
 def test_a_stored_player_is_built_again_where_the_cache_is_now(

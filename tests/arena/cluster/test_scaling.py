@@ -147,7 +147,7 @@ def test_games_keep_their_keys_and_are_played_under_scaled_limits(monkeypatch: p
     assert [records[job.key].detail.get("limit_scale") for job in timed] == [2, 2]
     assert all("limit_scale" not in records[job.key].detail for job in counted)
     said = details_of_game(records[timed[0].key], "othello", "en")
-    assert said.endswith("Time limits were multiplied by 2, for the speed of the machine.")
+    assert said.endswith("elolab multiplied time limits by 2 to match the speed of the machine.")
 
 
 def test_limits_that_are_not_scaled_leave_chunks_as_they_are() -> None:

@@ -164,7 +164,7 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "B − A" in text
     assert "seed" in text
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
-    assert "All settings are the same." in capsys.readouterr().out
+    assert "All settings are equal." in capsys.readouterr().out
     assert main(["runs", "compare", folders[0], str(results)]) == 2
 
 
@@ -193,7 +193,7 @@ def test_of_a_tuning_the_settings_are_compared_and_not_what_it_came_to(
             store.record_metadata(told)
     one, two, three = (str(tmp_path / name) for name in ("one", "two", "three"))
     assert main(["runs", "compare", one, two]) == 0
-    assert "All settings are the same." in capsys.readouterr().out
+    assert "All settings are equal." in capsys.readouterr().out
     assert main(["runs", "compare", one, three, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["settings"] == [{"key": "tuning.seed", "values": [1, 2]}]
 
@@ -262,7 +262,7 @@ def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     assert difference(fields[0], fields[0]) == "0.0 ± 7.1"
     assert difference(fields[0], fields[1]) == "-", "other opponents have another mean"
     assert difference(fields[0], fields[2]) == "-", "so have those with other settings"
-    assert "B − A is left out (-)" in "\n".join(comparison_lines(fields[0], fields[1], SAY))
+    assert "B − A is empty (-)" in "\n".join(comparison_lines(fields[0], fields[1], SAY))
     assert "left out" not in "\n".join(comparison_lines(fields[0], fields[0], SAY))
     anchored = [replace(one, anchors=(("a", 2000.0),)) for one in fields]
     assert difference(anchored[0], anchored[1]) == "0.0 ± 7.1"
@@ -346,9 +346,9 @@ def test_only_what_was_asked_for_is_removed(
     (mine / "notes").mkdir()
     for words, said in (
         ([], "the following arguments are required: DIR"),
-        (["results"], "holds no run, and is not removed; name its runs one by one, such as results/mine"),
+        (["results"], "contains no run, so elolab does not remove it; give its runs one by one, such as results/mine"),
         ([str(one), "nowhere"], "nowhere: no such folder"),
-        ([str(one), str(mine)], "has a folder 'notes' in it that is not the run's"),
+        ([str(one), str(mine)], "contains a folder 'notes' that does not belong to the run"),
     ):
         assert main(["runs", "remove", "--yes", *words]) == 2
         assert said in capsys.readouterr().err
@@ -361,7 +361,7 @@ def test_only_what_was_asked_for_is_removed(
         assert {folder.name for folder in Path("results").iterdir()} == left
     monkeypatch.chdir(two)
     assert main(["runs", "remove", "--yes", "."]) == 2
-    assert "is the folder that you are in" in capsys.readouterr().err
+    assert "the current folder is this one or inside it" in capsys.readouterr().err
 
 
 def test_games_that_cannot_be_counted_are_not_called_none(
@@ -377,13 +377,13 @@ def test_games_that_cannot_be_counted_are_not_called_none(
     for words in (["one"], ["two"], ["one", "two"]):
         assert main(["runs", "remove", *words]) == 1
     assert asked == [
-        "Remove one with 2 games for good? [y/N] ",
-        "Remove two with games that cannot be counted for good? [y/N] ",
-        "Remove 2 runs with at least 2 games for good? [y/N] ",
+        "Permanently remove one with 2 games? [y/N] ",
+        "Permanently remove two with an unknown number of games? [y/N] ",
+        "Permanently remove 2 runs with at least 2 games? [y/N] ",
     ]
     capsys.readouterr()
     assert main(["runs", "remove", "--yes", "one", "two"]) == 0
-    assert capsys.readouterr().out == "removed one (2 games)\nremoved two (games that cannot be counted)\n"
+    assert capsys.readouterr().out == "removed one (2 games)\nremoved two (an unknown number of games)\n"
 
 
 def test_folders_are_named_after_limit_and_seed(

@@ -265,7 +265,7 @@ def test_a_judge_that_crashes_every_time_or_says_nothing_is_no_judge() -> None:
     with mock_judge("exit_at_start") as judge, pytest.raises(OpeningError, match=r"failed.*ended during the UCI"):
         judge.score(position)
     silent = closing(PlayerJudge(mock_spec("gtp"), "othello", StopFlag()))
-    with silent as judge, pytest.raises(OpeningError, match=r"'mock good' says no score of '-"):
+    with silent as judge, pytest.raises(OpeningError, match=r"'mock good' reports no score for '-"):
         judge.score(OTHELLO.position())
 
 

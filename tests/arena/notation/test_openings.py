@@ -225,7 +225,7 @@ def test_a_tournament_says_how_many_plies_of_a_game_it_takes(tmp_path: Path) -> 
 def test_wrong_games_are_no_openings(tmp_path: Path) -> None:
     path = tmp_path / "mine.pgn"
     path.write_text('[FEN "4k4/R8/1R7/9/9/9/9/9/9/3K5 w"]\n1. R8+2 *')
-    with pytest.raises(UserError, match=r"mine.pgn: game 1: over at ply 1 \(checkmate\); take fewer"):
+    with pytest.raises(UserError, match=r"mine.pgn: game 1: the game is over at ply 1 \(checkmate\); give a smaller"):
         load_suite(str(path), "xiangqi")
     path.write_text("1. C2=5 C2=6 C2=4")
     with pytest.raises(UserError, match=r"mine.pgn: game 1, line 1: Red's move 2: no legal move is 'C2=4'"):
@@ -253,7 +253,7 @@ def test_a_position_is_one_opening_however_it_is_spelled() -> None:
     spellings = [AFTER_CANNON, AFTER_CANNON.replace("N", "H").replace("n", "h"), AFTER_CANNON.replace("B", "E")]
     for spelling in spellings:
         assert parse_suite(spelling, "mine.epd", "xiangqi").openings[0].position == AFTER_CANNON
-    with pytest.raises(UserError, match="the position of line 1 again"):
+    with pytest.raises(UserError, match="repeats the position of line 1"):
         parse_suite("\n".join(spellings[:2]), "mine.epd", "xiangqi")
     board = game_named("othello").start
     spelled = board.replace("-", ".").lower()

@@ -131,7 +131,7 @@ def test_a_full_disk_is_told_once_and_loses_no_game(tmp_path: Path) -> None:
 @pytest.mark.parametrize("place", ["file", "file/below", "/proc/nowhere"])
 def test_a_folder_that_cannot_be_is_refused_in_one_line(place: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(FileError, match=r"dialogues cannot be kept there: .*; give another folder with --log$"):
+    with pytest.raises(FileError, match=r"dialogues cannot be written there: .*; give another folder with --log$"):
         DialogueLog(tmp_path / place, no_warning)
     assert (tmp_path / "file").read_text() == "mine"
 

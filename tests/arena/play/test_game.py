@@ -132,7 +132,7 @@ def test_the_last_nanosecond_counts_and_the_margin_is_that_of_all_players(protoc
     clock = clock_of("clock=1+2", protocol)
     clock.after_move(1_100_000_000)
     assert (clock.remaining_ms, clock.overruns, clock.worst_overrun_ns) == (2000, 1, 100_000_000)
-    with pytest.raises(PlayerFault, match=r"after 1\.1 s with 1 s left plus 100 ms margin"):
+    with pytest.raises(PlayerFault, match=r"after 1\.1 s, with only 1 s left plus a margin of 100 ms"):
         clock_of("clock=1", protocol).after_move(1_100_000_001)
 
 
@@ -342,7 +342,7 @@ def test_an_illegal_move_loses_and_the_player_is_closed() -> None:
 
 
 def test_an_answer_that_came_twice_is_told_from_other_illegal_moves() -> None:
-    hint = "; it repeats its previous move, so it may have answered that search twice or late"
+    hint = "; the move repeats its previous one, so it may have answered the previous search twice or late"
     for moves, is_again in ((["a0a1", "a0a1"], True), (["a0a1", "a0a2"], False)):
         record = play_fakes(FakePlayer("nodes=1", moves, [0, 0]), FakePlayer("nodes=1", BLACK, [0]))
         assert (record.reason, len(record.moves)) == ("illegal_move", 2)

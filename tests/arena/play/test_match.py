@@ -151,7 +151,7 @@ def test_a_test_of_non_regression_claims_no_superiority() -> None:
     test = SequentialRun.over(SequentialSettings(-200, -20, batch_pairs=4), 100, random_games(100, 0.33, 1))
     assert test.verdict == "H1 accepted"
     said = {name: verdict_sentence(test, "A", "B", Catalogue("elolab.arena", name)) for name in ("en", "zh")}
-    assert "the gain of A over B is −20 normalized Elo rather than −200" in said["en"]
+    assert "the games support a gain of −20 normalized Elo of A over B rather than a gain of −200" in said["en"]
     assert "A 对 B 的优势更符合 −20 归一化 Elo，而不是 −200" in said["zh"]
     assert not any(claim in text for text in said.values() for claim in ("stronger", "强于"))
 
@@ -162,7 +162,7 @@ def test_the_figures_of_a_test_have_true_minus_signs() -> None:
     score = MatchScore("one", random_games(40, 0.1, 1), test=lambda score: test.state)
     assert re.fullmatch(r"LLR −\d\.\d\d \[−2\.94, \+2\.94\]", score.parts()[-1].texts[0])
     assert any("bounds [−2.944, +2.944]" in line for line in lines)
-    assert any("of −5 (H0) against 5 (H1)" in line for line in lines)
+    assert any("H0: −5, H1: 5 " in line for line in lines)
     assert not [line for line in lines if re.search(r"(?<!\w)-\d", line)]
 
 
@@ -195,8 +195,8 @@ def test_a_specification_of_a_test() -> None:
         ({"sprt": {"elo1": 500}}, r"elo1 = 500, expected a number from -200 to 200 Elo"),
         ({"sprt": {"alpha": 0.5}}, r"\[sprt\]: alpha = 0.5, expected a number"),
         ({"sprt": {"modle": "logistic"}}, r"unknown key 'modle' \(did you mean 'model'"),
-        ({"format": "match", "pairs": 3, "sprt": {}}, r'sprt = \{\}, expected no such table without format = "sprt"'),
-        ({"rounds": 2}, r"rounds = 2, expected no such key for format = 'sprt'; give more pairs"),
+        ({"format": "match", "pairs": 3, "sprt": {}}, r'sprt = \{\}, expected none without format = "sprt"'),
+        ({"rounds": 2}, r"rounds = 2, expected none with format = 'sprt'; give more pairs"),
         ({"players": [{"name": str(n)} for n in range(3)]}, r"format = 'sprt', expected 'round_robin' for 3 players"),
         ({"anchors": {"on": 3}}, r"\[anchors\]: unknown key 'on' \(did you mean 'one'"),
         ({"anchors": {"one": "x"}}, r"\[anchors\]: one = 'x', expected a number from -10000 to 10000 Elo"),
@@ -279,7 +279,10 @@ def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytes
     shown = " ".join(capsys.readouterr().out.split())
     needed = math.ceil(10 * data["upper_bound"] / data["llr"])
     assert "Undecided after 10 of at most 10 pairs" in shown
-    assert f"about {needed} pairs in total accept H1: give --pairs {needed} (in a file, pairs = {needed})." in shown
+    assert (
+        f"the test accepts H1 after about {needed} pairs in total: give --pairs {needed} (in a file, pairs = {needed})."
+        in shown
+    )
     code, data = played(capsys, *few[:-4], "--pairs", 11, "--out", tmp_path / "few")
     assert (data["verdict"], data["stored"]) == ("undecided", 22)
     last = ("sprt", "default", "material", "--limit", "nodes=300", "--batch-pairs", 50, "--out", tmp_path / "last")
@@ -300,7 +303,7 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
     code, data = played(capsys, *words, "--pairs", 3, "--anchor", "default=1500")
     assert (data["stored"], {row["rating"] for row in data["standings"]}) == (6, {1500.0})
     assert command_line.main(["report", str(tmp_path / "out")]) == 0
-    assert "Elo, given default = 1500" in capsys.readouterr().out
+    assert "Elo, with default = 1500 fixed" in capsys.readouterr().out
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "elolab match default default --limit nodes=60 --out" in page
     assert "--pairs 3 --anchor default=1500" in page
@@ -423,7 +426,10 @@ def test_a_test_that_could_accept_nothing_is_refused_before_anything_is_written(
         words = ["sprt", "default", "fenon", "--pairs", "146", "--out", str(tmp_path / "out"), *more]
         assert command_line.main(words) == 2
         error = capsys.readouterr().err
-        assert "146 pairs cannot accept a gain, even if all of them are won; 147 could." in error
+        assert (
+            "146 pairs are too few for the test to accept a gain, even if one side wins all of them; "
+            "it needs at least 147." in error
+        )
         assert "give --pairs 732" in error
         assert not (tmp_path / "out").exists()
 
@@ -482,8 +488,8 @@ def test_a_copy_of_the_games_is_renewed_after_a_stop_and_when_more_are_played(
 
 
 @pytest.mark.parametrize(("language", "words"), [
-    ("en", "Undecided after 100 of at most 120 pairs: neither hypothesis has been accepted. These pairs "
-           "are too few to decide between a gain of 5 normalized Elo and one of 0, even if the measured Elo is large."),
+    ("en", "Undecided after 100 of at most 120 pairs: the test has accepted neither hypothesis. These pairs are "
+           "too few to decide between a gain of 5 normalized Elo and a gain of 0, even if the measured Elo is large."),
     ("zh", "无论测得的 Elo 多大，这些对局对还分不清优势是 5 归一化 Elo 还是 0。"),
 ])  # fmt: skip
 def test_why_a_clear_match_is_undecided_is_told(language: str, words: str) -> None:

@@ -453,7 +453,7 @@ def test_a_miss_of_an_external_engine(external: Any) -> None:
     [
         ("dies_pondering", True, "crash", "exited with code 7"),
         ("dies_pondering", False, "crash", "exited with code 7"),
-        ("ignores_stop", False, "no_answer", "ignored stop"),
+        ("ignores_stop", False, "no_answer", "ignored the command stop"),
     ],
 )
 def test_faults_while_pondering_show_after_the_opponents_move(

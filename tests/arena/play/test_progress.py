@@ -115,11 +115,11 @@ def test_of_programs_of_unknown_speed_no_time_is_told(tmp_path: Path) -> None:
     assert plan.lines()[1:] == [
         "- timed: at most 6 games, 0 of them stored, at most about 0:00:03",
         "- unknown: at most 2 games, 0 of them stored",
-        "time: unknown without a stored game of slug",
+        "time: unknown, because no games of slug are stored yet",
     ]
     in_time = StagePlan("cup", tmp_path, (replace(unknown, seconds=60),))
     assert in_time.lines() == [
-        f"cup: as many games as the time allows, 0 of them in {tmp_path}",
+        f"cup: as many games as the time allows, 0 of them stored in {tmp_path}",
         "time: at most about 0:01:00 (hours:minutes:seconds)",
     ]
     assert (in_time.data()["games"], in_time.data()["stages"][0]["games"]) == (None, None)
@@ -217,7 +217,9 @@ def test_games_whose_clocks_the_machine_held_up_are_counted(tmp_path: Path) -> N
             progress.counted()
         (warning,) = caveats_of(store, ()).sentences()
     assert "disturbed: 1" in stream.getvalue()
-    assert warning.startswith("1 of 2 games was disturbed: the machine read moves up to 31.5 ms late.")
+    assert warning.startswith(
+        "1 of 2 games was disturbed: the machine was busy, and elolab read moves up to 31.5 ms late."
+    )
 
 
 def late(number: int, drawn: bool = False) -> GameRecord:
@@ -237,7 +239,7 @@ def test_a_fault_is_shown_at_once_and_of_very_many_only_some() -> None:
         progress.finished(late(number))
     lines = stream.getvalue().splitlines()
     assert [line.split()[4] for line in lines[:10]] == [str(number) for number in range(3, 13)]
-    counts = [int(re.findall(r"Fault (\d+) of this kind", line)[0]) for line in lines[10:]]
+    counts = [int(re.findall(r"This is fault (\d+) of this kind", line)[0]) for line in lines[10:]]
     assert counts == [20, 50, 100, 200, 500, 1000]
 
 
@@ -322,7 +324,7 @@ def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
         for _ in range(done):
             progress.finished()
             lines.append(progress.line())
-    counts = [list(map(int, re.findall(r"(\d+)/(\d+), all (\d+)/(\d+)", line)[0])) for line in lines]
+    counts = [list(map(int, re.findall(r"(\d+)/(\d+), in all (\d+)/(\d+)", line)[0])) for line in lines]
     assert counts[3] == [4, 4, 4, 12]
     assert counts[6] == [3, 6, 7, 12]
     assert counts[7] == [1, 2, 8, 9]

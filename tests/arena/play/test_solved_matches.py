@@ -92,7 +92,10 @@ def test_a_tournament_says_so_everywhere(tmp_path: Path, without_charts: None) -
         winner = "Black" if record.exact_score > 0 else "White"
         won = f"{winner} wins by {abs(record.exact_score)} discs with best play"
         assert comment == (won if record.exact_score else "")
-    for language, words in (("en", "solved exactly from 12 empty squares on"), ("zh", "剩 12 个空格起精确求解")):
+    for language, words in (
+        ("en", "exact result with 12 or fewer empty squares"),
+        ("zh", "空格不多于 12 个时精确求解"),
+    ):
         (tmp_path / language).mkdir()
         page = write_report(tmp_path / language, spec, records, planned_games=6, language=language)
         assert words in page.read_text("utf-8")

@@ -144,10 +144,16 @@ def test_a_dry_run_refuses_what_would_be_refused(
     ("options", "words"),
     [
         (["--affinity", "auto", "--concurrency", "1000"], "affinity = auto: "),
-        (["--log", "FILE"], "dialogues cannot be kept there: a file of that name is in the way; give another"),
-        (["--log", "FILE/inside"], "dialogues cannot be kept there: Not a directory; give another folder with --log"),
+        (["--log", "FILE"], "dialogues cannot be written there: a file of that name is in the way; give another"),
+        (
+            ["--log", "FILE/inside"],
+            "dialogues cannot be written there: Not a directory; give another folder with --log",
+        ),
         (["--log", "log", "--cluster", "tcp://127.0.0.1:1"], "--log keeps dialogues of this machine only"),
-        (["--affinity", "auto", "--cluster", "tcp://127.0.0.1:1"], "--affinity is of this machine's processors"),
+        (
+            ["--affinity", "auto", "--cluster", "tcp://127.0.0.1:1"],
+            "--affinity chooses processors of this machine only",
+        ),
     ],
 )
 def test_options_that_a_run_refuses_are_refused_by_the_dry_run_too(
@@ -173,8 +179,8 @@ def test_a_dry_run_says_that_the_folder_is_in_use(
     with Store(out):
         assert command_line.main(words) == 0
         shown = capsys.readouterr()
-        assert "cup: 12 games, 12 of them in" in shown.out
-        assert f"elolab: {out} is in use by another elolab (process {os.getpid()}); this run can" in shown.err
+        assert "cup: 12 games, 12 of them stored in" in shown.out
+        assert f"elolab: {out} is in use by another elolab (process {os.getpid()}); this run starts" in shown.err
     assert command_line.main(words) == 0
     assert capsys.readouterr().err == ""
 
@@ -205,7 +211,7 @@ def test_what_is_in_the_place_of_a_file_is_refused_by_the_dry_run_too(
     for more in ([], ["--dry-run"]):
         assert command_line.main(["tournament", str(played[0]), "--out", str(tmp_path), *more]) == 2
         assert capsys.readouterr().err.splitlines()[-1] == (
-            f"elolab: {tmp_path / file}: is in the way, not a file; remove it, or give another folder with --out"
+            f"elolab: {tmp_path / file}: not a file; remove it, or give another folder with --out"
         )
     assert [path.name for path in tmp_path.iterdir()] == [file]
 

@@ -161,7 +161,7 @@ def test_an_exit_is_noticed_and_described_with_the_last_words(start: Callable[..
     with pytest.raises(ProcessEnded):
         process.read_line(soon())
     process.end()
-    assert process.exit.text() == "exited with code 7; its last words: assertion failed"
+    assert process.exit.text() == "exited with code 7; the end of its error output: assertion failed"
 
 
 def test_an_error_among_the_answers_stands_for_the_last_words(start: Callable[..., EngineProcess]) -> None:
@@ -172,7 +172,7 @@ def test_an_error_among_the_answers_stands_for_the_last_words(start: Callable[..
     with pytest.raises(ProcessEnded):
         process.read_line(soon())
     process.end()
-    assert process.exit.text() == "exited with code 1; its last words: info string ERROR: no network"
+    assert process.exit.text() == "exited with code 1; the end of its error output: info string ERROR: no network"
 
 
 def test_a_signal_is_named(start: Callable[..., EngineProcess]) -> None:
@@ -276,10 +276,10 @@ def test_what_cannot_be_started_says_why(command: tuple[str, ...], directory: st
 @pytest.mark.parametrize(
     ("first", "text"),
     [
-        ("#!/no/such/interpreter\n", "first line names '/no/such/interpreter'"),
-        ("#!/no/such/interpreter -u\r\n", "first line names '/no/such/interpreter'"),
-        ("#!/bin/sh\r\n", "carriage return, as on Windows"),
-        ("#! /usr/bin/env sh\r\n", "carriage return, as on Windows"),
+        ("#!/no/such/interpreter\n", "first line names the program '/no/such/interpreter'"),
+        ("#!/no/such/interpreter -u\r\n", "first line names the program '/no/such/interpreter'"),
+        ("#!/bin/sh\r\n", "ends with a Windows carriage return"),
+        ("#! /usr/bin/env sh\r\n", "ends with a Windows carriage return"),
         ("#!/bin/sh\t-e\n", ""),
         ("#! /bin/sh", ""),
         ("\x00\xff no text\r\n", ""),

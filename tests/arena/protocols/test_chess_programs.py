@@ -120,7 +120,7 @@ def test_a_program_that_ignores_a_depth_is_refused_instead_of_played_without_a_l
     with playing(program("phalanx", "xboard", "depth=3"), builtin()) as play:
         record = play()
         assert record.reason == "startup_failure"
-        assert "does not know the limit 'sd 3'" in str(record.detail)
+        assert "does not support the limit 'sd 3'" in str(record.detail)
 
 
 def test_a_variation_is_kept_in_the_notation_of_the_game() -> None:

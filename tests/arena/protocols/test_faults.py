@@ -158,7 +158,8 @@ def test_programs_that_do_not_go_and_their_children_are_ended(marked: str) -> No
     assert wait_until(lambda: set(processes_marked(marked)) <= {SUPERVISOR.process_id})
 
 
-STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; its last words: cannot find my network",
+STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; "
+          "the end of its error output: cannot find my network",
           "silent": r"did not complete the .* handshake within 0\.3 s"}  # fmt: skip
 
 

@@ -265,7 +265,7 @@ def test_answers_that_lose_the_game(mode: str, changes: dict[str, Any], reason: 
         (mock_spec("gtp", command=("no-such-engine",)), "no such program"),
         (
             mock_spec("gtp", settings={"passes": "itself"}),
-            "answered '? syntax error' to 'play b pass'; if it passes by itself, give gtp_passes = \"omit\"",
+            "answered '? syntax error' to 'play b pass'; if the program passes by itself, give gtp_passes = \"omit\"",
         ),
     ],
 )

@@ -69,7 +69,7 @@ def test_one_that_still_does_not_move_draws_where_counters_and_scores_say_so(
 def test_a_draw_that_is_claimed_over_xboard_without_setboard(plies: int, result: str) -> None:
     record = play_one(mock_spec("xboard", "claims_once"), good("xboard"), after(plies))
     assert (record.reason, record.result, len(record.moves)) == ("no_move", result, 2), record.detail
-    assert "asked again, it has no setboard" in record.detail["fault"]["text"]
+    assert "asked again, it does not support setboard" in record.detail["fault"]["text"]
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,14 @@ def test_it_is_counted_among_the_faults_whoever_won() -> None:
     player, fault_found = cause_of(record) or ("", None)
     assert player == "mock good"
     assert fault_found is not None
-    assert fault_found.text().endswith("drawn: other rules call the position drawn, and no score contradicts")
+    assert fault_found.text().endswith(
+        "scored as a draw: under other rules the position is drawn, and no score contradicts this"
+    )
     (fault,) = faults_of([record])
     assert (fault.reason, fault.games) == ("no_move", 1)
     told = [fault_text(fault, Catalogue("elolab.arena", language), language) for language in LANGUAGES]
-    assert told[0].startswith("mock good made no move in 1 game (number 0): answered 'nobestmove', though")
-    assert told[1].startswith("mock good 有 1 局拒绝走棋（首局为第 0 局）：应答 'nobestmove'")
+    assert told[0].startswith(
+        "mock good made no move in 1 game, scored as a draw (game 0): answered 'nobestmove', though"
+    )
+    assert told[1].startswith("mock good 在 1 局中拒绝走棋，判和（首局为第 0 局）：应答 'nobestmove'")
     assert (fault.drawn, fault.lost) == (1, 0)

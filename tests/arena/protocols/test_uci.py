@@ -322,7 +322,7 @@ def test_an_answer_too_many_is_not_taken_for_the_next(make: Callable[..., UciPla
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        (mock_spec("exit_at_start"), "code 3; its last words: cannot find my network file"),
+        (mock_spec("exit_at_start"), "code 3; the end of its error output: cannot find my network file"),
         (mock_spec("silent", start_timeout_ms=300), r"the UCI handshake within 0\.3 s \(it said nothing\)"),
         (mock_spec(command=("no-such-engine",)), "no such program"),
         (mock_spec(options=(("Hsh", "1"),)), "did you mean 'Hash'"),

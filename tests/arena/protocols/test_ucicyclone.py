@@ -39,7 +39,7 @@ def test_an_engine_of_another_dialect_is_named_so() -> None:
     record = play_one(mock_spec("ucicyclone", "other_dialect"), mock_spec("ucicyclone", name="black"))
     assert record.reason == "startup_failure"
     assert (
-        'has an option UCI_Variant, so it is no engine of the dialect; give protocol = "uci"'
+        'has an option UCI_Variant, so it does not speak UCI-Cyclone; give protocol = "uci"'
         in (record.detail["fault"]["text"])
     )
 

@@ -436,11 +436,11 @@ def test_one_that_holds_the_game_drawn_and_cannot_be_told_is_at_fault() -> None:
     assert (record.result, record.reason, len(record.moves)) == ("0-1", "no_move", 2)
     text = record.detail["fault"]["text"]
     assert text.startswith("mock claims_once: answered '1/2-1/2 {Draw by repetition}', though it had legal moves; ")
-    assert "asked again, it has no setboard" in text
+    assert "asked again, it does not support setboard" in text
     deaf = mock_spec("xboard", "holds_drawn", watchdog_ms=200)
     record = play_one(deaf, mock_spec("xboard", name="black"))
     assert (record.reason, len(record.moves)) == ("no_move", 4)
-    assert "claimed '1/2-1/2 {50 move rule}'" in record.detail["fault"]["text"]
+    assert "claimed the result '1/2-1/2 {50 move rule}'" in record.detail["fault"]["text"]
 
 
 def test_an_engine_that_asks_for_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -492,7 +492,7 @@ def test_draws_are_agreed_over_two_protocols(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("mode", "text"),
     [
-        ("claims_draw", "lost: the game continues under the rules in force"),
+        ("claims_draw", "loss: under the rules in force the game continues"),
         ("stubborn", "answered 'Illegal move: a8a9' to 'a8a9'"),
     ],
 )

@@ -76,7 +76,7 @@ def test_one_name_with_two_configurations_is_two_players(tmp_path: Path) -> None
     assert [player.name for player in joint.spec.players] == [
         f"{name} ({folder})" for name in ("a", "bb") for folder in (one, two)
     ]
-    told = f"a stands for 2 players, because its configuration differs: limits = 'nodes=100' in {one}"
+    told = f"a stands for 2 players, because the configurations differ: limits = 'nodes=100' in {one}"
     assert told in joint.notes_in("en")[0]
     assert len(tables(joint).ratings.groups) == 2
 
@@ -96,8 +96,8 @@ def test_one_player_under_two_names_is_one(tmp_path: Path) -> None:
     counts = {(row.player, row.opponent): row.games for row in found.head_to_heads}
     assert counts["a = bb", "bb"] == counts["a = bb", "ccc"] == 4
     notes = " ".join(joint.notes_in("en"))
-    assert "a = bb is one player, because" in notes
-    assert "bb stands for 2 players, because its configuration differs: parameters.tempo = 1 in" in notes
+    assert "a = bb are counted as one player, because" in notes
+    assert "bb stands for 2 players, because the configurations differ: parameters.tempo = 1 in" in notes
     # The same games under other names are the same games.
     again = run(tmp_path / "again", renamed(("x", "y"), (1, 2)), [("x", "y", 0, "1-0"), ("y", "x", 0, "1/2-1/2")])
     twice = join([one, again])

@@ -288,8 +288,8 @@ def test_the_variation_of_a_move_is_shown_as_far_as_it_is_legal(report: Path, br
     assert computed(browser, report, script) == [
         # After h9g7 h0g2 no rook of a9 can jump over its pawn to a5.
         "<plain> & simple (Black) expected: h9g7 h0g2",
-        "No principal variation here.",
-        "No principal variation here.",
+        "There is no principal variation here.",
+        "There is no principal variation here.",
         None,
     ]
 
@@ -406,7 +406,7 @@ def test_copies_are_made_by_whatever_the_browser_allows(report: Path, browser: B
     assert said[0] == position
     assert said[2].endswith("#game=0&ply=1")
     assert said[4:] == [
-        ["copy", position], "Copied.", ["Copying is not allowed here; press Ctrl+C.", position],
+        ["copy", position], "Copied.", ["The browser does not allow copying here; press Ctrl+C.", position],
     ]  # fmt: skip
 
 

@@ -126,13 +126,13 @@ def test_details_of_a_game_are_sentences() -> None:
     )
     told = {
         "en": {
-            "1": "White wins by 12 discs with best play. Limit: nodes=400.",
-            "2": "<plain> & simple exceeded its time, but not its margin, on 2 moves, by at most 50.5 ms.",
-            "3": "default pondered 3 times; it had expected the opponent's move 1 time.",
+            "1": "With best play, White wins by 12 discs. Limit: nodes=400.",
+            "2": "<plain> & simple exceeded its time by up to 50.5 ms on 2 moves, within the margin.",
+            "3": "default pondered 3 times; the opponent made the expected move 1 time.",
         },
         "zh": {
             "1": "双方走最佳着法时，白方胜 12 子。 限制：nodes=400。",
-            "2": "<plain> & simple 有 2 步用到了宽限时间，最多 50.5 毫秒。",
+            "2": "<plain> & simple 有 2 步超出限时，最多 50.5 毫秒，仍在宽限之内。",
             "3": "default 后台思考 3 次，其中 1 次猜中对手的着法。",
         },
     }
@@ -239,8 +239,8 @@ def test_a_sequential_test_has_a_section_and_marks_what_does_not_count(tmp_path:
 def test_anchors_are_said(tmp_path: Path) -> None:
     spec = replace(specification(), anchors=((NAMES[1], 1800.0),))
     page = write_report(tmp_path, spec, sample(), planned_games=12).read_text(encoding="utf-8")
-    assert "Elo, given &lt;plain&gt; &amp; simple = 1800" in page
-    assert '<td class="number">1800.0</td><td class="number">given</td>' in page
+    assert "Elo, with &lt;plain&gt; &amp; simple = 1800 fixed" in page
+    assert '<td class="number">1800.0</td><td class="number">fixed</td>' in page
 
 
 def test_page_and_summary_say_what_was_played(report: Path) -> None:
@@ -546,8 +546,8 @@ def test_wrong_reports_of_players_are_a_section(tmp_path: Path) -> None:
     moves = (records[1].moves[0]._replace(principal_variation="a0a9"), *records[1].moves[1:])
     write_report(tmp_path, specification(), [records[0], replace(records[1], moves=moves)], planned_games=2)
     text = (tmp_path / "report.md").read_text("utf-8")
-    assert "## Variations and mates" in text
-    table = text.partition("## Variations and mates")[2].partition("\n## ")[0]
-    assert "| Player | Moves with reports | Variations | Illegal | Other move | Wrong side |" in table
+    assert "## Principal variations and mate scores" in text
+    table = text.partition("## Principal variations and mate scores")[2].partition("\n## ")[0]
+    assert "| Player | Moves with a report | Variations | Illegal | Other move | Wrong side |" in table
     (row,) = (line for line in table.splitlines() if line.startswith("| \\<plain> & simple |"))
     assert row.split("|")[4:6] == [" 2 (0:2) ", " 1 (1:1) "]

@@ -18,7 +18,7 @@ from elolab.arena.statistics.standings import tables_of, tables_text
 from elolab.engine.language import LANGUAGES, Catalogue
 from elolab.engine.rules import REASONS
 
-KILLED = "ended when it had to move: killed by signal 6 (SIGABRT); its last words: bad_alloc"
+KILLED = "ended when it had to move: killed by signal 6 (SIGABRT); the end of its error output: bad_alloc"
 
 
 def words(text: str) -> Fault:
@@ -75,7 +75,7 @@ def test_only_games_in_a_row_of_one_player_stop_a_run() -> None:
 def test_the_cause_stands_in_the_standings() -> None:
     for language in LANGUAGES:
         text = tables_text(tables_of("xiangqi", ("one", "two"), GAMES), None, language).replace("\n", " ")
-        assert "killed by signal 6 (SIGABRT); its last words: bad_alloc" in text
+        assert "killed by signal 6 (SIGABRT); the end of its error output: bad_alloc" in text
         assert "exited with code 3" in text
     assert "crash" not in tables_text(tables_of("xiangqi", ("one", "two"), GAMES[1:2]))
 

@@ -156,8 +156,8 @@ def test_text_fits_a_terminal_and_says_whose_view() -> None:
     for phrase in (
         "Elo above the mean",
         "95 %",
-        "the left one's view",
-        "the player's",
+        "from the view of the left one",
+        "all games of the player",
         "Red scored",
         "time forfeit 1",
     ):
@@ -179,7 +179,7 @@ def test_text_of_many_games_and_long_names_fits_too() -> None:
                     records.append(GameRecord(**fields))
     text = tables_text(tables_of("xiangqi", names, records))
     assert max(map(len, text.splitlines())) <= 80
-    assert "and 21 more in crosstable.csv" in text
+    assert "and 21 more: see crosstable.csv" in text
 
 
 def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
@@ -187,7 +187,7 @@ def test_nothing_played_gives_tables_without_numbers_that_lie() -> None:
     assert tables.crosstable_frame().empty
     assert [row.games for row in tables.standings] == [0, 0, 0]
     assert not any(math.isnan(row.rating_error) for row in tables.standings)
-    assert "groups never met" not in tables_text(tables)
+    assert "groups of players never met" not in tables_text(tables)
 
 
 def test_of_a_player_without_games_nothing_is_known() -> None:
@@ -196,20 +196,20 @@ def test_of_a_player_without_games_nothing_is_known() -> None:
     assert tables.standings_csv().splitlines()[3].startswith("3,gamma,0.0,inf,")
     line = next(line for line in tables_text(tables).splitlines() if line.startswith("3  gamma"))
     assert line.split()[2:5] == ["–", "–", "–"]
-    assert "groups never met" not in tables_text(tables)  # who has no rating compares with nobody
+    assert "groups of players never met" not in tables_text(tables)  # who has no rating compares with nobody
     given = tables_of("xiangqi", NAMES, sample()[:4], {"gamma": 1500.0})
     line = next(line for line in tables_text(given).splitlines() if line.split()[1:2] == ["gamma"])
-    assert line.split()[2:5] == ["1500.0", "given", "–"]
+    assert line.split()[2:5] == ["1500.0", "fixed", "–"]
     assert [row.rating_error for row in given.standings if row.player == "gamma"] == [0]
-    assert "2 groups never met" in tables_text(given)
+    assert "2 groups of players never met" in tables_text(given)
 
 
 @pytest.mark.parametrize(("anchors", "said", "signs"), [
-    ({"idle": 2500.0}, "Elo above the mean of the field; no other rating is relative to idle = 2500 (", "++"),
-    ({"alpha": 2000.0}, "Elo, given alpha = 2000; for players not connected to these by games, above the mean of "
-     "their group (+ or −) (", "2+"),
-    ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, given alpha = 2000, gamma = 1000; no other rating is "
-     "relative to idle = 9 (", "21"),
+    ({"idle": 2500.0}, "Elo above the mean of the field; no games connect other players to idle = 2500 (", "++"),
+    ({"alpha": 2000.0}, "Elo, with alpha = 2000 fixed; players that no chain of games connects to these are rated "
+     "against the mean of their group (with a sign, + or −) (", "2+"),
+    ({"alpha": 2000.0, "gamma": 1000.0, "idle": 9.0}, "Elo, with alpha = 2000, gamma = 1000 fixed; "
+     "no games connect other players to idle = 9 (", "21"),
 ])  # fmt: skip
 def test_ratings_refer_to_anchors_of_their_own_group_alone(anchors: dict[str, float], said: str, signs: str) -> None:
     games = [(0, 1, "1-0"), (1, 0, "0-1"), (2, 3, "1-0"), (3, 2, "0-1")]

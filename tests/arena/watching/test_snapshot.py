@@ -117,7 +117,7 @@ def test_the_first_fault_is_that_of_the_schedule_whichever_game_ended_first(tmp_
             store.add(record(number, "1-0" if number % 2 == 0 else "0-1", "crash", detail=detail))
             (fault,) = follower.read()["faults"]
     assert (fault["number"], fault["games"]) == (2, 3)
-    assert fault["sentence"]["en"] == "player 1 lost 3 games by a crash, first game 2: first."
+    assert fault["sentence"]["en"] == "player 1 lost 3 games by a crash (the first: game 2): first."
     assert fault["key"] == record(2, "1-0").key
 
 
@@ -129,7 +129,10 @@ def test_of_games_without_a_move_some_are_drawn(tmp_path: Path) -> None:
             store.add(record(number, result, "no_move", detail=detail))
         assert store.numbers_lost_by(FORFEITS) == [1]
     (fault,) = follower.read()["faults"]
-    assert fault["sentence"]["en"] == "player 1 made no move in 2 games (first 1): answered 'nobestmove'."
+    assert (
+        fault["sentence"]["en"]
+        == "player 1 made no move in 2 games, scored as draws (the first: game 1): answered 'nobestmove'."
+    )
 
 
 def test_a_knockout_is_won_by_its_bracket_and_not_by_ratings(tmp_path: Path) -> None:

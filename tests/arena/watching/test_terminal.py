@@ -130,7 +130,7 @@ def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() 
 
 def test_given_ratings_have_no_sign_and_no_interval() -> None:
     text = text_of(screen(state(anchors={"default": 99}), [], GameChoice(), "en", 80, 24))
-    assert "1 default                  99.0 given    40 62.5 %" in text
+    assert "1 default                  99.0 fixed    40 62.5 %" in text
     assert " 98.0  20.5" in text
     assert "+98.0" not in text
 

@@ -353,11 +353,11 @@ def test_a_game_in_progress_moves_on_and_ends_on_the_board(
 
 SAID = {
     ("en", "H1 accepted", 0, 5): "H1 accepted: A is stronger",
-    ("en", "H1 accepted", 2, 5): "H1 accepted: A is more than 2 Elo stronger",
-    ("en", "H1 accepted", -5, 0): "H1 accepted: A is not more than 5 Elo weaker",
-    ("en", "H0 accepted", 0, 5): "H0 accepted: A is less than 5 Elo stronger, if at all",
+    ("en", "H1 accepted", 2, 5): "H1 accepted: A is stronger by more than 2 Elo",
+    ("en", "H1 accepted", -5, 0): "H1 accepted: A is weaker by less than 5 Elo, if at all",
+    ("en", "H0 accepted", 0, 5): "H0 accepted: A is stronger by less than 5 Elo, if at all",
     ("en", "H0 accepted", -5, 0): "H0 accepted: A is weaker",
-    ("en", "H0 accepted", -5, -2): "H0 accepted: A is more than 2 Elo weaker",
+    ("en", "H0 accepted", -5, -2): "H0 accepted: A is weaker by more than 2 Elo",
     ("en", "undecided", -5, 0): "Undecided",
     ("zh", "H1 accepted", -5, 0): "接受 H1：A 即使更弱，也不超过 5 Elo",
     ("zh", "H0 accepted", -5, 0): "接受 H0：A 更弱",
@@ -473,7 +473,7 @@ def test_given_ratings_have_a_scale_of_their_own(tmp_path: Path, browser: Browse
     with served(tmp_path) as server:
         browser.open(server.address)
         texts = browser.until(f"watch.state && {rows}.map((row) => row.querySelector('.rating').innerText.trim())")
-        assert any(text.startswith("2500.0") and text.endswith("given") for text in texts), texts
+        assert any(text.startswith("2500.0") and text.endswith("fixed") for text in texts), texts
         assert not any("+" in text for text in texts)
         ends = f"{rows}.flatMap((row) => [...row.querySelectorAll('svg line')].flatMap((line) => [line.x1, line.x2]))"
         places = browser.value(f"{ends}.map((end) => end.baseVal.value)")
@@ -605,7 +605,7 @@ def test_a_viewer_asks_for_boards_and_a_dialogue_and_the_run_is_told(tmp_path: P
         browser.until("element('cards').children.length === 20")
         assert not (tmp_path / ASKED_NAME).exists()
         browser.value("element('cards').children[0].querySelector('.talk').click()")
-        browser.until("element('dialogue-note').textContent.startsWith('The run has been asked')")
+        browser.until("element('dialogue-note').textContent.startsWith('elolab has asked the run')")
         wait_for((tmp_path / ASKED_NAME).exists)
         assert json.loads((tmp_path / ASKED_NAME).read_text()) == {"all_moves": False, "dialogues": ["0"]}
         many[0]["dialogue"] = [["0.1000 > go nodes 100", "0.2000 < bestmove h2e2"], []]
@@ -643,7 +643,7 @@ def test_the_table_of_games_is_filtered_and_sorted(tmp_path: Path, browser: Brow
         filter_by("running")
         browser.until(f"{numbers} === '9'")
         filter_by("colour:red")
-        browser.until("element('games-problem').textContent.startsWith('colour: is no filter')")
+        browser.until("element('games-problem').textContent.startsWith('unknown filter colour:')")
         filter_by("")
         browser.until(f"{numbers} === '3,2,1,0'")
         browser.press("Enter", "#finished-list th[data-key=number] button")

@@ -86,7 +86,7 @@ def test_games_that_comparisons_share_are_told_once(tmp_path: Path) -> None:
     ended = ablate(spec, tmp_path / "out", stream=io.StringIO())
     assert sum(row.games for row in ended.rows) == 6 * 14
     assert (ended.games, ended.planned, ended.counted) == (4 * 14, 4 * 14, 4 * 14)
-    assert "with 56 games, of 56 at most" in ablation_document(ended, "en").summary
+    assert "with 56 of at most 56 games" in ablation_document(ended, "en").summary
     told = json.loads((tmp_path / "out" / LIVE_NAME).read_text())
     assert (told["done"], told["planned"]) == (56, 56)
 
@@ -382,8 +382,8 @@ def test_what_the_shortest_comparison_can_show_is_said_before_the_first_game(tmp
     assert difference.elo == pytest.approx(detectable_elo(40, 2, spec.rule))
     assert not equivalence.is_possible, "not even if all games are drawn"
     one, other = plan.remarks()
-    assert one.startswith("Warning: 40 pairs are few: only a difference of ")
-    assert other.startswith("Warning: 40 pairs are too few to show equivalence within 5 Elo")
+    assert one.startswith("Warning: 40 pairs are few: they detect only a true difference of ")
+    assert other.startswith("Warning: 40 pairs cannot show equivalence within 5 Elo")
     wide = replace(spec, rule=replace(spec.rule, margin_elo=equivalence.elo))
     (_, equivalence) = plan_of_run(prepare_ablation(wide), tmp_path, 1).stages[0].reach
     assert equivalence.is_likely
@@ -594,7 +594,7 @@ def test_a_dry_run_refuses_what_would_be_refused(
     words = ["ablate", str(path), "--out", str(out)]
     assert command_line.main([*words, "--dry-run"]) == 0
     assert command_line.main([*words, "--dry-run", "--log", str(path)]) == 1
-    assert "dialogues cannot be kept there" in capsys.readouterr().err
+    assert "dialogues cannot be written there" in capsys.readouterr().err
     for changed in ({ENGINE_IDENTITY: "0123456789ab"}, {PROGRAMS: [[sys.executable, None, "another"]]}):
         with Store(out) as store:
             before = {name: store.metadata(name) for name in changed}

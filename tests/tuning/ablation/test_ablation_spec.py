@@ -225,8 +225,11 @@ def test_a_curve_has_a_tick_for_every_level_and_its_diamond_at_the_reference(ref
         ({"values": [{"parameter": "null_depth", "values": [3]}]}, ["null_depth 3", "with itself"]),
         ({"values": [{"parameter": "null_depth", "values": [9]}]}, ["null_depth = 9", "from 2 to 8"]),
         ({"values": [{"parameter": "nuldepth", "values": [4]}]}, ["'nuldepth'", "'null_depth'"]),
-        ({"values": [{"parameter": "tempo", "values": ["off"]}]}, ["tempo has no switch"]),
-        ({"values": [{"parameter": "tempo", "values": [3], "reference": "off"}]}, ["reference", "tempo has no switch"]),
+        ({"values": [{"parameter": "tempo", "values": ["off"]}]}, ["tempo cannot be switched off"]),
+        (
+            {"values": [{"parameter": "tempo", "values": [3], "reference": "off"}]},
+            ["reference", "tempo cannot be switched off"],
+        ),
         ({"values": [{"parameter": "null_depth", "values": ["off"], "reference": "off"}]}, ["with itself"]),
         ({"values": [{"parameter": "null_depth", "values": [2], "names": {"22": "b"}}]}, ["'22'", "did you mean '2'"]),
         ({"values": [{"parameter": "null_depth", "values": [2], "names": {"2": 2}}]}, ["2 = 2", "characters"]),

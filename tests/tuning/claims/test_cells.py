@@ -218,7 +218,7 @@ def test_where_the_reference_missed_no_window_a_position_does_not_count(tmp_path
     row, course = searched(write_claims(tmp_path, change))
     assert (row.cases, course.searched) == (10, 30)
     assert row.effect == pytest.approx(math.sqrt(100 * 4000) / 200, rel=0.01)
-    assert "missed a window" in rule_text(course.part, Catalogue(MESSAGES, "en"))
+    assert "missed an aspiration window" in rule_text(course.part, Catalogue(MESSAGES, "en"))
     everywhere = (SIDES, SIDES.replace("full", "one_sided").replace("off", "full"))
     row, other = searched(write_claims(tmp_path, everywhere))
     assert (row.cases, row.effect > 1) == (30, True)
@@ -227,7 +227,7 @@ def test_where_the_reference_missed_no_window_a_position_does_not_count(tmp_path
     both = (change[0], change[1].replace('"windows_missed"', '"converged_misses"'))
     row, third = searched(write_claims(tmp_path, both))
     assert (row.cases, row.verdict, row.effect) == (5, CONFIRMED, pytest.approx(100 / 200, rel=0.01))
-    assert "neither alternated" in rule_text(third.part, Catalogue(MESSAGES, "en"))
+    assert "no re-search alternated" in rule_text(third.part, Catalogue(MESSAGES, "en"))
     # None at all: nothing is seen, and nothing decided.
     assert searched(write_claims(tmp_path, change), 0)[0].verdict == OPEN
 

@@ -119,7 +119,7 @@ def test_runs_by_the_same_rules_are_told_to_have_the_same_settings_whenever_they
         monkeypatch.setattr("elolab.tuning.claims.registration.datetime", fixed_clock(day))
         run(write_claims(tmp_path, *changes), tmp_path / name, ("C1a",))
     assert command_line.main(["runs", "compare", str(tmp_path / "one"), str(tmp_path / "two")]) == 0
-    assert "All settings are the same." in capsys.readouterr().out
+    assert "All settings are equal." in capsys.readouterr().out
     assert command_line.main(["runs", "compare", str(tmp_path / "one"), str(tmp_path / "three")]) == 0
     assert re.search(r"C1a\.content\.expect +A less +B more", capsys.readouterr().out)
 
@@ -382,7 +382,7 @@ def test_the_command_runs_plans_and_prints_digests(
     assert command_line.main([*told, "--dry-run", "--out", str(tmp_path / "none")]) == 0
     planned = capsys.readouterr().out
     assert "96 games" in planned
-    assert "parts: 5, searches of positions (not in the time below): 56\n" in planned
+    assert "parts: 5, searches of positions (the time below does not include them): 56\n" in planned
     assert not (tmp_path / "none").exists()
     changed = write_claims(tmp_path, ("margin = 10", "margin = 15"))
     assert command_line.main(["claims", "--claims", str(changed), "--dry-run", "--out", str(out)]) == 2

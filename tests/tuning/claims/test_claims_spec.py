@@ -111,7 +111,7 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (("factors = { aspiration", "factors = { null_depth = [3, 4], aspiration"), ["C20b", "two parameters"]),
         (("rounds = 2", "rounds = 2\nweights = { lon = 0.5 }"), ["[weights]", "no limit 'lon'", "'long'"]),
         (("rounds = 2", "rounds = 2\nweights = { long = 0 }"), ["[weights]", "long = 0"]),
-        (('expect = "less"', 'expect = "less"\nlooks = 1'), ["C1a", "looks", "no such key with kind = 'nodes'"]),
+        (('expect = "less"', 'expect = "less"\nlooks = 1'), ["C1a", "looks", "expected none with kind = 'nodes'"]),
         (('expect = "less"', 'expect = "less"\nfurther_plies = 4'), ["C1a", "further_plies", "kind = 'nodes'"]),
         (("margin = 10", "looks = 0"), ["C20a", "looks = 0"]),
         (
@@ -127,10 +127,10 @@ LIMITS = SMALL[SMALL.index("[budgets.quick.limits]") : SMALL.index("[[claims]]")
         (('variant = { aspiration = "full" }\nreference = { aspiration = "off" }', ""), ["C1a", "with itself"]),
         (
             ('kind = "nodes"\nexpect = "less"', 'kind = "nodes"\nfactors = { killers = [0, 1] }'),
-            ["C1a", "factors", "no such key with kind = 'nodes'"],
+            ["C1a", "factors", "expected none with kind = 'nodes'"],
         ),
         (('kind = "nodes"\nexpect = "less"', 'kind = "nodes_interaction"'), ["C1a", "variant", "nodes_interaction"]),
-        (("margin = 10", 'margin = 10\nsuite = "mates"'), ["C20a", "suite", "no such key with kind = 'elo'"]),
+        (("margin = 10", 'margin = 10\nsuite = "mates"'), ["C20a", "suite", "expected none with kind = 'elo'"]),
         (
             (
                 'kind = "nodes"\nexpect = "less"\nset = { algorithm = "alphabeta" }\n'

@@ -121,7 +121,7 @@ def test_what_was_asked_otherwise_is_refused(
     assert command_line.main([*told, str(kept)]) == 0
     printed = capsys.readouterr().out
     assert "0 games" in printed
-    assert "searches of positions (not in the time below): 0\n" in printed
+    assert "searches of positions (the time below does not include them): 0\n" in printed
     rewrite(kept / "cells.csv", lambda row: {**row, "engine_identity": "another"})
     with pytest.raises(UserError, match=r"played by engine another.*--accept-engine-change"):
         run(path, tmp_path / "new", merge=[kept])
@@ -222,7 +222,7 @@ def test_amendments_come_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert merged.registration == amended.registration
         assert not merged.is_fixed_beforehand
     page = write_claims_report(merged).read_text("utf-8")
-    assert "from another folder, which contains their games and searches" in page
+    assert "from another folder, which has the games and searches" in page
     assert "games.sqlite" not in page
     # A rule that is changed once games of it are known elsewhere was not fixed beforehand.
     write_claims(tmp_path)

@@ -257,7 +257,9 @@ def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path)
     for language, said in (("en", "scores of searches (depth=2)"), ("zh", "搜索（depth=2）的评分")):
         assert any(said in str(section) for section in fit_document(whole, language).sections)
     by_results = replace(whole, spec=replace(whole.spec, score_limits=None))
-    assert "the game's result; exact for solved positions" in str(fit_document(by_results, "en").sections[-1])
+    assert "results of games; exact results where positions are solved" in str(
+        fit_document(by_results, "en").sections[-1]
+    )
     # The second iteration's positions have the scores of the first one's weights.
     labels = [np.load(tmp_path / "whole" / f"positions-{number}.npz") for number in (0, 1)]
     steps, _ = fitting().survey(labels[1]["rows"])

@@ -256,7 +256,7 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     beaten = replace(iteration, matches=tuple(replace(match, counts=Pentanomial((3, 0, 0, 0, 0))) for match in lost))
     assert "0.0 % of 6 games, −∞ Elo [−∞, +153.5]" in fit_text(replace(done, iterations=(beaten,)))
     document = fit_document(done, "en")
-    assert "who won (50 %) and the score of the game's search (50 %)" in str(document.sections[-1])
+    assert "results of games (50 %) and scores of the games' searches (50 %)" in str(document.sections[-1])
     # What names a row is set to the left, with its head.
     kinds = [block.kinds for block in document.sections[0].blocks if isinstance(block, TextTable)]
     assert kinds == [(TEXT, NUMBER, NUMBER)] * 2
@@ -278,4 +278,4 @@ def test_a_run_until_no_gain_ends_there_and_keeps_nothing_that_did_not_gain(tmp_
     gains = [iteration.gained for iteration in done.iterations]
     assert gains == [False]
     assert done.kept is None
-    assert "none are kept" in fit_text(done)
+    assert "so elolab keeps none" in fit_text(done)

@@ -297,10 +297,10 @@ def test_each_quantity_of_a_claim_has_a_picture_with_its_unit_and_point_of_view(
     assert [parts_of(axes) for axes in figure.axes] == [["C9b"], ["C9a"], ["C9c"], ["C9e"], ["C9d"]]
     assert [axes.get_xlabel() for axes in figure.axes] == [
         "Elo, variant minus reference (right: the variant is stronger)",
-        "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
-        "cost of a fixed depth, variant over reference (left: the variant is cheaper)",
-        "nodes of an iteration over the previous iteration's",
-        "windows missed, %",
+        "nodes to a fixed depth, variant over reference (left: the variant is better)",
+        "nodes to a fixed depth, variant over reference (left: the variant is better)",
+        "nodes of an iteration, relative to the previous iteration",
+        "aspiration windows missed, %",
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "confirmed", "margin", "threshold",

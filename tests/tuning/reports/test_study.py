@@ -80,7 +80,7 @@ def test_a_best_trial_above_what_the_model_expects_is_called_optimistic(
 ) -> None:
     _, _, study_result = played
     raised = replace(study_result, rounds=tuple(replace(end, elo=end.elo + 1000) for end in study_result.rounds))
-    assert "it was optimistic by" in optimism_sentence(raised)
+    assert "The estimate was optimistic by" in optimism_sentence(raised)
     assert "赢家诅咒" in optimism_sentence(raised, "zh")
     lowered = replace(study_result, rounds=tuple(replace(end, elo=end.elo - 1000) for end in study_result.rounds))
     assert "optimistic" not in optimism_sentence(lowered)

@@ -75,7 +75,7 @@ def test_what_follows_the_end_or_is_nested_is_another_line() -> None:
 
 
 @pytest.mark.parametrize(("data", "said"), [
-    (cbf()[:-30], "cut or damaged"), (cbf('<Move value="99-47"/>'), "ply 0: '99-47' is no move"),
+    (cbf()[:-30], "truncated or damaged"), (cbf('<Move value="99-47"/>'), "ply 0: '99-47' is not a move"),
     (cbf('<Move value="00-00"/><Move value="77-40"/>'), "ply 1: illegal move 'h2e9'"),
     (cbf(fen="nonsense"), "start position: FEN 'nonsense'"),
     (cbf().replace(b"<Chinese", b'<!DOCTYPE a [<!ENTITY b "c">]><Chinese', 1), "declares no document type"),

@@ -78,9 +78,15 @@ def test_games_follow_one_another_and_the_mover_of_the_first_move_begins() -> No
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[DhtmlXQ_movelist]774", "a.ubb: game 1: cut: no [DhtmlXQ_movelist] that is closed again"),
-        ("[DhtmlXQ_movelist]774[/DhtmlXQ_movelist]", "a.ubb: game 1, ply 1: cut or damaged: [DhtmlXQ_movelist]: 3 dig"),
-        ("[DhtmlXQ_movelist]77x7[/DhtmlXQ_movelist]", "a.ubb: game 1, ply 2: cut or damaged: [DhtmlXQ_movelist]: 'x'"),
+        ("[DhtmlXQ_movelist]774", "a.ubb: game 1: truncated: [DhtmlXQ_movelist] is missing or has no end"),
+        (
+            "[DhtmlXQ_movelist]774[/DhtmlXQ_movelist]",
+            "a.ubb: game 1, ply 1: truncated or damaged: [DhtmlXQ_movelist]: 3 dig",
+        ),
+        (
+            "[DhtmlXQ_movelist]77x7[/DhtmlXQ_movelist]",
+            "a.ubb: game 1, ply 2: truncated or damaged: [DhtmlXQ_movelist]: 'x'",
+        ),
         ("[DhtmlXQ_movelist]7797[/DhtmlXQ_movelist]", "a.ubb: game 1, ply 1: file 10, rank 2 is off the board"),
         ("[DhtmlXQ_movelist]77477747[/DhtmlXQ_movelist]", "a.ubb: game 1, ply 2: illegal move 'h2e2'"),
         ("[DhtmlXQ_binit]12[/DhtmlXQ_binit]", "a.ubb: game 1: [DhtmlXQ_binit]: 2 characters, expected 64 digits"),
@@ -96,8 +102,8 @@ def test_what_is_wrong_is_one_line(text: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("tag", "words"),
     [
-        ("move_5_2_1", "it leaves line 5, which is not there"),
-        ("move_1_2_1", "it leaves line 1, which is not there"),
+        ("move_5_2_1", "it leaves line 5, which does not exist"),
+        ("move_1_2_1", "it leaves line 1, which does not exist"),
         ("move_0_9_1", "it begins at ply 9, but its line has 3 moves"),
     ],
 )

@@ -88,8 +88,8 @@ def test_two_boards_of_a_match_from_a_drawn_position() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (f"{HEAD}{BOARD}B[d3]", "a.ggf: game 1: cut or damaged after B[d3]: expected ;) or NAME[value]"),
-        (f"{HEAD}{BOARD}B[d3]W[c5", "a.ggf: game 1: cut or damaged after B[d3]: expected ;) or NAME[value], not"),
+        (f"{HEAD}{BOARD}B[d3]", "a.ggf: game 1: truncated or damaged after B[d3]: expected ;) or NAME[value]"),
+        (f"{HEAD}{BOARD}B[d3]W[c5", "a.ggf: game 1: truncated or damaged after B[d3]: expected ;) or NAME[value], not"),
         (f"{HEAD}{BOARD}B[d3]W[d4];)", "a.ggf: game 1, ply 2: illegal move 'd4' after 1 move in"),
         (f"{HEAD}{BOARD}B[d3]B[c3];)", "a.ggf: game 1, ply 2: 'c3' is Black's, but White is to move in position"),
         (f"{HEAD}BO[10 --- *];)", "a.ggf: game 1: BO[10 ...]: a board of that size; expected 8"),

@@ -99,7 +99,7 @@ def test_castling_is_the_king_taking_its_rook(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (book_of(LINES)[:-5], "cut: its last entry has 11 of 16 bytes"),
+        (book_of(LINES)[:-5], "truncated: its last entry has 11 of 16 bytes"),
         (STRANGE, "the book has no move for the start position of Chess"),
     ],
 )

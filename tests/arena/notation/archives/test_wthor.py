@@ -70,11 +70,17 @@ def test_a_compressed_database_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (wtb_file([SHORT], announced=4_000_000_000), "game 2: cut: 4000000000 games are announced, 1 are whole"),
-        (wtb_file([SHORT, SHORT])[:-1], "WTH_2001.wtb: game 2: cut: 2 games are announced, 1 are whole"),
+        (
+            wtb_file([SHORT], announced=4_000_000_000),
+            "game 2: truncated: 4000000000 games are announced, 1 are complete",
+        ),
+        (wtb_file([SHORT, SHORT])[:-1], "WTH_2001.wtb: game 2: truncated: 2 games are announced, 1 are complete"),
         (wtb_file([SHORT, (0, 0, 0, 0, 0, "f5 d6 d6")]), "WTH_2001.wtb: game 2, ply 3: illegal move 'd6'"),
         (wtb_file([SHORT, (0, 0, 0, 65, 0, "f5")]), "WTH_2001.wtb: game 2: 65 black discs on 64 squares"),
-        (wtb_file([SHORT, SHORT])[:92] + b"\x09" + bytes(59), "WTH_2001.wtb: game 2, ply 1: 9 is no square; expected"),
+        (
+            wtb_file([SHORT, SHORT])[:92] + b"\x09" + bytes(59),
+            "WTH_2001.wtb: game 2, ply 1: 9 is not a square; expected",
+        ),
     ],
 )
 def test_a_wrong_game_is_one_line_and_the_others_are_read(data: bytes, words: str) -> None:

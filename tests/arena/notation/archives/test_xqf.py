@@ -84,10 +84,10 @@ DATA = xqf_file(branches(MOVES, {3: "注解"}), START, 0x12)
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (DATA[:700], "a.xqf: game 1: cut within the header (700 bytes of 1024)"),
-        (DATA[:1026], "a.xqf: game 1: cut at node 0 of the moves (byte 1024)"),
-        (DATA[:1034], "a.xqf: game 1: cut at node 2 of the moves (byte 1032)"),
-        (DATA[:1045], "a.xqf: game 1: cut or damaged: a comment of 4 bytes at node 3, but 1 are left"),
+        (DATA[:700], "a.xqf: game 1: truncated in the header (700 bytes of 1024)"),
+        (DATA[:1026], "a.xqf: game 1: truncated at node 0 of the moves (byte 1024)"),
+        (DATA[:1034], "a.xqf: game 1: truncated at node 2 of the moves (byte 1032)"),
+        (DATA[:1045], "a.xqf: game 1: truncated or damaged: a comment of 4 bytes at node 3, but 1 are left"),
         (xqf_file(branches("h2e2 h9g6"), START, 0x0B), "a.xqf: game 1, ply 2: illegal move 'h9g6' after 1 move in"),
         (OLD[:16] + bytes(32) + OLD[48:], "a.xqf: game 1: two pieces on a0 at the start"),
     ],

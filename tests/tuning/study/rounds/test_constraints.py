@@ -132,7 +132,7 @@ def test_options_of_an_engine_have_conditions(tmp_path: Path) -> None:
         ({"needs": {"low": 20}}, r"\[dimensions.low\]: needs: low, expected another"),
         ({"needs": {"rates": 2}}, "needs: rates, expected another"),
         ({"needs": {"pruning": "on"}}, "needs: pruning = 'on', expected one of the values"),
-        ({"needs": {"margin": 10}}, "itself in the end"),
+        ({"needs": {"margin": 10}}, "depends on itself in the end"),
     ],
 )
 def test_mistakes_are_named(changes: dict[str, Any], message: str) -> None:

@@ -82,7 +82,7 @@ def test_one_limit_is_as_it_was() -> None:
         ({"limits": ["nodes=500", "nodes=500"]}, "expected a list of different limits"),
         ({"limits": ["nods=500"]}, "limits: limit 'nods=500': cannot read 'nods=500' (did you mean 'nodes'?)"),
         ({"limits": ["nodes=500"], "sampler": "tpe"}, "expected sampler = 'duel' with it"),
-        ({"limit_shares": [1]}, "limit_shares = [1], expected a list of limits too"),
+        ({"limit_shares": [1]}, "limit_shares = [1], expected none without limits"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1]}, "expected a list of 2 numbers above 0"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1, 0]}, "expected a list of 2 numbers above 0"),
         ({"limits": ["nodes=500", "nodes=900"], "limit_shares": [1, "a"]}, "expected a list of 2 numbers above 0"),
@@ -161,5 +161,5 @@ def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) ->
     again = tune(spec, tmp_path / "stopped", stream=io.StringIO(), concurrency=2)
     assert (again.digest, again.rounds, again.decision) == (whole.digest, whole.rounds, whole.decision)
     words = (limit_words(spec, Catalogue(MESSAGES, language)) for language in ("en", "zh"))
-    assert next(words) == "nodes=80; the games of the rounds 66.7 % at nodes=20, 33.3 % at nodes=40"
+    assert next(words) == "nodes=80; games of the rounds: 66.7 % at nodes=20, 33.3 % at nodes=40"
     assert "33.3 % 为 nodes=40" in next(words)

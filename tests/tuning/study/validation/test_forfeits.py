@@ -58,7 +58,7 @@ def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: py
     assert (fault.player, fault.reason, fault.games) == ("build crashing", "crash", result.games)
     assert f"players lost {result.games} games by faults" in printed.err.splitlines()[-1]
     assert printed.err.splitlines()[-1].endswith("exit code 1")
-    told = f"build crashing lost {result.games} games by a crash, first game 0"
+    told = f"build crashing lost {result.games} games by a crash (the first: game 0)"
     assert told in printed.out.replace("\n", " ")
     for name in ("report.md", "report.html"):
         assert told in (out / name).read_text("utf-8")

@@ -90,18 +90,26 @@ def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: py
     path, out = write_study(tmp_path), tmp_path / "out"
     assert command_line.main(["tune", str(path), "--dry-run", "--out", str(out)]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "Warning: validation: 6 pairs cannot accept a gain, even if all of them are won; 147 could." in said
+    assert (
+        "Warning: validation: 6 pairs are too few for the test to accept a gain, even if one side wins all of them; "
+        "it needs at least 147." in said
+    )
     assert "use a suite of 732 or more openings (this one has " in said
     stream = io.StringIO()
     result = tune(load_tuning(path), out, stream=stream)
-    assert "6 pairs cannot accept a gain" in " ".join(stream.getvalue().split())
+    assert "6 pairs are too few for the test to accept a gain" in " ".join(stream.getvalue().split())
     test = result.verdicts[0].test
     assert test is not None
     needed = math.ceil(6 * test.upper_bound / test.log_likelihood_ratio)
     sentence = tuning_sentence(result)
-    assert f"about {needed} pairs in all accept the gain: give [validation] maximum_pairs = {needed} in" in sentence
+    assert (
+        f"the test accepts the gain after about {needed} pairs in all: give [validation] maximum_pairs = {needed} in"
+        in sentence
+    )
     assert tuning_data(result, None)["validation"][0]["expected_pairs"] == needed
-    with pytest.raises(UserError, match=r"6 pairs cannot accept a gain, .* a suite of 732 or more openings"):
+    with pytest.raises(
+        UserError, match=r"6 pairs are too few for the test to accept a gain, .* a suite of 732 or more openings"
+    ):
         validate_again(out, Limits(nodes=80), None, stream=io.StringIO())
 
 
