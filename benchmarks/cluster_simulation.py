@@ -276,7 +276,7 @@ def ablation() -> Batches:
 
 @dataclass(frozen=True)
 class Design:
-    """The way in which games are sent to workers."""
+    """How games are sent to workers: in chunks with a target duration, or one at a time."""
 
     chunk_seconds: float = CHUNK_SECONDS
     """Target duration of a chunk, in seconds of play. 0 means single games, each with its own commit."""
@@ -289,7 +289,7 @@ class Design:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a simulated run."""
+    """The result of a simulated run: its duration and speed, and how the workers spent their time."""
 
     seconds: float
     games_per_second: float

@@ -49,7 +49,7 @@ RUNS = 2000
 
 @dataclass(frozen=True)
 class Passed:
-    """The result of a stage over all simulated runs."""
+    """The result of a validation stage over all simulated runs."""
 
     accepted: float
     """Share of the runs that passed."""

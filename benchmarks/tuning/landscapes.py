@@ -81,7 +81,7 @@ FISHTEST = GameModel(0.61, 0.0)
 
 @dataclass(frozen=True)
 class Family:
-    """Properties of a kind of landscape."""
+    """Properties of a kind of landscape. Random landscapes of this kind are drawn from them."""
 
     dimensions: int
     mean: float = -150.0

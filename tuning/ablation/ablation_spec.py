@@ -40,7 +40,7 @@ MAX_LABEL = 60
 
 @dataclass(frozen=True)
 class Comparison:
-    """One question: how much stronger is the variant than the reference?"""
+    """A comparison of two settings of an engine: how much stronger is the variant than the reference?"""
 
     label: str
     group: str

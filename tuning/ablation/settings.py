@@ -33,7 +33,7 @@ DEFAULT_LEVEL = "default"
 
 @dataclass(frozen=True)
 class Additions:
-    """A bare engine, and variants that each add one feature to it."""
+    """An engine without optional features (the bare engine), and variants that each add one feature to it."""
 
     name: str
     """Name of the bare engine."""

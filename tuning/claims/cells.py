@@ -78,7 +78,7 @@ def game_seconds(cell: Cell) -> float:
 
 
 class PlayedCell:
-    """A cell measured in games, and its progress."""
+    """A cell measured in games, and its progress. A cell is one part of a claim in one engine at one limit."""
 
     def __init__(self, claim: Claim, part: Part, cell: Cell, openings: tuple[int, ...], table: MatchTable) -> None:
         self.claim, self.part, self.cell = claim, part, cell
@@ -241,7 +241,10 @@ def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
 
 
 class SearchedCell:
-    """A cell measured by searches of positions, in blocks. Its verdict is open until all positions are searched."""
+    """A cell (one part of a claim, in one engine at one limit) measured by searches of positions, in blocks.
+
+    Its verdict is open until all positions are searched.
+    """
 
     def __init__(
         self, claim: Claim, part: Part, cell: Cell, searches: SuiteSearches,

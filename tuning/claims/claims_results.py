@@ -157,7 +157,7 @@ def cell_row(line: Mapping[str, str]) -> CellRow:
 
 @dataclass(frozen=True)
 class CellResult:
-    """A cell with its row of the table and its searches of positions."""
+    """A cell of a claims run with its row of the table and its searches of positions."""
 
     cell: Cell
     row: CellRow

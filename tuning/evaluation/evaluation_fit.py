@@ -67,7 +67,7 @@ SPECIFICATION_METADATA = "evaluation fit, as asked for"
 
 @dataclass(frozen=True)
 class FitSpec:
-    """The specification of a fit."""
+    """Specification of a fit of evaluation weights to self-play games."""
 
     game: str
     start: str
@@ -150,7 +150,7 @@ class FittedMatch:
 
 @dataclass(frozen=True)
 class FitIteration:
-    """The result of one iteration of a fit."""
+    """The result of one iteration of a fit: number of games, fitted weights, and matches against earlier weights."""
 
     number: int
     """Number of the iteration, from 1."""
@@ -183,7 +183,7 @@ class FitIteration:
 
 @dataclass(frozen=True)
 class FitResult:
-    """The result of a fit."""
+    """The result of a fit of evaluation weights, finished or not."""
 
     spec: FitSpec
     directory: Path
@@ -398,7 +398,7 @@ def match_openings(spec: FitSpec, game: Game) -> tuple[GameConditions, Suite, tu
 
 
 class _Iterations:
-    """Runs the iterations one after the other; raises ``Interrupted`` when the stop flag is set."""
+    """Runs the iterations of a fit one after the other; raises ``Interrupted`` when the stop flag is set."""
 
     def __init__(
         self, spec: FitSpec, game: Game, fitting: EvaluationFitting, start: Weights, run: Run,

@@ -73,7 +73,7 @@ class ObjectiveSpec:
 
 @dataclass(frozen=True)
 class Trial:
-    """One evaluation of the function."""
+    """One evaluation of the function that is maximised."""
 
     number: int
     """Number of the trial, from 0; trial 0 is the base if the space contains it."""

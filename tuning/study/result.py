@@ -26,7 +26,7 @@ EXPECTED_ATTRIBUTE = "expected"
 
 @dataclass(frozen=True)
 class RoundResult:
-    """A finished round of a study."""
+    """A finished round of a study, with the results of its game pairs."""
 
     number: int
     values: Values

@@ -78,7 +78,7 @@ class RoundTrials:
                 raise RunError(f"{spec.conditions.source}: storage = {shown!r}: {error}".splitlines()[0]) from None
             self._claim()
         self._asked: dict[int, optuna.Trial] = {}
-        """Unfinished trials that this process has asked for, by number."""
+        """Unfinished trials that this process has begun, by number."""
 
     def _claim(self) -> None:
         """Mark a new study with the digest of the specification.

@@ -52,7 +52,7 @@ from elolab.tuning.study.validation.validation_games import (
 
 @dataclass(frozen=True)
 class ValidationResult:
-    """The result of a further validation."""
+    """The result of a further validation, which the user requested after the study."""
 
     spec: TuningSpec
     directory: Path
