@@ -7,7 +7,7 @@
     python benchmarks/tuning --figure regret.svg          regret over the budget, all methods in results.csv
     python benchmarks/tuning --development                the same on other seeds, for work on the methods
     python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
-    python benchmarks/tuning --variant FIRST_SHIFT=0.2    change of the regret by other values of constants
+    python benchmarks/tuning --variant END_SHARE=0        change of the regret by other values of constants
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
 *Regret* is the true Elo by which a method's recommendation is worse than the optimum, at the end of a budget in games.

@@ -51,10 +51,8 @@ END_SHARE = 0.25
 SHIFT_SHARE = 0.6
 """Maximum distance of a settings pair's middle from the centre, as a fraction of the half width.
 
-The distances are uniformly distributed.
+The distances are uniformly distributed. In the first round the maximum is the whole half width.
 """
-FIRST_SHIFT = 0.3
-"""Maximum distance of a settings pair's middle from the base in the first round, as a fraction of the range."""
 EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
 game pairs after which such settings pairs begin."""
@@ -314,7 +312,7 @@ def _middle(centre: float, width: float, drawn: float, *, is_first: bool) -> flo
 
     ``drawn`` is a random number from 0 to 1.
     """
-    middle = centre + (FIRST_SHIFT if is_first else SHIFT_SHARE * width) * (2 * drawn - 1)
+    middle = centre + width * (1.0 if is_first else SHIFT_SHARE) * (2 * drawn - 1)
     # Near an end the middles are reflected: if all were in one place, no curvature could be seen there.
     end = END_SHARE * width
     return end + abs(middle - end) if middle < 0.5 else 1 - end - abs(1 - end - middle)
