@@ -588,19 +588,18 @@ class Arbiter:
         self._position = position
         self._moves = 0
         settings = _adjudication_record(adjudication, position.game.draw_after_ply(adjudication, position.state))
-        self._records = (position.state, position.lists, settings, new_record(TRACKER_DTYPE))
-        self._arrays = tuple(map(array_of, self._records))
+        self._records = (position.state, settings, new_record(TRACKER_DTYPE))
+        self._state, self._settings, self._tracker = map(array_of, self._records)
         self._codes = _CODES.setdefault(position.game.name, {})
         self._endgames = EndgameSolver(stop or StopFlag(), adjudication)
         self._unsolved: tuple[int, int] | None = None
         """Side and score of the last move if the position after it must still be solved; otherwise ``None``."""
         position.game.apply_rules(position.state, rules)
 
-    def verdict(self) -> Ending | None:
-        """The ending by the rules of the game alone, without adjudication; ``None`` if the game is not over."""
-        position = self._position
-        ending = decode_verdict(int(position.game.kernels.judge(position.state, position.lists)))
-        return None if ending.result == "*" else ending
+    @property
+    def _arrays(self) -> tuple[Any, ...]:
+        """The first arguments of ``play_move`` on this thread, which has its own move lists."""
+        return self._state, self._position.list_array, self._settings, self._tracker
 
     def play(self, move: str, score: int | None) -> Ending | None:
         """Make a move and return the game's ending; ``None`` if the game is not over or ``has_to_solve`` is true.
@@ -641,7 +640,7 @@ class Arbiter:
         ending = self._endgames.ending(self._position)
         if ending is not None:
             return ending
-        state, _, adjudication, tracker = self._records
+        state, adjudication, tracker = self._records
         verdict = adjudicate(adjudication, tracker, mover, score, self._moves, restarts_draw_count(state))
         return None if int(verdict) == OPEN else decode_verdict(int(verdict))
 

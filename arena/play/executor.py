@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from elolab.arena.play.dialogue_log import DialogueLog
+    from elolab.arena.play.game import GameInProgress
     from elolab.arena.players.player import Player
     from elolab.engine.engine import StopFlag
     from elolab.engine.play import PlayedMoves
@@ -66,14 +67,17 @@ TOGETHER_SECONDS = 0.02
 
 If the process is killed, at most these games and the running games are lost.
 """
-TOGETHER_SHARE = 0.15
+TOGETHER_SHARE = 0.3
 """Time for which finished games are collected, as a share of a game's duration; only for longer games.
 
 Other games are queued, so that no thread waits meanwhile.
 """
-MAX_TOGETHER_SECONDS = 0.25
+MAX_TOGETHER_SECONDS = 0.5
+GARBAGE_OBJECTS = 50_000
+"""Number of new objects after which garbage is collected while games are played.
 
-
+Games leave few cycles of references, and each collection costs as much time as a move.
+"""
 MAX_REPLAYS = 2
 """Maximum number of replays of a game in which elolab read a move late; then the least disturbed record is kept."""
 REPLAYED_SHARE = 0.1
@@ -175,8 +179,7 @@ class Runner(ABC):
         if not games:
             return ""
         job, seconds = games[0].job, games[0].seconds
-        is_compiled = all(player.is_builtin and not player.ponder for player in (job.first, job.second))
-        key = "progress.first_compiled" if is_compiled else "progress.first_started"
+        key = "progress.first_compiled" if _is_compiled(job) else "progress.first_started"
         return console("elolab.arena")(key, time=duration_text(seconds))
 
     def workers(self) -> list[dict[str, Any]]:
@@ -237,6 +240,8 @@ class GameRunner(Runner):
         """Whether threads that did not end in time were abandoned."""
         _import_what_plays()
         gc.freeze()  # otherwise each full garbage collection visits all modules while games wait
+        self._thresholds = gc.get_threshold()
+        gc.set_threshold(GARBAGE_OBJECTS, *self._thresholds[1:])
 
     @property
     def concurrency(self) -> int:
@@ -248,6 +253,7 @@ class GameRunner(Runner):
         self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
         gc.unfreeze()
+        gc.set_threshold(*self._thresholds)
 
     def release_players(self) -> None:
         """End the processes of all players; later games start them again."""
@@ -289,7 +295,9 @@ class GameRunner(Runner):
         ended: SimpleQueue[Future[_Played]] = SimpleQueue()  # waiting for all pending futures would take time for each
 
         def submit(job: GameJob) -> None:
-            future = self._pool.submit(self._play, job)
+            # Until a game has ended, code may have to be compiled, for which this thread does not wait.
+            game = self._prepared(job) if self._ended and not _is_compiled(job) else None
+            future = self._pool.submit(self._play, job, game)
             pending.add(future)
             future.add_done_callback(ended.put)
 
@@ -398,16 +406,22 @@ class GameRunner(Runner):
         """The next job to start; ``None`` if no game may start now."""
         return None if self._stop.is_set() or self._enough() else next(source, None)
 
-    def _play(self, job: GameJob) -> _Played:
+    def _prepared(self, job: GameJob) -> GameInProgress:
+        """A game for ``_play_with_players``, prepared on any thread."""
+        from elolab.arena.play.game import GameInProgress
+
+        return GameInProgress(job, self._stop)
+
+    def _play(self, job: GameJob, game: GameInProgress | None) -> _Played:
         pauses = self._pauses.count
-        played = _Played(job, self._game_of(job), pauses)
+        played = _Played(job, self._game_of(job, game), pauses)
         if played.game is None or played.game.reason != "startup_failure" or self._stop.is_set():
             return played
         if played.record is not None and not self._is_disturbed(played):
             self._mark_unavailable(job, played.record.detail)
         return played
 
-    def _game_of(self, job: GameJob) -> FinishedGame | None:
+    def _game_of(self, job: GameJob, game: GameInProgress | None) -> FinishedGame | None:
         if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
             return None
         with self._occupied_slots(job) as processors:
@@ -417,11 +431,11 @@ class GameRunner(Runner):
             with self._lock:
                 self._running[thread] = running
             try:
-                if all(player.is_builtin and not player.ponder for player in (job.first, job.second)):
+                if _is_compiled(job):
                     if processors:
                         pin_thread(processors)
                     return self._play_compiled(running)
-                return self._play_with_players(running, processors)
+                return self._play_with_players(running, processors, game or self._prepared(job))
             finally:
                 with self._lock:
                     del self._running[thread]
@@ -498,7 +512,9 @@ class GameRunner(Runner):
             tables[game] = CompiledGames(game)
         return tables[game]
 
-    def _play_with_players(self, running: _Running, processors: Processors) -> FinishedGame | None:
+    def _play_with_players(
+        self, running: _Running, processors: Processors, game: GameInProgress
+    ) -> FinishedGame | None:
         from elolab.arena.play.game import finish_game
 
         if not (running.job.first.is_builtin or running.job.second.is_builtin):
@@ -507,8 +523,8 @@ class GameRunner(Runner):
         if processors:
             for player in players:
                 player.pin(processors)
-        game = finish_game(running.job, players, self._stop, running.follow)
-        return None if game.reason == "stopped" else game
+        finished = finish_game(game, players, running.follow)
+        return None if finished.reason == "stopped" else finished
 
     def _mark_unavailable(self, job: GameJob, detail: Mapping[str, Any]) -> None:
         """Record why a player could not be started; ``detail`` is from the record of the failed game.
@@ -550,6 +566,11 @@ class GameRunner(Runner):
                 if self._log is not None and not key[0].is_builtin:
                     kept[key].log_dialogue = self._log.begin  # type: ignore[attr-defined]
         return kept[wanted[0]], kept[wanted[1]]
+
+
+def _is_compiled(job: GameJob) -> bool:
+    """Whether compiled code plays the whole game, between two built-in players."""
+    return all(player.is_builtin and not player.ponder for player in (job.first, job.second))
 
 
 def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_Played]]:

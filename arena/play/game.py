@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
@@ -47,7 +48,7 @@ from elolab.engine.compiled.program_play import ClockState, ProgramArbiter
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import MoveError, Position
 from elolab.engine.play import margin_ns_of, move_limit_ns_of
-from elolab.engine.rules import Ending
+from elolab.engine.rules import Ending, Rules
 
 if TYPE_CHECKING:
     from elolab.engine.engine import StopFlag
@@ -200,22 +201,21 @@ def play_game(
     player could not be started; ``detail["fault"]`` has ``player`` and ``text``. The reason ``stopped`` means that the
     flag was set. Raises ``engine.errors.UserError`` if the opening is not legal.
     """
-    return finish_game(job, players, stop, follow).record()
+    return finish_game(GameInProgress(job, stop), players, follow).record()
 
 
 def finish_game(
-    job: GameJob,
+    game: GameInProgress,
     players: tuple[Player, Player],
-    stop: StopFlag,
     follow: Callable[[Callable[[], GameSoFar], Callable[[], DialogueSoFar]], None] | None = None,
 ) -> FinishedGame:
     """Play one game as ``play_game`` does, but do not create the record yet; the caller may do so on another thread.
 
-    It is faster to create the records of several games one after another on one thread, because its code and data then
-    stay in the processor's cache.
+    It is faster to prepare several games, or to create their records, one after another on one thread, because its code
+    and data then stay in the processor's cache.
     """
-    started_at, began_ns = time.time(), time.monotonic_ns()
-    game = _GameInProgress(job, players, stop)
+    started_at, began_ns, job = time.time(), time.monotonic_ns(), game.job
+    game.players = players
     if follow is not None:
         follow(game.read_moves, game.read_dialogue)
     ending = game.play()
@@ -244,20 +244,24 @@ def finish_game(
 
 
 @functools.lru_cache(maxsize=64)  # both games of a pair, and other pairings, share openings
-def _position_after(game: str, opening: Opening) -> Position:
-    """The position after the opening; do not modify it."""
-    return game_named(game).position(opening.position, opening.moves)
+def _start_after(game: str, opening: Opening, rules: Rules) -> tuple[Position, Ending | None]:
+    """The position after the opening, and the game's ending if the opening has ended it; do not modify the position."""
+    position = game_named(game).position(opening.position, opening.moves)
+    return position, position.judge(rules)
 
 
-class _GameInProgress:
+class GameInProgress:
     """The state of one game: position, clocks, and the moves played."""
 
-    def __init__(self, job: GameJob, players: tuple[Player, Player], stop: StopFlag) -> None:
+    def __init__(self, job: GameJob, stop: StopFlag) -> None:
+        """Prepare the game, on any thread; raises ``engine.errors.UserError`` if the opening is not legal."""
         self.job = job
-        self.players = players
+        self.players: tuple[Player, Player]
+        """The players, set before the game is played."""
         self.stop = stop
         self.max_game_plies = game_named(job.game).max_game_plies
-        self.position = _position_after(job.game, job.opening).copy()
+        start, self.verdict = _start_after(job.game, job.opening, job.rules)
+        self.position = start.copy()
         self.side = self.position.side_to_move
         self.draw_after_ply = self.position.game.draw_after_ply(job.adjudication, self.position.state)
         """Number of plies from the start of play before which no draw is agreed."""
@@ -280,7 +284,7 @@ class _GameInProgress:
         Before each move, the arbiter's rules are applied, then adjudication.
         """
         try:
-            return self._unable_to_start() or self._play_moves()
+            return self._failure_of(self._announce) or self._play_moves()
         except GameStopped:
             return Ending("*", "stopped")
         finally:
@@ -313,19 +317,29 @@ class _GameInProgress:
         """The last lines exchanged with both players; may be called on any thread."""
         return self.players[0].dialogue(), self.players[1].dialogue()
 
-    def _unable_to_start(self) -> Ending | None:
+    def _announce(self, player: Player) -> None:
+        if isinstance(player, ExternalPlayer):
+            player.announce_game(self.job.opening, self.stop)
+
+    def _wait_for(self, player: Player) -> None:
+        player.new_game(self.job.opening, self.stop)
+
+    def _failure_of(self, start: Callable[[Player], None]) -> Ending | None:
+        """Call a function that starts the game for a player, for both; returns the game's ending if that fails."""
         for side, player in enumerate(self.players):
             try:
-                player.new_game(self.job.opening, self.stop)
+                start(player)
             except PlayerFault as fault:
                 self._record_fault(side, fault)
                 return Ending("*", fault.reason)
         return None
 
     def _play_moves(self) -> Ending:
-        ending = self.arbiter.verdict()
+        ending = self.verdict
         noticed_ns = [clock.noticed_ns for clock in self.clocks]
         self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)
+        if self.compiled is None or ending is not None:
+            ending = self._failure_of(self._wait_for) or ending
         while ending is None:
             if len(self.line) >= self.max_game_plies:
                 return Ending("1/2-1/2", "maximum_length")  # the position's history is full
@@ -345,6 +359,9 @@ class _GameInProgress:
         for clock, (state, disturbed) in zip(self.clocks, compiled.clocks(), strict=True):
             clock.state = state
             clock.note_disturbed(*disturbed)
+        if compiled.is_unready:
+            compiled.is_unready = False
+            return self._failure_of(self._wait_for)
         self.side = self.position.side_to_move
         return self.arbiter.solve() if self.arbiter.has_to_solve else ending
 

@@ -154,6 +154,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Stop flag that interrupts the start of the engine; ``None`` if no start is in progress or it cannot be
         interrupted.
         """
+        self._is_announced = False
+        """Whether the next exchange announces a new game, or has announced it without a complete answer."""
 
     @property
     def process_id(self) -> int | None:
@@ -223,9 +225,12 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """
         return None
 
-    def read_variation(self, text: str) -> str:
-        """Convert the engine's principal variation to the notation of ``Reply``."""
-        return text
+    def variation_reader(self) -> Callable[[str], str]:
+        """The function that converts the engine's principal variations to the notation of ``Reply``."""
+        return str
+
+    def note_ready(self) -> None:
+        """Note that compiled code has sent what ``announce_game`` prepared, and that the engine is ready."""
 
     def keep_program_dialogue(self, sent: Sent, received: Received, used: int) -> None:
         """Record what compiled code has sent and received; see ``EngineProcess.keep_exchanged``."""
@@ -325,21 +330,33 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         finally:
             self._starting = None
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Does nothing in protocols that compiled code does not speak."""
+
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Announce a new game to the engine, and wait until it is ready."""
-        if self.spec.restart == "always" and self._games > 0:
-            self.close()
+        """Announce a new game to the engine, unless ``announce_game`` has done so, and wait until it is ready."""
         for last_try in (False, True):
-            self.start(stop)
             try:
-                self._begin_game(opening, self._start_deadline_ns(), stop)
+                if self._is_announced:
+                    self._read_replies(0, stop)
+                else:
+                    self._start_for_game(stop)
+                    self._begin_game(opening, self._start_deadline_ns(), stop)
+                self._is_announced = False
                 self._games += 1
                 return
             except (DeadlinePassed, ProcessEnded):
                 # It may have crashed after the result of its last game; then a new process may succeed.
                 fault = self._failed("startup_failure", Fault("not_ready"))
+                self._is_announced = False
                 if last_try:
                     raise fault from None
+
+    def _start_for_game(self, stop: StopFlag) -> None:
+        """Start the engine if it does not run, or restart it if each game needs a new process."""
+        if self.spec.restart == "always" and self._games > 0:
+            self.close()
+        self.start(stop)
 
     def search_statistics(self) -> None:
         """Always ``None``: external engines report no search statistics."""

@@ -416,8 +416,8 @@ class EngineProcess:
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the process is running, no output waits to be read, and no request is being written."""
-        return not (self.has_ended or self._lines or self._begun or self._skipping or self.talk.is_asking)
+        """Whether the process is running and no output waits to be read."""
+        return not (self.has_ended or self._lines or self._begun or self._skipping)
 
     def take_unasked(self) -> Sequence[str]:
         """Return and remove the complete lines that arrived while no caller waited for one, in the form of

@@ -15,6 +15,7 @@ from elolab.engine.compiled.program_play import (
     ASKED,
     EMPTY,
     IS_COMPILED,
+    UNREADY,
     ClockState,
     ProgramArbiter,
     ProgramGame,
@@ -58,6 +59,8 @@ class CompiledMoves:
         self._last: ProgramMoves = NO_MOVES
         """Moves that compiled code has played and that are not yet in ``moves``."""
         self._has_ended: bool = False
+        self.is_unready = True
+        """Whether one of the players is not known to be ready for the first move."""
 
     @classmethod
     def of(
@@ -97,6 +100,10 @@ class CompiledMoves:
                 return None
             ending, code = self._arbiter.play_programs(self._game, stop)
             self._last = self._taken()
+            if self.is_unready and code != UNREADY:
+                self.is_unready = False
+                for player in self._players:
+                    player.note_ready()
             if ending is None:
                 self._keep()
         self.has_asked = code == ASKED
@@ -165,7 +172,7 @@ class CompiledMoves:
         self._compiled = len(self._moves)
 
     def _records(self, moves: ProgramMoves) -> list[MoveRecord]:
-        text, read = self._arbiter.text_of, [player.read_variation for player in self._players]
+        text, read = self._arbiter.text_of, [player.variation_reader() for player in self._players]
         return [
             MoveRecord(
                 text(code), score, depth, nodes, time_ms, read[side](variation) if variation else "", reported_ms

@@ -7,7 +7,8 @@ not have; castling is then written as the king's move to its own rook. Both ways
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
@@ -231,9 +232,9 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         """
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` command of a search without clock and pondering."""
-        self._program_sides: dict[tuple[Any, ...], ProgramSide] = {}
-        """The data with which compiled code plays for this engine. The keys are engine process, side, opponent's
-        limits and threshold.
+        self._program_sides: dict[int, tuple[tuple[Any, ...], ProgramSide]] = {}
+        """The data with which compiled code plays for this engine, by side. Each entry begins with the engine process,
+        the opponent's limits and the threshold for which it was made.
         """
 
     def _handshake(self, deadline_ns: int) -> None:
@@ -254,9 +255,9 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             "" if chess960 is None else chess960.check(given.get(chess960.name.lower(), chess960.default))
         )
 
-    def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+    def _announcement(self, opening: Opening) -> list[str]:
         self._reading = Fault("ranks_from", rank=self._first_rank or 0) if self._game in RANKED else None
-        super()._begin_game(opening, deadline_ns, stop)
+        return super()._announcement(opening)
 
     def _new_game_lines(self, opening: Opening) -> list[str]:
         return [*self._style_lines(opening), "ucinewgame"]
@@ -290,6 +291,24 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
     def _game_line(self, position: str) -> GameLine:
         return GameLine(position, self._texts)
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Start the engine if necessary, and leave the announcement to compiled code if that may play the game."""
+        self._start_for_game(stop)
+        process = self._running()
+        self._is_announced = self._is_for_compiled_code and process.is_quiet
+        if self._is_announced:
+            process.ask(self._announcement(opening), self.spec.start_timeout_ms * 1_000_000)
+
+    def note_ready(self) -> None:
+        self._client.take_ready()
+        self._is_announced = False
+        self._games += 1
+
+    @property
+    def _is_for_compiled_code(self) -> bool:
+        """Whether compiled code may play, which neither ponders nor stores dialogues."""
+        return not self.spec.ponder and self._running().dialogue.sink is None
+
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """The data with which compiled code plays ``side`` for this engine.
 
@@ -298,29 +317,28 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         stored; compiled code supports neither.
         """
         process, spec = self._running(), self.spec
-        if spec.ponder or process.dialogue.sink is not None:
+        if not self._is_for_compiled_code:
             return None
         from elolab.engine.compiled.program_play import ProgramSide, move_words
 
-        key = (process.talk, side, opponent, noticed_ns)
-        if key not in self._program_sides:
-            self._program_sides = {
-                known: kept for known, kept in self._program_sides.items() if known[0] is process.talk
-            }
+        circumstances = (process.talk, opponent, noticed_ns)
+        known, kept = self._program_sides.get(side, (None, None))
+        if kept is None or known != circumstances:
             self._words = move_words((self._game, self._first_rank))
-            self._program_sides[key] = ProgramSide(
+            kept = ProgramSide(
                 process.talk, self._words, go_parts(spec.limits, opponent, side), spec.limits,
                 margin_ms=spec.margin_ms, watchdog_ms=spec.watchdog_ms, noticed_ns=noticed_ns,
             )  # fmt: skip
-        process.dialogue.unread = self._program_sides[key].exchanged
-        return self._program_sides[key]
+            self._program_sides[side] = circumstances, kept
+        process.dialogue.unread = kept.exchanged
+        return kept
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         self._client.think()  # sends nothing; the client then expects the answer
         return super().finish_move(position, clock, stop)
 
-    def read_variation(self, text: str) -> str:
-        return self._texts.read_line(text, None)
+    def variation_reader(self) -> Callable[[str], str]:
+        return functools.partial(self._texts.read_line, position=None)
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
         if clock is None and not ponder:

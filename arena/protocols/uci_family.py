@@ -259,6 +259,10 @@ class UciFamilyClient(ProtocolClient):
         """The lines to send: ``before``, then ``isready``. The client then expects ``readyok``."""
         return self._expect("readyok", *before, "isready")
 
+    def take_ready(self) -> None:
+        """Note that the reply ``readyok`` has arrived."""
+        self._take("readyok")
+
     def think(self, *lines: str) -> list[str]:
         """Return ``lines``, the commands of a search. The client then expects the answer to the search."""
         self._scored = self._counted = self.answer = ""
@@ -378,9 +382,13 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         """The commands that start a search of the position sent last, with ``ponder`` a pondering search."""
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
+        self._converse(self._announcement(opening), deadline_ns, stop)
+
+    def _announcement(self, opening: Opening) -> list[str]:
+        """The lines that announce a new game; their answer becomes due."""
         lines = self._new_game_lines(opening)
         self._line = self._game_line(canonical_position(self._game, opening.position))
-        self._converse(self._client.synchronise(*lines), deadline_ns, stop)
+        return self._client.synchronise(*lines)
 
     def _question(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag
@@ -416,7 +424,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         Returns ``None`` if the engine is busy or another command must be sent first. Adds the texts of moves that
         Python has played to the table of compiled code.
         """
-        if not (self._client.is_idle and self._running().is_quiet):
+        if not ((self._client.is_idle or self._is_announced) and self._running().is_quiet):
             return None
         if self._rule_lines(arbiter.position):  # they are sent with the next question
             self._ruled, self._client.told_rule = None, ""

@@ -24,6 +24,7 @@ from elolab.engine.compiled.exchange import (
     OUTPUT_BYTES,
     POLL_IN,
     READ_ANSWER,
+    WRITE,
     Conversation,
     exchange,
     poll,
@@ -59,9 +60,10 @@ NO_CLOCK_MS = 1 << 40
 """Time limit per move, in milliseconds, that is so large that it has no effect."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
 
-LEAVE, ASKED, EMPTY = -3, -4, -5
+LEAVE, ASKED, EMPTY, UNREADY = -3, -4, -5, -6
 """Codes that ``play_programs`` returns besides verdicts. ``LEAVE``: Python must request the next move. ``ASKED``: the
 move has been requested; Python must read the answer. ``EMPTY``: the buffers must be emptied before the next call.
+``UNREADY``: the new game has been announced; Python must read the answers.
 """
 
 _SLOTS_BITS = 13
@@ -134,8 +136,9 @@ def packed(word: str) -> int:
 
 _WITH_NUMBER = tuple(np.uint64(packed(word)) for word in ("depth", "score", "nodes", "time", "multipv"))
 _DEPTH_WORD, _SCORE_WORD, _NODES_WORD, _TIME_WORD, _MULTIPV_WORD = _WITH_NUMBER
-_CP, _MATE, _PV, _STRING, _LOWER, _UPPER, _BESTMOVE, _INFO = (
-    np.uint64(packed(word)) for word in ("cp", "mate", "pv", "string", "lowerbou", "upperbou", "bestmove", "info")
+_CP, _MATE, _PV, _STRING, _LOWER, _UPPER, _BESTMOVE, _INFO, _READYOK = (
+    np.uint64(packed(word))
+    for word in ("cp", "mate", "pv", "string", "lowerbou", "upperbou", "bestmove", "info", "readyok")
 )
 _BOUND_LETTERS = 10
 _BLANK, _NEWLINE, _RETURN, _ZERO, _NINE, _MINUS, _PLUS = 32, 10, 13, 48, 57, 45, 43
@@ -410,12 +413,18 @@ def play_programs(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """Let both programs move in turn, until the game ends or anything unusual happens.
 
-    Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED`` or ``EMPTY``. Every array of records
-    has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...`` to the
-    other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
-    ``exchange``.
+    Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED``, ``EMPTY`` or ``UNREADY``. Every array
+    of records has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...``
+    to the other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
+    ``exchange``. If the conversations have requests that are not written yet, these announce a new game: both programs
+    must answer ``readyok`` before the first move.
     """
     state, game, clocks = states[0], games[0], all_clocks[0]
+    if _is_asking(first_talks[0]) or _is_asking(second_talks[0]):
+        if not _are_ready(first_talks, second_talks, stop, schedule, wake_ns):
+            return np.int64(UNREADY)
+        first_programs[0].used_arrivals = first_talks[0].arrivals
+        second_programs[0].used_arrivals = second_talks[0].arrivals
     while True:
         side = np.int64(state.side)
         talks = first_talks if side == 0 else second_talks
@@ -441,6 +450,30 @@ def play_programs(  # type: ignore[no-untyped-def]
         )  # fmt: skip
         if verdict != OPEN:
             return verdict
+
+
+@jit
+def _is_asking(talk):  # type: ignore[no-untyped-def]
+    """Whether a request is not completely written yet."""
+    return talk.written < talk.question_bytes
+
+
+@jit
+def _are_ready(first_talks, second_talks, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
+    """Write both announcements, then read the answers; returns whether both are ``readyok``."""
+    for talks in (first_talks, second_talks):
+        if exchange(talks, WRITE, stop, schedule, wake_ns) != DONE:
+            return False
+    for talks in (first_talks, second_talks):
+        if exchange(talks, READ_ANSWER, stop, schedule, wake_ns) != DONE:
+            return False
+        talk = talks[0]
+        text, end = talk.output_bytes, talk.filled - 1
+        end -= end > talk.line_start and text[end - 1] == _RETURN
+        word, after = _word_at(text, talk.line_start, end)
+        if word != _READYOK or after != end or text[talk.filled - 1] != _NEWLINE:
+            return False
+    return True
 
 
 @jit
@@ -686,14 +719,19 @@ _ClockWords, _GameWords = words_of(CLOCKS_DTYPE), words_of(PROGRAM_GAME_DTYPE)
 _OF_THREAD = threading.local()
 
 
-def _games_of_thread() -> Any:
-    """This thread's ``PROGRAM_GAME_DTYPE`` array of one record. Threads reuse it, because allocation takes longer than
-    a game.
+def _records_of_thread() -> tuple[Any, Any, Any, Any]:
+    """This thread's arrays of one record, of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE``, and the words of both.
+
+    Threads reuse them, because allocation takes longer than a game.
     """
-    if not hasattr(_OF_THREAD, "games"):
-        _OF_THREAD.games = games = np.zeros(1, PROGRAM_GAME_DTYPE)
+    try:
+        return _OF_THREAD.records
+    except AttributeError:
+        games, clocks = np.zeros(1, PROGRAM_GAME_DTYPE), np.zeros(1, CLOCKS_DTYPE)
         games["plies_at"] = games["plies"].ctypes.data
-    return _OF_THREAD.games
+        words = _GameWords.from_address(games.ctypes.data), _ClockWords.from_address(clocks.ctypes.data)
+        _OF_THREAD.records = games, clocks, *words
+        return _records_of_thread()
 
 
 class ProgramGame:
@@ -709,10 +747,8 @@ class ProgramGame:
         """
         self.sides, self._first_mover = sides, first_mover
         first, second = sides
-        self._games, self._clocks = _games_of_thread(), np.empty(1, CLOCKS_DTYPE)
+        self._games, self._clocks, self._game, self._clock = _records_of_thread()
         self._clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
-        self._game = _GameWords.from_address(self._games.ctypes.data)
-        self._clock = _ClockWords.from_address(self._clocks.ctypes.data)
         self._game.plies = 0
 
     def set_clock(self, side: int, clock: ClockState) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import announce_compilation, game_stub, implement, new_record
+from elolab.engine.compiled.kernel import announce_compilation, array_of, game_stub, implement, new_record
 from elolab.engine.errors import MoveError as MoveError
 from elolab.engine.errors import PositionError as PositionError
 from elolab.engine.errors import WrongMoveError as WrongMoveError
@@ -260,6 +260,16 @@ def register_game(marker: str, *modules: Any) -> SimpleNamespace:
 _OF_THREAD = threading.local()
 
 
+def _lists_of_thread() -> tuple[Any, Any]:
+    """A thread's memory for lists of moves, as a record and as an array of one element."""
+    try:
+        return _OF_THREAD.lists  # type: ignore[no-any-return]
+    except AttributeError:
+        lists = new_record(MOVE_LISTS_DTYPE)
+        _OF_THREAD.lists = lists, array_of(lists)
+        return _lists_of_thread()
+
+
 class Position:
     """A position of a game, with the moves that led to it. Owns the compiled state record.
 
@@ -277,9 +287,12 @@ class Position:
     @property
     def lists(self) -> Any:
         """Move lists of type ``MOVE_LISTS_DTYPE``. All positions on a thread share them, because allocation is slow."""
-        if not hasattr(_OF_THREAD, "lists"):
-            _OF_THREAD.lists = new_record(MOVE_LISTS_DTYPE)
-        return _OF_THREAD.lists
+        return _lists_of_thread()[0]
+
+    @property
+    def list_array(self) -> Any:
+        """``lists`` as an array of one element."""
+        return _lists_of_thread()[1]
 
     @property
     def text(self) -> str:

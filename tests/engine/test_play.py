@@ -76,7 +76,7 @@ def played_in_python(
     engines = [Engine("xiangqi", side.parameters) for side in (first, second)]
     arbiter = Arbiter(board, rules, adjudication)
     record: dict[str, list[Any]] = {"moves": [], "scores": [], "depths": [], "nodes": [], "times_ms": []}
-    ending = arbiter.verdict()
+    ending = board.judge(rules)
     while ending is None:
         side = board.side_to_move
         found = engines[side].search(board, (first, second)[side].limits)

@@ -65,7 +65,7 @@ def played_in_python(adjudication: Adjudication, moves: list[str]) -> tuple[list
     engines = [Engine("othello", side.parameters) for side in (player_settings(), player_settings())]
     limits = (Limits(nodes=200), Limits(depth=3))
     arbiter = Arbiter(board, Rules(), adjudication)
-    ending = arbiter.verdict()
+    ending = board.judge(Rules())
     while ending is None:
         side = board.side_to_move
         found = engines[side].search(board, limits[side])

@@ -3,7 +3,8 @@
     mock_line_engine.py LOG MOVES [PLY ENDING]
 
 The k-th word of MOVES is the answer if k moves stand in the ``position`` line. Before it comes one of ``THOUGHTS``. At
-the ply PLY it misbehaves as ENDING says.
+the ply PLY it misbehaves as ENDING says. With the ENDING ``greets`` it says more than ``readyok``, and with ``leaves``
+it does not live to see a second game.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def main() -> None:
     """Obey until ``quit``."""
     log, moves = Path(sys.argv[1]), sys.argv[2].split()
     ply, ending = (int(sys.argv[3]), sys.argv[4]) if len(sys.argv) > 3 else (-1, "")
-    count = 0
+    count = games = 0
     for line in sys.stdin:
         with log.open("a", encoding="utf-8") as file:
             file.write(line)
@@ -51,7 +52,11 @@ def main() -> None:
         if words[0] == "uci":
             say("id name line", "uciok")
         elif words[0] == "isready":
-            say("readyok")
+            say(*["info string ready", "hello"][: 2 * (ending == "greets")], "readyok")
+        elif words[0] == "ucinewgame":
+            games += 1
+            if games > 1 and ending == "leaves":
+                sys.exit(3)
         elif words[0] == "position":
             count = len(words) - words.index("moves") - 1 if "moves" in words else 0
         elif words[0] == "go" and count == ply and ending == "exit":

@@ -52,8 +52,8 @@ def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(
     taken, ended = [], []
     play_one = GameRunner._play
 
-    def played(runner: GameRunner, job: GameJob) -> Any:
-        result = play_one(runner, job)
+    def played(runner: GameRunner, job: GameJob, *game: Any) -> Any:
+        result = play_one(runner, job, *game)
         ended.append(job.key)
         return result
 
@@ -109,8 +109,8 @@ def test_a_stopped_runner_yields_what_has_ended_and_nothing_more(
     stop, ended = StopFlag(), []
     play_one = GameRunner._play
 
-    def played(runner: GameRunner, job: GameJob) -> Any:
-        result = play_one(runner, job)
+    def played(runner: GameRunner, job: GameJob, *game: Any) -> Any:
+        result = play_one(runner, job, *game)
         if result.record is not None:
             ended.append(job.key)
         if len(ended) == 3:

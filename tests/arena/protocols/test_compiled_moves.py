@@ -111,6 +111,8 @@ def counting(function: Callable[..., Any], calls: list[Any]) -> Callable[..., An
         ("nodes=100", ("30", "exit")),
         ("nodes=100", ("30", "hang")),
         ("clock=60", ("31", "illegal")),
+        ("nodes=100", ("0", "greets")),
+        ("nodes=100", ("0", "leaves")),
     ],
 )
 def test_compiled_moves_are_those_of_the_loop_in_python(
