@@ -315,9 +315,9 @@ def is_editable(position: str) -> bool:
 
 
 def edit_commands(position: str, first_rank: int) -> list[str]:
-    """The lines of an ``edit`` command, which sets up a position piece by piece. The first mover must be to move.
+    """The lines of an ``edit`` command, which sets up a position piece by piece.
 
-    ``first_rank`` is 0 or 1, the number of the first rank.
+    The side that moves first in the game must be to move. ``first_rank`` is 0 or 1, the number of the first rank.
     """
     squares: tuple[list[str], list[str]] = ([], [])
     rows = position.split()[0].split("/")

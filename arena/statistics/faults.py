@@ -36,7 +36,7 @@ class FaultCount:
     """Kind of fault: one of ``FORFEITS``."""
     games: int
     number: int
-    """Number of the first game with this fault in the schedule."""
+    """Number, in the schedule, of the first game with this fault."""
     fault: Fault | None
     """Description of the first fault; ``None`` if only the reason is known."""
     drawn: int = 0
