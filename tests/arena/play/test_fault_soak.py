@@ -116,7 +116,8 @@ def played(game: str, entries: Sequence[Entry], folder: Path) -> list[GameRecord
     """A round robin of the players."""
     (folder / "start.epd").write_text(game_named(game).start + "\n")
     content = {"game": game, "pairs": 1, "openings": str(folder / "start.epd"), "opening_part": "all",
-               "limit": "depth=1", "players": [{"name": entry.spec.name} for entry in entries]}  # fmt: skip
+               "limit": "depth=1", "stop_after_faults": 0,
+               "players": [{"name": entry.spec.name} for entry in entries]}  # fmt: skip
     spec = replace(
         spec_from_mapping(content, "soak"), players=tuple(entry.spec for entry in entries),
         adjudication=Adjudication(resign_moves=0, draw_moves=0, maximum_plies=0),
