@@ -2,11 +2,12 @@
 
 The engines sleep (``free_engine.c``) and report how long they took by their own clock. The arena charges more; the
 difference comes from the arena and the operating system. A move takes 100 ms. The limit is 100 ms per move with a
-margin of 20 ms, so a move that is charged more than 120 ms loses the game. With ``--against`` the engine also plays
-chess in fastchess, in turns with elolab. The times that fastchess stores are truncated to milliseconds, so half a
-millisecond is added to each. They are exact to half a millisecond only. Processor time per move is that of the arena
-alone: the difference between a long and a short run, divided by the difference in moves. By default games have 16
-plies, so that much of it is the cost of starting and storing a game.
+margin of 20 ms, so a move that is charged more than 120 ms loses the game. On a loaded machine an engine may oversleep:
+the column ``own`` counts the forfeits in which the engine's own clock shows more than 120 ms too. It is known for
+elolab only. With ``--against`` the engine also plays chess in fastchess, in turns with elolab. The times that fastchess
+stores are truncated to milliseconds, so half a millisecond is added to each. They are exact to half a millisecond only.
+Processor time per move is that of the arena alone: the difference between a long and a short run, divided by the
+difference in moves. By default games have 16 plies, so that much of it is the cost of starting and storing a game.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """
@@ -25,15 +26,19 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from measuring import arena_cost, long_game
+
+if TYPE_CHECKING:
+    from elolab.arena.records import GameRecord
 
 SOURCE = Path(__file__).with_name("free_engine.c")
 ENGINE = "free_engine"
 THINK_MS = 100
 MARGIN_MS = 20
 _MOVE = re.compile(r"(\d+\.\d+)s, n=(\d+)")
+_NODES = re.compile(r" nodes (\d+)")
 
 
 class Measured(NamedTuple):
@@ -43,6 +48,8 @@ class Measured(NamedTuple):
     """Milliseconds added to each move."""
     games: int
     forfeits: int
+    own_forfeits: int | None
+    """Forfeits in which the engine took too long by its own clock; ``None`` if unknown."""
     cpu_seconds: float
     """Processor time of the arena, in seconds."""
 
@@ -64,7 +71,7 @@ def main() -> None:
     arenas: dict[str, Callable[[Path, int, int], Measured]] = {"elolab": partial(measure_elolab, plies)}
     if arguments.against:
         arenas["fastchess"] = partial(measure_fastchess, plies, arguments.against)
-    print("arena      at a time  games   moves  forfeits   p50 ms   p99 ms  p99.9 ms  worst ms  cpu us a move")
+    print("arena      at a time  games   moves  forfeits  own   p50 ms   p99 ms  p99.9 ms  worst ms  cpu us a move")
     for count in arguments.games_at_a_time:
         runs: dict[str, list[Measured]] = {name: [] for name in arenas}
         costs: dict[str, list[float]] = {name: [] for name in arenas}
@@ -86,8 +93,10 @@ def _line(name: str, count: int, runs: Sequence[Measured], cpu_us: float) -> str
     added = sorted(ms for run in runs for ms in run.added_ms)
     share = [added[min(len(added) - 1, int(part * len(added)))] for part in (0.5, 0.99, 0.999)]
     games, forfeits = sum(run.games for run in runs), sum(run.forfeits for run in runs)
+    own = [run.own_forfeits for run in runs if run.own_forfeits is not None]
     return (
-        f"{name:10} {count:9} {games:6} {len(added):7} {forfeits:9} {share[0]:8.2f} {share[1]:8.2f} {share[2]:9.2f} "
+        f"{name:10} {count:9} {games:6} {len(added):7} {forfeits:9} {sum(own) if own else '-':>4} {share[0]:8.2f} "
+        f"{share[1]:8.2f} {share[2]:9.2f} "
         f"{added[-1]:9.2f} {cpu_us:14.0f}"
     )
 
@@ -117,8 +126,14 @@ def measure_elolab(plies: int, folder: Path, count: int, games: int) -> Measured
     with Store(folder / "run", read_only=True) as store:
         records = store.records()
     added = [move.time_ms - (move.nodes or 0) / 1000 for record in records for move in record.moves]
-    forfeits = sum(record.reason in ("time_forfeit", "no_answer") for record in records)
-    return Measured(added, len(records), forfeits, cpu_seconds)
+    forfeits = [record for record in records if record.reason in ("time_forfeit", "no_answer")]
+    return Measured(added, len(records), len(forfeits), sum(map(_overslept, forfeits)), cpu_seconds)
+
+
+def _overslept(record: GameRecord) -> bool:
+    """Whether the engine that lost on time took too long by its own clock, which its last line shows."""
+    reported_us = _NODES.findall("\n".join(record.detail["dialogue"]))
+    return bool(reported_us) and int(reported_us[-1]) / 1000 > THINK_MS + MARGIN_MS
 
 
 def play_here(folder: Path, count: int, games: int, plies: int) -> None:
@@ -167,7 +182,7 @@ def measure_fastchess(plies: int, program: str, folder: Path, count: int, games:
     _, cpu_seconds, _ = arena_cost(words, folder, [ENGINE])
     text = (folder / "games.pgn").read_text()
     added = [1000 * float(seconds) + 0.5 - int(us) / 1000 for seconds, us in _MOVE.findall(text)]
-    return Measured(added, text.count("[Result "), text.count('[Termination "time forfeit"]'), cpu_seconds)
+    return Measured(added, text.count("[Result "), text.count('[Termination "time forfeit"]'), None, cpu_seconds)
 
 
 if __name__ == "__main__":
