@@ -188,7 +188,8 @@ class Dialect(ABC, Generic[ClientKind]):
         self.send(*self.client.synchronise())
 
         def is_ready(line: str) -> bool:
-            return first_word(self.client.receive(line)) == self.ready
+            # Some lines, such as xboard's ``tellusererror``, make the client expect no answer.
+            return first_word(self.client.receive(line)) == self.ready or self.client.is_idle
 
         lines = self.read_until(is_ready, ms if max_ms is None else max_ms, self.ready)
         self._was_ready = True
