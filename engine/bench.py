@@ -32,7 +32,7 @@ from elolab.engine.settings.parameters import (
 
 UNPRUNED: Mapping[str, Value] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
-    "delta_margin": 0, "null_evaluation_divisor": 0, "internal_iterative_reduction": 0,
+    "delta_margin": 0, "null_evaluation_divisor": 0, "internal_iterative_reduction": 0, "exchange_pruning_depth": 0,
 }  # fmt: skip
 
 DEFAULT = "default"
@@ -96,7 +96,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "aspiration": "naive_half", "aspiration_window": 8, "null_verify": "unless_safe", "null_verify_min_depth": 2,
         "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2, "single_reply_extension": True,
         "reverse_futility_depth": 4, "reverse_futility_improving": 40, "internal_iterative_reduction": 3,
-        "correction_history": 50,
+        "correction_history": 50, "exchange_pruning_depth": 2, "lmr_checks": True,
     },
     "foretold": {
         "probcut_depth": 4, "pass_costs_depth": True,

@@ -19,6 +19,7 @@ from elolab.engine.games.contract import (
     is_quiet,
     key_after,
     key_is_quick,
+    loses_material,
     make,
     make_null,
     path_verdict,
@@ -42,6 +43,7 @@ from elolab.engine.search.null_move import (
     null_reduction,
 )
 from elolab.engine.search.ordering import (
+    WORST_HISTORY,
     bounded_history,
     leave_out_quiet,
     pick_move,
@@ -532,6 +534,11 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 count = leave_out_quiet(state, lists, ply, index + 1, count, parameters.pruning_spares_checks != 0)
             if parameters.pruning_spares_checks == 0 or not gives_check(state, move):
                 continue
+        if index > 0 and prune_quiets and depth <= parameters.exchange_pruning_depth and best > -MATE_BOUND:
+            # A capture's place in the order already shows whether it loses material.
+            losing = loses_material(state, move) if quiet else lists.order[ply, index] < WORST_HISTORY
+            if losing and not gives_check(state, move):
+                continue
         new_depth = next_depth(state, parameters, move, np.int64(depth))
         # Prefetch the child's entries as soon as its key is known.
         if key_is_quick(state):
@@ -550,8 +557,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
             and index >= parameters.lmr_min_moves
             and depth >= parameters.lmr_min_depth
             and quiet
-            and not checked
-            and not in_check(state)
+            and (parameters.lmr_checks != 0 or not (checked or in_check(state)))
         ):
             reduced = reduction(search, parameters, depth, np.int64(index), np.int64(lists.order[ply, index]))
 

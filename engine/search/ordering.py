@@ -23,6 +23,8 @@ _KILLER = 1 << 27
 _MAX_HISTORY = 1 << 24
 """History value at which all histories are halved, so that they stay below the ordering scores of killers."""
 _LOSING_CAPTURE = -(1 << 28)
+WORST_HISTORY = -(1 << 27)
+"""A lower bound of the ordering scores of all moves other than losing captures."""
 _HISTORY_LIMIT = 1 << 14
 """Maximum absolute history value under ``history_gravity``."""
 _GRAVITY_BONUS = 128

@@ -374,6 +374,8 @@ PARAMETERS: tuple[Parameter, ...] = (
              "[ours]", depends_on=_needs("history_gravity"), off=0, chess=180),
     _switch("lmr_root", True, "late quiet moves are first tried at reduced depth at the root too", "[ours]",
             depends_on=_needs("late_move_reductions"), othello=False),
+    _switch("lmr_checks", False, "late quiet moves that give check or answer one are first tried at reduced depth too",
+            "[ours]", depends_on=_needs("late_move_reductions"), games=_MEASURED_IN, chess=True),
     _switch("check_extension", True, "search one ply deeper when the side to move is in check", "[ours]",
             games=_WITH_KINGS, aliases=("CheckExtensions",)),
     _switch("single_reply_extension", False, "search one ply deeper when there is only one legal move", "[ours]",
@@ -418,6 +420,9 @@ PARAMETERS: tuple[Parameter, ...] = (
              "share of these moves that are searched where the static evaluation is no better than two plies before; "
              "100 is off", "[ours]", depends_on=_needs("late_move_pruning_depth", *range(1, 21)), othello=100, off=100,
              chess=66),
+    _integer("exchange_pruning_depth", 0, (0, 20), (0, 8), "plies",
+             "greatest depth at which moves that lose material by static exchange evaluation are skipped, unless they "
+             "give check; 0 is off", "[ours], after Stockfish", games=_MEASURED_IN, off=0, chess=4),
     _switch("pruning_spares_checks", True,
             "moves that give check are not skipped as futile or late (which costs making every such move)", "[ours]",
             games=_WITH_KINGS),
@@ -491,7 +496,7 @@ PARAMETERS: tuple[Parameter, ...] = (
              "order quiet moves also by how often they cut after the opponent's last move (1), and after the side's "
              "own move before it too (2), by types of pieces and targets; 0 is off",
              "[ours], after Stockfish", sound=True,
-             depends_on=_needs("history_gravity"), games=_WITH_KINGS, aliases=("ContinuationHistory",), off=0, chess=1),
+             depends_on=_needs("history_gravity"), games=_WITH_KINGS, aliases=("ContinuationHistory",), off=0, chess=2),
     _switch("history_captures", False, "captures earn and use history too", "[XQ 3.4] on; [3.31] off", sound=True,
             depends_on=_needs("history"), games=_WITH_KINGS),
     _choice("history_decay", "halve", ("keep", "halve", "clear"),

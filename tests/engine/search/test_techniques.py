@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -759,16 +760,21 @@ def test_only_with_its_switch_the_horizon_uses_the_table() -> None:
     assert with_table > without
 
 
-def test_a_smaller_margin_where_the_evaluation_improves_saves_nodes() -> None:
-    def nodes(improving: int) -> int:
-        engine, game = Engine("chess", {"reverse_futility_improving": improving}), game_named("chess")
-        found = 0
-        for position in game.bench_positions[:6]:
+def test_pruning_and_reductions_of_chess_save_nodes() -> None:
+    game = game_named("chess")
+
+    def nodes(texts: Sequence[str], depth: int, **settings: int) -> int:
+        engine, found = Engine("chess", {"exchange_pruning_depth": 0, "lmr_checks": False} | settings), 0
+        for text in texts:
             engine.new_game()
-            found += engine.search(game.position(position.text), Limits(depth=7)).nodes
+            found += engine.search(game.position(text), Limits(depth=depth)).nodes
         return found
 
-    assert nodes(100) < nodes(0)
+    texts = [position.text for position in game.bench_positions]
+    assert nodes(texts, 7, reverse_futility_improving=100) < nodes(texts, 7, reverse_futility_improving=0)
+    assert nodes(texts, 6, exchange_pruning_depth=4) < nodes(texts, 6)
+    queens = ["8/5pk1/6p1/3q4/8/1Q4P1/5PK1/8 w - - 0 1"]  # many checks and answers to them
+    assert nodes(queens, 7, lmr_checks=1) < nodes(queens, 7)
 
 
 def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns() -> None:
