@@ -48,9 +48,9 @@ SLOW = """
 import time
 from elolab.arena.play.executor import GameRunner
 
-def slowly(self, job, quickly=GameRunner._game_of):
+def slowly(*arguments, quickly=GameRunner._game_of):
     time.sleep(%s)
-    return quickly(self, job)
+    return quickly(*arguments)
 
 GameRunner._game_of = slowly if GameRunner._game_of.__name__ != "slowly" else GameRunner._game_of
 """
