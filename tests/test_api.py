@@ -248,7 +248,7 @@ def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: py
             call(*positional, **named)
         return str(raised.value)
 
-    assert 'say {"engine": "default"} or {"preset": "default"}' in remedy(elolab.play_match, **given)
+    assert 'give {"engine": "default"} or {"preset": "default"}' in remedy(elolab.play_match, **given)
     Path("engines.toml").unlink()
     match = elolab.play_match(**given)
     other = remedy(elolab.play_match, **given | {"seed": 2})

@@ -69,7 +69,7 @@ class _Matching:
         least = min((cost for row in self._others for _, cost in row), default=0)
         self._duals = [least // 2] * size
         self._top = [_Node([vertex]) for vertex in range(size)]
-        """The outermost node of each vertex."""
+        """For each vertex, the outermost blossom that contains it, or its own node if none does."""
         self._queue: list[int] = []
         """Outer vertices whose tight edges have not yet been examined."""
 

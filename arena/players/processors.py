@@ -242,9 +242,9 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of games that occupy ``slots`` of the ``concurrency`` slots each and keep ``each`` processors busy.
+    """The load of a run in which a game occupies ``slots`` of the ``concurrency`` slots and ``each`` processors.
 
-    ``threads`` is the number of threads of the engine with the most; ``on_clock`` means that a wall clock runs.
+    ``threads`` is the largest number of threads that an engine uses; ``on_clock`` means that a wall clock runs.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots

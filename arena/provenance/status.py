@@ -158,8 +158,8 @@ def joined_status(
 def stored_facts(store: Store, key: str, planned: int, faulty: Sequence[GameRecord]) -> dict[str, Any]:
     """The part of a status that is computed from the store.
 
-    ``key`` is the metadata key under which the store has the specification. ``planned`` is the run's number of games;
-    ``faulty`` has the games that a fault ended.
+    ``key`` is the metadata key under which the store keeps the specification. ``planned`` is the run's number of games;
+    ``faulty`` are the games that a fault ended.
     """
     specification = store.metadata(key)
     return {

@@ -592,9 +592,10 @@ class Conversation:
         words.question_bytes, words.written, words.allowance_ns = len(question), 0, allowance_ns
 
     def exchange(self, mode: int, deadline_ns: int, stop: StopFlag | None) -> int:
-        """Call the compiled function ``exchange`` with ``mode``; returns the reason why it ended, such as ``DONE``.
+        """Write and read by the compiled function ``exchange``; returns the reason why it ended, such as ``DONE``.
 
-        ``deadline_ns`` is on the clock of ``time.monotonic_ns``. It applies if ``ask`` set no allowance.
+        ``mode`` is what to read: ``WRITE``, ``READ_LINE`` or ``READ_ANSWER``. ``deadline_ns`` is on the clock of
+        ``time.monotonic_ns``; it applies if ``ask`` set no allowance.
         """
         words = self._words
         if words.allowance_ns < 0:

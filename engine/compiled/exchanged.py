@@ -36,7 +36,7 @@ class Received(NamedTuple):
 
     @property
     def arrivals(self) -> int:
-        """Number of pieces."""
+        """Number of pieces of output so far; one read makes one piece."""
         return len(self.ends) // 8
 
 

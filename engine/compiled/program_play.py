@@ -573,7 +573,7 @@ class MoveWords:
     def __init__(self) -> None:
         self.array = np.zeros(1, WORDS_DTYPE)
         self._known: dict[int, str] = {}
-        """The text of each move code; an empty string once the code has a second text."""
+        """The text of each move code seen so far; an empty string for a code with different texts."""
         self._lock = threading.Lock()
 
     def learn(self, word: str, code: int) -> None:

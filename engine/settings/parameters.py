@@ -54,7 +54,7 @@ class Parameter:
     default: Value
     legal: tuple[Any, ...]
     """The legal values. Integers: lowest and highest. Choices: all choices, in the order of their codes. Weights: the
-    games whose weights the file may hold.
+    games for which a file of weights may be given.
     """
     tuning: tuple[Any, ...]
     """Values for tuning. Integers: the range. Switches and choices: the values to try. Empty if tuning the parameter is
@@ -83,7 +83,7 @@ class Parameter:
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Defaults of single games, where ``default`` would be wrong. They may include games in which users cannot set the
+    """Defaults for some of chess, Xiangqi and Othello. They may include games in which users cannot set the
     parameter.
     """
     aliases: tuple[str, ...] = ()

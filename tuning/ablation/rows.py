@@ -192,9 +192,9 @@ class PlayedComparisons:
         ]
 
     def _contrast(self, factorial: Factorial, weights: Sequence[float], pairs: Sequence[int]) -> EffectEstimate:
-        """Estimate a weighted sum, in Elo, of a factorial's matches.
+        """Estimate a weighted sum of the Elo differences in a factorial's matches.
 
-        ``weights`` and ``pairs`` have the weight of each match, and the number of its pairs to use.
+        ``weights`` has one weight per match, ``pairs`` the number of game pairs to use from each match.
         """
         return contrast_estimate(weights, self._scores(factorial, pairs), self.spec.rule.margin_elo)
 

@@ -66,8 +66,10 @@ class Settings(Protocol):
         """
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
-        """The base's value of the setting, with which a table ``[[values]]`` compares by default; ``None`` if
-        unknown."""
+        """The base's value of a table's setting, ``None`` if unknown.
+
+        By default, ``[[values]]`` compares its values with this one.
+        """
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:
         """The settings that the key ``features`` lists, each with the value that disables the feature.

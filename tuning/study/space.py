@@ -100,7 +100,10 @@ class Dimension:
     It has the unit of the values; on a logarithmic scale, the unit of their natural logarithm.
     """
     r_end: float | None = None
-    """Step of the sampler ``spsa`` at the end of the search, for one game won; ``None`` for the default ``R_END``."""
+    """Step of the sampler ``spsa`` at the end of the search, for one game won, as a multiple of ``c_end``.
+
+    ``None`` stands for the default ``R_END``.
+    """
     needs: tuple[tuple[str, tuple[Value, ...]], ...] | None = None
     """Conditions for an engine's option to have an effect: other dimensions, each with the values that it must have.
 

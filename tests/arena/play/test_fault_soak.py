@@ -27,8 +27,8 @@ MANNERS = ("good", "twice", "long_line", "child", "immortal_with_child")
 """Modes that lose nothing."""
 PLAYERS = {"xiangqi": 18, "othello": 15}
 CONCURRENCY = 4
-MAX_DESCRIPTORS = CONCURRENCY * 2 * 3 + 24
-"""Three pipes of each program, and what else a tournament holds open."""
+MAX_DESCRIPTORS = CONCURRENCY * 2 * 3 + 26
+"""Three pipes of each program, the descriptor of the stop flag, and what else a tournament holds open."""
 MAX_GROWTH_KB = 150_000
 
 

@@ -57,9 +57,9 @@ EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
 game pairs after which such settings pairs begin."""
 EXPLORING_WIDTH = 0.35
-"""Factor on the half width around the centre, for a settings pair that compares the centre with a random set.
+"""Factor on the distance of a set from the centre, in a settings pair whose other set is drawn at random.
 
-Sets of values close to the centre measure its Elo best.
+The set near the centre stands for it: the closer it is, the better the pair measures the centre's Elo.
 """
 EVEN_SHARE = 0.05
 """Share of the settings pairs whose two choices are drawn uniformly, because the model may be wrong."""

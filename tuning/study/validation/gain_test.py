@@ -1,4 +1,6 @@
-"""The test of a gain within a budget. It is group-sequential, with an error of at most 5 % for any gain and length.
+"""A group-sequential test, within a budget of games, of whether a set of values gains Elo.
+
+The probability of a wrong confirmation is at most 5 %, whatever the true gain and however many pairs are played.
 
 The test is planned for a number of game pairs, its *horizon*. Up to the horizon it may spend four fifths of its error,
 in proportion to a power of the share of pairs played (Lan and DeMets 1983). The last fifth is kept for pairs beyond the

@@ -49,7 +49,7 @@ DECIDED_METADATA = "tuning decided"
 
 @dataclass(frozen=True)
 class ValidationMatches(ValidationResults):
-    """A validation whose matches a command or a function plays."""
+    """A validation by the matches of a user's command or function, not by games that elolab plays."""
 
     matches: SettingsPairMatches
 
