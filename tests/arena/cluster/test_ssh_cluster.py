@@ -14,6 +14,7 @@ from elolab.arena.cluster.address import SshHost, is_cluster, ssh_hosts
 from elolab.arena.cluster.site import ClusterError
 from elolab.arena.cluster.ssh_cluster import SshSite
 from tests.support.local_cluster import ROOT, free_port
+from tests.support.marked_processes import wait_until
 
 pytest.importorskip("asyncssh")
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
@@ -66,8 +67,7 @@ def test_a_run_starts_its_cluster_and_ends_it(tmp_path: Path) -> None:
             env={**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)}, capture_output=True, text=True,
         )  # fmt: skip
         assert played.returncode == 0, played.stderr
-        left = subprocess.run(["pgrep", "-f", "distributed.cli.dask_spec"], capture_output=True, text=True)
-        assert not left.stdout
+        assert wait_until(lambda: subprocess.run(["pgrep", "-f", "distributed.cli.dask_spec"]).returncode == 1, 60)
     finally:
         server.terminate()
         server.wait()
