@@ -65,10 +65,14 @@ def others(row: Parameter, value: Value) -> tuple[Value, ...]:
 
 def mutations_of(row: Parameter) -> Iterator[Mutation]:
     """Yield the changes to one parameter that the signature must notice: of its default, and of each value."""
-    settings = {name: resolve(overrides_of(name)) for name in variants()}
+    default = row.default_for(row.games[0] if len(row.games) == 1 else None)
+    settings = {
+        name: {**resolve(overrides_of(name)), row.name: overrides_of(name).get(row.name, default)}
+        for name in variants()
+    }
     active = [name for name in settings if is_active(row.name, settings[name])]
     inherited = [name for name in active if row.name not in overrides_of(name)]
-    ways = [(name, other) for name in inherited for other in others(row, row.default)]
+    ways = [(name, other) for name in inherited for other in others(row, default)]
     yield Mutation(row.name, "default", tuple(ways))
     # Where a variant names the row it is meant to show it.
     active.sort(key=lambda name: row.name not in overrides_of(name))

@@ -76,7 +76,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
     },
     "exact": {
         "hash_exact_depth_only": True, "rules_in_search": False, "hash_move": False, "lmr_base": 0, "lmr_divisor": 150,
-        "lmr_min_depth": 2, "lmr_min_moves": 6, "tempo": 0,
+        "lmr_min_depth": 2, "lmr_min_moves": 6, "lmr_checks": False, "tempo": 0,
     },
     "mtdf": {
         "algorithm": "mtdf", "hash_mate_any_depth": True, "unique_move_check": True, "null_return": "beta",

@@ -215,7 +215,7 @@ def test_a_command_of_cutechess_is_one_program(spaced: Path, capsys: pytest.Capt
     assert file.entry("two", "")["command"] == [spaced.name, "-a", "b c"]
     assert elolab("engines", "--engines", "engines.json") == 1
     lines = capsys.readouterr().out.splitlines()
-    assert f"cannot start '{windows}': a Windows path; give the program's path on this machine" in lines[4]
+    assert f"cannot start '{windows}': this is a Windows path; give the program's path on this machine" in lines[4]
     assert (
         "cannot start 'sh -x': no such file; if 'sh' is the program, give its arguments as separate words" in lines[5]
     )

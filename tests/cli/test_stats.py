@@ -214,7 +214,7 @@ def test_of_games_without_a_result_there_are_no_figures(tmp_path: Path, capsys: 
 def test_a_sequential_test_before_its_first_pair_tells_its_hypotheses_alone() -> None:
     """And no score of 50 %, which none of its games has shown."""
     lines = figure_lines(figures_of(Pentanomial((0, 0, 0, 0, 0)), SequentialSettings(elo0=0, elo1=5)))
-    assert [line.split()[0] for line in lines] == ["pairs", "LLR", "of"]
+    assert [line.split()[0] for line in lines] == ["pairs", "LLR", "H0:"]
     assert "LLR             0.000, bounds" in lines[1]
 
 

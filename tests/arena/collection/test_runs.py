@@ -176,7 +176,7 @@ def test_switches_that_differ_are_said_as_files_have_them(tmp_path: Path, capsys
     assert "  players.other.parameters.null_move  A true  B false\n" in capsys.readouterr().out
     assert main(["report", *folders, "--out", str(tmp_path / "both"), "--json"]) == 0
     report = (tmp_path / "both" / "report.md").read_text("utf-8")
-    assert f"null_move = true in {folders[0]}, false in {folders[1]}" in report
+    assert f"null_move = true in {folders[0]}, but false in {folders[1]}" in report
 
 
 def test_of_a_tuning_the_settings_are_compared_and_not_what_it_came_to(
@@ -286,7 +286,7 @@ def test_nobody_leads_a_gauntlet_by_score(tmp_path: Path) -> None:
     found, live = entry_of(tmp_path, SAY), json.loads((tmp_path / LIVE_NAME).read_text())
     tally = next(row for row in live["standings"] if row["player"] == "challenger")
     share = f"{100 * (tally['wins'] + tally['draws'] / 2) / 4:.1f}"
-    assert found.result == f"challenger: {share} % of 4 games"
+    assert found.result == f"challenger scored {share} % in 4 games"
     assert live["words"] == f"challenger {share} %"
     assert entry_of(tmp_path, Catalogue("elolab.arena.collection", "zh")).result == f"challenger：4 局得分率 {share} %"
     play(tmp_path / "all", 1, format="round_robin", players=players)

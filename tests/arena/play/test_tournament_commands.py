@@ -264,7 +264,7 @@ def test_replay(
         target.execute("UPDATE games SET moves = replace(moves, '[[\"', '[[\"x'), digest = 'changed' WHERE number = 5")
         renew_checksums(target)
     assert command_line.main(["replay", str(copy), "5"]) == 1
-    assert "different from ply 1 on: move x" in capsys.readouterr().out
+    assert "different from ply 1 on: stored move x" in capsys.readouterr().out
 
 
 def test_wrong_input_is_one_line_and_exit_code_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -167,7 +167,7 @@ def test_what_speaks_no_protocol_is_refused_in_one_line(command: tuple[str, ...]
 
 def test_what_cannot_be_started_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("")
-    for program, said in (("absent", "no such file"), ("plain", "chmod"), (".", "it is a folder")):
+    for program, said in (("absent", "no such file"), ("plain", "chmod"), (".", "this is a folder")):
         with pytest.raises(DetectionError, match=said):
             ProtocolFinder().protocol_of([str(tmp_path / program)], None, "xiangqi", SECONDS)
 

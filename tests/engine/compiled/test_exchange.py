@@ -154,7 +154,7 @@ from elolab.engine.compiled import exchange
 exchange.SCHEDULE_PATH = "/no/such/file"
 talk = exchange.Conversation(*map(int, sys.argv[1:3]), -1, -1)
 def read():
-    time.sleep(0.1)  # the beats have begun
+    time.sleep(0.3)  # the beats have begun
     talk.ask(b"go\\n", -1)
     while talk.exchange(talk.READ_ANSWER, time.monotonic_ns() + 60 * 10**9, None) != exchange.DONE:
         pass

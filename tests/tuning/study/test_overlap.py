@@ -58,7 +58,7 @@ def simulate_workers(monkeypatch: pytest.MonkeyPatch, workers: int, seed: int) -
                 return
             if not asked[0].pairing.series:
                 under_way.append({job.pairing.round for job in asked})
-            record = runner._play(asked.pop(generator.randrange(len(asked)))).record
+            record = runner._play(asked.pop(generator.randrange(len(asked))), None).record
             assert record is not None
             yield [record]
 
