@@ -154,7 +154,7 @@ from elolab.engine.compiled import exchange
 exchange.SCHEDULE_PATH = "/no/such/file"
 talk = exchange.Conversation(*map(int, sys.argv[1:3]), -1, -1)
 def read():
-    time.sleep(0.3)  # the beats have begun
+    time.sleep(0.1)  # the beats have begun
     talk.ask(b"go\\n", -1)
     while talk.exchange(talk.READ_ANSWER, time.monotonic_ns() + 60 * 10**9, None) != exchange.DONE:
         pass
@@ -175,6 +175,7 @@ def test_lateness_is_noticed_where_the_system_does_not_say_how_long_a_thread_wai
         with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=ROOT, pass_fds=(question, output)) as process:
             assert os.read(heard, 9) == b"go\n"
             process.send_signal(signal.SIGSTOP)
+            os.waitpid(process.pid, os.WUNTRACED)  # until then it could still read
             pipes.say(b"bestmove a0a1\n")
             time.sleep(0.2)
             process.send_signal(signal.SIGCONT)
