@@ -1,7 +1,7 @@
 """Tunes one study with several samplers and equal budgets, and validates every recommendation at four times the limit.
 
-    python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--limit LIMIT] [--pairs 500] [--out DIR]
-                                           [--concurrency N]
+    python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--limit LIMIT] [--pairs 500]
+                                           [--spsa-share 0.1] [--out DIR] [--concurrency N]
 
 ``FILE`` is the file of a study, by default ``registered-tuning.toml``. It states the question and the measurement
 before the games are played. Every recommendation, including one that its own study did not confirm, plays the base over
@@ -27,19 +27,22 @@ from elolab.tuning.study.validation.further import validate_again
 FILE = Path(__file__).with_name("registered-tuning.toml")
 FACTOR = 4
 """Limit of the final match, as a multiple of the tuning's nodes."""
-SPSA_SHARE, SPSA_STEP = 0.1, 0.02
-"""SPSA's perturbation at the end, as a share of each range, and its step, for a budget of a few thousand games."""
+SPSA_STEP = 0.02
+"""SPSA's step at the end, for a budget of a few thousand games."""
 
 
-def study(content: dict[str, Any], sampler: str) -> dict[str, Any]:
-    """The content of the study's file with another sampler; for SPSA it has schedules that suit the budget."""
+def study(content: dict[str, Any], sampler: str, spsa_share: float) -> dict[str, Any]:
+    """The content of the study's file with another sampler; for SPSA it has schedules that suit the budget.
+
+    ``spsa_share`` is the perturbation at the end, as a share of each range.
+    """
     found = content | {"sampler": sampler, "name": f"{content['name']}-{sampler}"}
     if sampler == "spsa":
         dimensions: dict[str, Any] = dict(content.get("dimensions", {}))
         for one in tuning_from_mapping(content, str(FILE)).space.dimensions:
             if not one.choices:
                 size = math.log(one.high / one.low) if one.scale == "log" else one.high - one.low
-                schedule = {"c_end": SPSA_SHARE * size, "r_end": SPSA_STEP}
+                schedule = {"c_end": spsa_share * size, "r_end": SPSA_STEP}
                 dimensions[one.name] = {**dimensions.get(one.name, {}), **schedule}
         found["dimensions"] = dimensions
     return found
@@ -59,13 +62,16 @@ def main() -> int:
     parser.add_argument("--samplers", nargs="+", default=["duel", "spsa", "tpe"])
     parser.add_argument("--limit", help=f"of the final match; default: {FACTOR} times the nodes of the tuning")
     parser.add_argument("--pairs", type=int, default=500)
+    parser.add_argument(
+        "--spsa-share", type=float, default=0.1, help="SPSA's perturbation at the end, as a share of each range"
+    )
     parser.add_argument("--out", type=Path, default=Path("results"))
     parser.add_argument("--concurrency", type=int, default=1)
     arguments = parser.parse_args()
     content = tomllib.loads(arguments.file.read_text("utf-8"))
     rows = []
     for sampler in arguments.samplers:
-        spec = tuning_from_mapping(study(content, sampler), str(arguments.file))
+        spec = tuning_from_mapping(study(content, sampler, arguments.spsa_share), str(arguments.file))
         limits = Limits.parse(arguments.limit) if arguments.limit else longer(spec.conditions.limits)
         folder = arguments.out / spec.name
         result = tune(spec, folder, concurrency=arguments.concurrency, stream=sys.stderr)
