@@ -105,10 +105,9 @@ class Conditions(RunSpec):
         return self.external is not None and self.external.has_own_level
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """The external engine's name, as the only entry, if one of the limits makes the duration of games depend on its
-        speed.
+        """The external engine's name, as the only entry, if one of the limits is a number of nodes or a depth.
 
-        This is the case for limits of depth or nodes. Otherwise the tuple is empty.
+        The duration of games then depends on the engine's speed. Otherwise the tuple is empty.
         """
         return () if self.external is None or not any(map(depends_on_speed, limits)) else (self.external.name,)
 

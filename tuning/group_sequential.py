@@ -17,8 +17,7 @@ import numpy as np
 MAX_VALUE = 8.0
 """Maximum of any bound, in standard errors; the tail probability beyond it is below 1e-15."""
 NODES_PER_DEVIATION = 1.5
-"""Quadrature nodes per standard deviation of the motion between two analyses; with them integrals are accurate to
-1e-8."""
+"""Quadrature nodes per standard deviation of the motion between two analyses, for integrals accurate to 1e-8."""
 NODES_STEP, MAX_NODES = 32, 1024
 """The number of quadrature nodes is a multiple of ``NODES_STEP``, and at most ``MAX_NODES``."""
 PRECISION = 1e-10
@@ -71,8 +70,7 @@ class CrossingPaths:
         return bound
 
     def advance(self, information: float, bound: float) -> None:
-        """Move to the analysis at ``information``, and add the probability of crossing ``bound`` there to
-        ``crossed``."""
+        """Move to the analysis at ``information``; add the probability of crossing ``bound`` there to ``crossed``."""
         self.crossed += self.passing(information, bound)
         more = information - self._information
         root = math.sqrt(information)
@@ -104,8 +102,7 @@ def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tup
 
 
 def crossing_probability(information: Sequence[float], bounds: Sequence[float], drift: float) -> float:
-    """Probability that a motion crosses a bound at one of the analyses; ``drift`` is its mean per unit of
-    information."""
+    """Probability that a motion crosses a bound; ``drift`` is its mean per unit of information."""
     paths = CrossingPaths(drift)
     for now, bound in zip(information, bounds, strict=True):
         paths.advance(now, bound)

@@ -124,8 +124,7 @@ class MatchCommand:
         return counts_of([int(number) for number in re.findall(r"\d+", last)], pairs, seed)
 
     def _outputs_of(self, process: subprocess.Popen[str]) -> tuple[str, str]:
-        """Wait for a process to end and return its output and error output. If the stop flag is set, end the
-        process."""
+        """Wait for a process and return its output and error output; end it if the stop flag is set."""
         waited = 0.0
         while True:
             try:
@@ -139,8 +138,7 @@ class MatchCommand:
 def counts_of(result: object, pairs: int, seed: int) -> Pentanomial:
     """Convert the result of a match of ``pairs`` pairs (see ``Match``). Raises ``UserError`` if it is not valid.
 
-    Numbers of games won, drawn and lost do not show which games formed a pair. Such games are paired at random, by
-    ``seed``.
+    Games given only as numbers won, drawn and lost are paired at random, by ``seed``.
     """
     if isinstance(result, int | float) and not isinstance(result, bool) and pairs == 1 and 0 <= result <= 1:
         return Pentanomial.from_pairs([(round(4 * result) / 4, round(4 * result) / 4)])

@@ -24,8 +24,7 @@ REFERENCE, VARIANT = 0, 1
 
 @dataclass(frozen=True)
 class Match:
-    """A match: game pairs between a variant and a reference. The two games of a pair have one opening, with colours
-    swapped."""
+    """Game pairs between a variant and a reference: two games from one opening, with colours swapped."""
 
     variant: PlayerSpec
     reference: PlayerSpec
@@ -104,8 +103,7 @@ class MatchTable:
         return self._run.play(chain.from_iterable(games()), finished)
 
     def _show(self, matches: Sequence[Match], scores: MatchScores) -> None:
-        """Add the matches to the scores that the progress display shows; games that are already stored count at
-        once."""
+        """Add the matches, with their stored games, to the scores that the progress display shows."""
         for match in matches:
             score = scores.of((match.variant, match.reference, match.series), match.variant.name, VARIANT)
             for job in chain.from_iterable(self.jobs(match)):

@@ -110,8 +110,7 @@ class PairedObjective:
         self._lock = threading.RLock()
 
     def sampler(self) -> DuelSampler:
-        """The sampler ``duel`` for this objective. It samples around the maximum of a model that is fitted to all
-        games."""
+        """The sampler ``duel`` for this objective: it samples around the maximum of a model of all games."""
         return DuelSampler(self.space, self._state, self._learn)
 
     def spsa_sampler(

@@ -39,9 +39,7 @@ if TYPE_CHECKING:
 
 
 FILE_METADATA = "ablation file"
-"""Key of the store's metadata that holds the text and path of the ablation file. It makes the run folder
-self-contained.
-"""
+"""Key of the store's metadata with the ablation file's text and path, so that the run folder is self-contained."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +119,7 @@ def prepare_ablation(spec: AblationSpec) -> AblationPlan:
 
 
 def check_engine(spec: AblationSpec, stream: TextIO) -> None:
-    """Start an external engine. Check that it accepts all compared settings, and that the sides of each comparison
-    differ.
+    """Start an external engine; check that it accepts all settings and that the sides of each comparison differ.
 
     Raises ``UserError`` otherwise. Warnings go to ``stream``.
     """
@@ -163,8 +160,7 @@ def match_of(
 ) -> Match:
     """The match of a comparison, one game pair per opening; ``openings`` are indices into the suite.
 
-    ``numbers`` has the number of each pair's first game in the schedule. ``series`` names the series of games in the
-    store.
+    ``numbers`` has the number of each pair's first game in the schedule; ``series`` names the games in the store.
     """
     variant = conditions.player(dict(comparison.variant), comparison.limits)
     reference_limits = comparison.reference_limits or comparison.limits
@@ -300,8 +296,7 @@ def play_allocated(
 
 
 def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
-    """Record the run's verdict rule and maximum number of pairs in the store, and return the records of all its
-    runs."""
+    """Record the run's verdict rule and maximum number of pairs in the store; return the records of all runs."""
     plan = {
         "rounds": spec.rule.rounds,
         "margin": spec.rule.margin_elo,
@@ -317,7 +312,7 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 
 def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
-    """Cost of reaching a fixed depth, for the variant and the reference of each comparison; ``None`` if interrupted."""
+    """Cost of reaching a fixed depth: variant, then reference, of each comparison in turn; ``None`` if interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
         return []

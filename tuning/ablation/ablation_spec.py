@@ -40,7 +40,7 @@ MAX_LABEL = 60
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison of two settings of an engine: how much stronger is the variant than the reference?"""
+    """A match between two sets of an engine's settings: how much stronger is the variant than the reference?"""
 
     label: str
     group: str
@@ -95,9 +95,7 @@ class Factorial:
     design: Design
 
     def effect_label(self, effect: Effect) -> str:
-        """Name of an effect, such as ``null_move × history``. The effects that the design cannot separate from it
-        follow.
-        """
+        """Name of an effect, such as ``null_move × history``, followed by the effects that are aliased with it."""
         terms = [
             ("\N{MINUS SIGN}" if sign < 0 else "") + " × ".join(self.factors[factor][0] for factor in term)
             for term, sign in ((effect.factors, 1), *effect.aliases)
@@ -288,8 +286,7 @@ class _ComparisonReader:
     def factorial(self, entry: object, where: str, comparisons: list[Comparison]) -> Iterator[Factorial]:
         """Yield the factorial of a table ``[[factorial]]`` and append its matches to ``comparisons``.
 
-        ``factors`` has two values for each of several parameters. ``fraction`` 1 plays all combinations, 2 half, 4 a
-        quarter.
+        ``factors`` has two values for each parameter. ``fraction`` 1 plays all combinations, 2 half, 4 a quarter.
         """
         table = Table(entry, where, FACTORIAL)
         base = self._base(table)
@@ -331,9 +328,7 @@ class _ComparisonReader:
         table: Table,
         comparisons: list[Comparison],
     ) -> Factorial:
-        """Build a factorial and append its matches to ``comparisons``. A match that is already there is not added
-        again.
-        """
+        """Build a factorial and append its matches to ``comparisons``, unless they are already there."""
         design = design_of(len(factors), fraction)
         places = []
         for cells in design.matches:
@@ -354,8 +349,7 @@ class _ComparisonReader:
         return Factorial(label, group, tuple(factors), tuple(places), design)
 
     def values(self, entry: object, where: str) -> Iterator[Comparison]:
-        """Yield the comparisons of a table ``[[values]]``: each of the ``values`` of a ``parameter`` against
-        ``reference``.
+        """Yield the comparisons of a table ``[[values]]``: a parameter's ``values``, each against ``reference``.
 
         The default of ``reference`` is the base's value. The value ``"off"`` disables the feature that the parameter
         depends on. ``names`` are display names of values. ``label`` replaces the parameter's name in labels.
@@ -460,8 +454,8 @@ def _label(table: Table, default: str) -> str:
 def _cells_label(factors: Sequence[tuple[str, Value, Value]], variant: Sequence[int], reference: Sequence[int]) -> str:
     """The label of a factorial's match: factors that differ between its sides, then factors that are equal.
 
-    An example is ``aspiration full against off, algorithm pvs``. ``variant`` and ``reference`` hold the level, -1 or 1,
-    of each factor.
+    For example ``aspiration full against off, algorithm pvs``. ``variant`` and ``reference`` hold each factor's level,
+    -1 or 1.
     """
     changed, kept = [], []
     for (name, low, high), one, other in zip(factors, variant, reference, strict=True):

@@ -27,8 +27,7 @@ class Allocation:
         max_pairs: int | None = None,
         together: Callable[[Sequence[int]], int] = sum,
     ) -> None:
-        """Begin the allocation; ``pairs`` has the maximum number of pairs of each match, and ``max_pairs`` limits the
-        total.
+        """``pairs`` has the maximum number of pairs of each match, and ``max_pairs`` limits the total.
 
         ``together`` computes the total from the pairs of each match, because matches may share pairs.
         """

@@ -6,7 +6,7 @@ Its bounds come from a group-sequential test with error spending of the O'Brien-
 sequential boundaries for clinical trials", 1983).
 
 Holm's correction runs over all comparisons, for differences and for equivalences separately. A verdict of equivalence
-must not make a difference elsewhere easier to find, because chance has carried the comparisons that stay undecided
+does not relax the bounds for differences: the comparisons that remain undecided are the ones that chance carried
 farthest from zero. So the probability of any false difference is at most the error rate, and so is the probability of
 any false equivalence.
 
@@ -34,11 +34,11 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Minimum predictive power: an undecided question with less is stopped for futility. In simulations, runs with this
-value played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and
-reached 99.1 %."""
+"""Minimum predictive power: a question with a lower one is stopped for futility. In simulations, runs with this value
+played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and reached
+99.1 %."""
 ADDITIONAL_SQUARE = 1 / 2
-"""Constant added to the sum of squared deviations: one more pair won and one more lost would add as much.
+"""Constant added to the sum of squared deviations: as much as one pair won and one pair lost would add.
 
 It keeps the standard error positive if all pairs have the same outcome, which happens between nearly equal settings.
 """
@@ -85,7 +85,7 @@ def spent(fraction: float, error: float) -> float:
 def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...]:
     """Bounds for each analysis, in standard errors, with a total one-sided error of ``error``.
 
-    Under the null value, the probability of crossing any bound is ``error``.
+    If the true effect is the null value, the probability of crossing any bound is ``error``.
     """
     fractions = [analysis / analyses[-1] for analysis in analyses]
     return crossing_bounds(fractions, [spent(fraction, error) for fraction in fractions])
@@ -107,9 +107,7 @@ def normal_deviate(distance: float, degrees: float) -> float:
 
 
 def reach_of_t(value: float, degrees: float) -> float:
-    """The Student t value with the tail probability of the standard normal ``value``; the inverse of
-    ``normal_deviate``.
-    """
+    """The Student t value with the tail probability of a standard normal ``value``; inverts ``normal_deviate``."""
     if math.isinf(degrees):
         return value
     if degrees < 1:
@@ -134,8 +132,7 @@ class EffectEstimate:
     """Upper bound of the values that count as equivalent; ``low_margin`` is the lower bound."""
 
     def deviations_from(self, value: float) -> float:
-        """Signed distance of the estimate from ``value``, in standard normal deviates; negative if the estimate is
-        below.
+        """The estimate minus ``value``, in standard normal deviates.
 
         It is the normal deviate with the same tail probability as Student's t.
         """
@@ -144,9 +141,7 @@ class EffectEstimate:
         return normal_deviate((self.value - value) / self.error, self.degrees)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The interval that reaches ``value`` standard normal deviates to each side of the estimate, on the estimate's
-        scale.
-        """
+        """The estimate minus and plus ``value`` standard normal deviates, on the estimate's scale."""
         if not math.isfinite(self.error) or self.degrees < 1:
             return -math.inf, math.inf
         reach = self.error * reach_of_t(value, self.degrees)
@@ -178,17 +173,14 @@ class MatchEvidence(EffectEstimate):
     """Number of pairs with each outcome, worst for the variant first: 0, 0.5, 1, 1.5 and 2 points."""
 
     def deviations_from(self, value: float) -> float:
-        """Signed distance of the estimate from ``value``, in standard normal deviates; negative if the estimate is
-        below.
+        """The estimate minus ``value``, in standard normal deviates.
 
         An interval of that half width has ``value`` as one of its bounds.
         """
         return deviations_from(self.counts, value)
 
     def interval(self, value: float) -> tuple[float, float]:
-        """The interval of a pair's mean score that reaches ``value`` standard normal deviates to each side of the
-        estimate.
-        """
+        """The estimate minus and plus ``value`` standard normal deviates, as a pair's mean score."""
         return score_bounds(self.counts, value)
 
 
@@ -228,7 +220,7 @@ def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
     """Convert a weighted sum of matches' Elo into an estimate; ``error`` is its standard error.
 
-    ``pairs`` is the number of pairs of each match.
+    ``pairs``, the number of pairs of each match, gives the degrees of freedom.
     """
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
@@ -241,9 +233,7 @@ EstimateAfter = Callable[[int], EffectEstimate]
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison, or an effect of a factorial, that gets a verdict: its estimate at one analysis and the verdict so
-    far.
-    """
+    """A comparison or a factorial's effect that gets a verdict: its estimate at one analysis, its verdict so far."""
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
@@ -260,23 +250,19 @@ class Question:
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
-        """A question before its first game; the matches with these indices, each of at most ``pairs`` pairs, answer
-        it."""
+        """A question before its first game; ``matches`` are indices, each match has at most ``pairs`` pairs."""
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
     def after(self, pairs: int) -> Question:
-        """The question with its estimate after ``pairs`` pairs of each match. A question that has a verdict does not
-        change.
-        """
+        """The question after ``pairs`` pairs of each match; a question that has a verdict does not change."""
         if self.verdict != UNDECIDED or not pairs or self.estimate_after is None:
             return self
         return replace(self, estimate=self.estimate_after(pairs), analyses_done=self.analyses.index(pairs) + 1)
 
     @property
     def above(self) -> float:
-        """Distance of the estimate from the null value, in standard normal deviates; positive if the estimate is
-        higher."""
+        """The estimate minus the null value, in standard normal deviates."""
         return self.estimate.deviations_from(self.estimate.null_value)
 
     @property
@@ -380,8 +366,7 @@ def simultaneous_interval(question: Question, questions: int, rule: VerdictRule)
 def pairs_still_needed(question: Question, questions: int, rule: VerdictRule) -> int | None:
     """Number of further pairs that decide the question if its estimate is right; ``None`` if no number is enough.
 
-    The pairs decide it with probability ``POWER``, at the error rate of the first verdict among ``questions``
-    questions.
+    They decide with probability ``POWER``, at the error rate of the first verdict among ``questions`` questions.
     """
     estimate = question.estimate
     if question.verdict != UNDECIDED or not question.analyses_done or not math.isfinite(estimate.error):
@@ -410,8 +395,7 @@ def detectable_elo(pairs: int, questions: int, rule: VerdictRule, deviation: flo
 
 
 def equivalent_margin(pairs: int, questions: int, rule: VerdictRule) -> float:
-    """The smallest margin, in Elo, at which ``pairs`` pairs show equal settings to be equivalent with probability
-    ``POWER``.
+    """Smallest margin, in Elo, for which ``pairs`` pairs of equal settings show equivalence with probability ``POWER``.
 
     The comparison is one of ``questions`` questions.
     """
@@ -433,8 +417,8 @@ def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Distance of the true effect from its null value, in standard errors, at which the final analysis detects it with
-    probability ``power``."""
+    """Distance of the true effect from its null value, in standard errors, that is detected with probability
+    ``power``."""
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)
 
@@ -457,8 +441,7 @@ def min_pairs(questions: int, rule: VerdictRule) -> int:
 
 
 def reach_of_comparison(pairs: int, questions: int, rule: VerdictRule, where: str) -> tuple[Reach, ...]:
-    """Power of a comparison of at most ``pairs`` pairs to detect a difference and, unless the margin is 0, an
-    equivalence.
+    """Power of a comparison of ``pairs`` pairs to detect a difference and, unless the margin is 0, equivalence.
 
     ``where`` names the file or command that sets the number of pairs.
     """

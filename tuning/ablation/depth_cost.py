@@ -42,9 +42,7 @@ def cost_ratio(variant: Sequence[float], reference: Sequence[float]) -> CostRati
 
 
 def ratio_columns(name: str, ratio: CostRatio | None) -> dict[str, Any]:
-    """Columns of a table for the ratio called ``name``: its value and its interval's bounds; all ``None`` if not
-    measured.
-    """
+    """Table columns of the ratio called ``name``: its value and the interval's bounds; ``None`` if not measured."""
     columns = (f"{name}_ratio", f"{name}_ratio_low", f"{name}_ratio_high")
     return dict(zip(columns, ratio or (None, None, None), strict=True))
 

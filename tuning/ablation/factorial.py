@@ -48,11 +48,9 @@ class Effect:
 
     factors: tuple[int, ...]
     aliases: tuple[tuple[tuple[int, ...], int], ...]
-    """Effects that the design cannot separate from this one. Each has the indices of its factors, and its sign in the
-    estimate, 1 or -1."""
+    """Effects that the design cannot separate from this one: the indices of their factors, and their sign, 1 or -1."""
     parts: tuple[tuple[float, ...], ...]
-    """Alternative estimates of the effect. Each is a contrast: one weight per match, for a weighted sum of the matches'
-    Elo."""
+    """Alternative estimates of the effect, each a contrast: one weight per match, for a sum of the matches' Elo."""
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -138,8 +136,7 @@ def design_of(factors: int, fraction: int = 1) -> Design:
 def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
     """``Effect.parts`` for a design with two factors; ``term`` holds the effect's factors.
 
-    The parts of a factor are its two matches. The parts of the interaction are the differences between the two matches
-    of either factor.
+    The parts of a factor are its two matches, those of the interaction the differences between a factor's matches.
     """
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip
@@ -170,8 +167,7 @@ def _combinations(factors: int, fraction: int) -> tuple[Combination, ...]:
 
 
 def combination_weights(design: Design, combination: Combination) -> tuple[float, ...]:
-    """One weight per match: the weighted sum of the matches' Elo is the combination's strength relative to all factors
-    low."""
+    """One weight per match; the weighted sum of Elo is the combination's strength relative to all factors low."""
     total = np.zeros(len(design.matches))
     for effect in design.effects:
         order = len(effect.factors)

@@ -37,12 +37,10 @@ class PositionSearches:
         search: Callable[[Engine, Opening], Any],
         statistics: SearchStatisticsSettings | None = None,
     ) -> list[Any] | None:
-        """Result of ``search`` for each position, as plain data; ``None`` if the stop flag was set before all were
-        done.
+        """Result of ``search`` for each position, as plain data; ``None`` if the run stopped before the end.
 
         Results that are in the store are not searched again. ``label``, ``content``, the engine and ``positions``
-        identify them. ``values`` are the engine's parameters; ``statistics`` selects the counters that searches
-        collect.
+        identify them. ``values`` are the engine's parameters; ``statistics`` selects the search's counters.
         """
         from elolab.engine.compiled.identity import equivalent_identities
 
@@ -66,8 +64,7 @@ class PositionSearches:
     ) -> list[Any] | None:
         """Results of ``search`` for every item, in order; ``None`` if the stop flag was set.
 
-        Each thread has its own engine with the parameters ``values``. ``statistics`` selects the counters that searches
-        collect.
+        Each thread has its own engine with the parameters ``values``; ``statistics`` selects the search's counters.
         """
         from elolab.engine.engine import Engine
 

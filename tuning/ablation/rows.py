@@ -79,11 +79,9 @@ class AblationRow:
     planned_pairs: int = 0
     """Maximum number of pairs."""
     ended: str = ""
-    """Why the comparison ended: ``complete``, ``decided``, ``futility`` or ``games`` (the ablation's maximum of
-    games)."""
+    """Why the comparison ended: ``complete``, ``decided``, ``futility`` or ``games`` (maximum of all games)."""
     critical_value: float | None = None
-    """Half width of the simultaneous interval, in standard normal deviates. For ``elo_low`` and ``elo_high`` it is
-    1.96."""
+    """Half width of the simultaneous interval, in standard normal deviates (1.96 for ``elo_low``, ``elo_high``)."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,7 @@ class EffectRow:
     elo_low: float
     elo_high: float
     verdict: str
-    """``better`` (positive), ``worse`` (negative), ``equivalent`` or ``undecided``; empty if the effect is not a
-    question."""
+    """``better`` (positive), ``worse`` (negative), ``equivalent``, ``undecided``; empty if it is not a question."""
     simultaneous_low: float
     simultaneous_high: float
     games_needed: int | None
@@ -120,9 +117,7 @@ class EffectRow:
 
 
 def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
-    """A pandas table with one line per row. The columns are the fields of ``kind``, by default the type of the first
-    row.
-    """
+    """A pandas table of the rows; its columns are the fields of ``kind``, by default the first row's type."""
     import pandas
 
     return pandas.DataFrame([asdict(row) for row in rows], columns=[one.name for one in fields(kind or rows[0])])
@@ -130,8 +125,7 @@ def frame_of(rows: Sequence[Any], kind: type | None = None) -> DataFrame:
 
 @dataclass(frozen=True)
 class CombinationRow:
-    """The strength of one combination of a 2 x 2 factorial, in Elo relative to the combination with both factors
-    low."""
+    """Strength of one combination of a 2 x 2 factorial, in Elo relative to both factors low."""
 
     factorial: str
     first_level: int
@@ -210,8 +204,7 @@ class PlayedComparisons:
         return scores
 
     def combinations(self, counted: Sequence[int]) -> tuple[CombinationRow, ...]:
-        """Strengths of the combinations of all 2 x 2 factorials; ``counted`` is the number of pairs to use from each
-        match."""
+        """Strengths of the combinations of all 2 x 2 factorials, from the first ``counted`` pairs of each match."""
         found = []
         for factorial in self.spec.factorials:
             for signs in ((-1, -1), (-1, 1), (1, -1), (1, 1)) if len(factorial.factors) == 2 else ():

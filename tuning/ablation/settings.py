@@ -66,9 +66,9 @@ class Settings(Protocol):
         """
 
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
-        """The base's value of a table's setting, ``None`` if unknown.
+        """The base's value of the setting that a ``[[values]]`` table names; ``None`` if unknown.
 
-        By default, ``[[values]]`` compares its values with this one.
+        It is the default of ``reference``.
         """
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:

@@ -16,8 +16,7 @@ from elolab.tuning.matches import REFERENCE, VARIANT, Match, MatchTable
 
 @dataclass(frozen=True)
 class SpeedRow:
-    """Averages of both sides of a comparison over the counted games; ``None`` for values that an engine did not
-    report."""
+    """Averages of both sides over a comparison's counted games; ``None`` for values that were not reported."""
 
     label: str
     pairs: int
@@ -91,8 +90,7 @@ SpentByGame = Mapping[str, tuple[Spent, Spent]]
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row per comparison, computed from the games in the store. ``matches`` has the counted pairs of each
-    comparison."""
+    """One row per comparison, from the stored games; ``matches`` has the counted pairs of each comparison."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)

@@ -93,9 +93,7 @@ class PlayedCell:
             for place, comparison in enumerate(cell.comparisons)
         )  # fmt: skip
         self._is_in_elo = cell.factorial is not None or len(cell.analyses) == 1
-        """Whether the estimate is in Elo; otherwise it is a pair's mean score. Interactions and cells with a single
-        look use Elo.
-        """
+        """Whether the estimate is in Elo (interactions and single looks); otherwise it is a pair's mean score."""
         margin = part.margin if self._is_in_elo else score_of_elo(part.margin) - 0.5
         self.looks = PlannedLooks(cell.analyses, PartRule(part.expect, margin, part.refuted_by), ERROR_RATE)
         self.done = 0
@@ -194,8 +192,7 @@ class PlayedCell:
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``, because a match won outright has
-        infinite Elo."""
+        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 

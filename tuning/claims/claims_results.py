@@ -58,8 +58,7 @@ class CellRow:
     margin: float
     """Margin below which an effect is negligible: in Elo, percent of nodes or of cases, or percentage points."""
     verdict: str
-    """Verdict on the cell: ``confirmed``, ``refuted``, ``negligible``, ``open``, or ``shown`` if nothing is
-    expected."""
+    """Verdict on the cell: ``confirmed``, ``refuted``, ``negligible``, ``open``; ``shown`` if nothing is expected."""
     p_value: float | None
     """Two-sided p-value of the verdict; ``None`` without a verdict."""
     cases: int
@@ -75,8 +74,7 @@ class CellRow:
     games_needed: int | None
     """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
-    """Number of further positions that would decide the cell if the estimate is right. ``None`` if it is decided, or if
-    it is measured in games."""
+    """Further positions that would decide the cell if the estimate is right; ``None`` if decided, and for games."""
     LL: int = 0
     """Number of pairs in which the variant lost both games.
 
@@ -87,14 +85,12 @@ class CellRow:
     WD: int = 0
     WW: int = 0
     error_rate: float = 0.0
-    """Two-sided error rate of the interval. In tables of older versions it is 5 % divided by the part's number of
-    cells.
-    """
+    """Two-sided error rate of the interval; in older tables 5 % divided by the part's number of cells."""
     variant: str = ""
     """The variant's changes to the preset, as JSON. For an interaction, the two factors with two values each."""
     reference: str = ""
-    """The reference's changes to the preset, as JSON; empty without a comparison. For an interaction, the settings that
-    all combinations share."""
+    """The reference's changes to the preset, as JSON, or the common settings of an interaction; empty without
+    either."""
     engine_identity: str = ""
     """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
 
@@ -177,9 +173,7 @@ class EngineVerdict:
     is_finished: bool
     """Whether the engine's cells have no games or searches left."""
     stays_in_family: bool | None = None
-    """Whether the verdict stays significant after Holm's correction over all verdicts of the file; ``None`` without a
-    p-value.
-    """
+    """Whether the verdict stays significant after Holm's correction over the file; ``None`` without a p-value."""
 
     @property
     def shown_verdict(self) -> str:

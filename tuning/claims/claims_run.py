@@ -1,9 +1,8 @@
 """A claims run: measures cell by cell, can be resumed, and gives verdicts on the parts of claims.
 
 A cell measures one part in one engine at one limit, with looks (interim analyses) that are fixed beforehand. The run
-plays the cheapest cell to its end, then the next. Early looks decide almost nothing, so taking turns between all cells
-would show little until the last hours. More than half of the cells in the shipped tables take at most an eighth of the
-total time; they get their verdicts first.
+plays the cheapest cell to its end, then the next. So many verdicts are known early: more than half of the cells in the
+shipped tables take at most an eighth of the total time.
 """
 
 from __future__ import annotations
@@ -165,9 +164,7 @@ def purpose_of(
 
 
 def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
-    """Date and number of results that were known from other folders, by part; ``merged`` are the cells reused from
-    them.
-    """
+    """Date and number of results known from other folders, by part; ``merged`` are the reused cells."""
     positions = {part.id: part.positions for part in spec.parts}
     return {name: part.known(positions.get(name, 0)) for name, part in merged.items()}
 
@@ -281,8 +278,7 @@ class Experiments:
     def _games_in_turn(self, cells: Sequence[PlayedCell]) -> Iterator[list[Match] | None]:
         """Yield the games up to the next look of the first open cell.
 
-        While these games are in progress, it yields the games of the next cell. It yields ``None`` while all open cells
-        wait for games to finish.
+        While they are in progress, it yields games of the next cell, or ``None`` if all open cells wait for games.
         """
         waiting: dict[str, int] = {}
         """Index of the look that each cell waits for, by the cell's series."""

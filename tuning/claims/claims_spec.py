@@ -221,8 +221,7 @@ class Claim:
     source: str
     """Abbreviation of the source, as in ``engine.settings.parameters``."""
     basis: str
-    """Origin of the claim: ``c`` if the source claims it, ``i`` if its design implies it, ``o`` for our own
-    question."""
+    """Origin of the claim: ``c`` if the source claims it, ``i`` if its design implies it, ``o`` for our question."""
     parts: tuple[Part, ...]
 
 
@@ -263,8 +262,7 @@ class ClaimsSpec:
 
 
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Read a table of claims for a budget; ``only`` selects claims or parts by id. Raises ``UserError`` for a
-    mistake."""
+    """Read a table of claims; ``only`` selects claims or parts by id. Raises ``UserError`` for a mistake."""
     return claims_from_mapping(read_toml(path), str(path), budget, only)
 
 
@@ -596,8 +594,7 @@ class _ClaimsReader:
     def _played(self, table: Table, kind: str, given: Mapping[str, Any], cell: Cell, against: str | None) -> Cell:
         """Complete a cell measured in games. The reader of ablations reads and checks its comparisons.
 
-        ``given`` holds further keys for that reader. ``against`` is the reference's limit; ``None`` if it equals the
-        variant's.
+        ``given`` holds further keys for that reader; ``against`` is the reference's limit, if it differs.
         """
         weight = table["weight"] * self.budget.weights.get(cell.limit, 1.0)
         pairs = max(4, round(self.budget.pairs * weight))

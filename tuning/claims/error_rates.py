@@ -1,7 +1,7 @@
 """Intervals of a row of cells.csv at another error rate, computed from the row without games or searches.
 
-A row of a match has its counts of pairs and its looks. For any other measure, the standard error follows from the row's
-own interval. The new interval also holds for all looks together.
+The interval of a match follows from its counts of pairs and its looks; for other measures, the standard error follows
+from the row's own interval. The new interval holds for all looks together, too.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def interval_at(row: CellRow, error_rate: float) -> tuple[float, float]:
 
 
 def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
-    """Interval of a match from its counts of pairs: in Elo after a single look, otherwise from a pair's mean score."""
+    """Interval of a match in Elo, from its counts of pairs; after several looks it is the interval of the mean score,
+    converted."""
     counts = Pentanomial((row.LL, row.LD, row.even, row.WD, row.WW))
     bound = _bound(row, error_rate)
     if row.looks_planned == 1:

@@ -99,8 +99,7 @@ class LookResult:
         return self.error * math.sqrt(self.fraction)
 
     def regions(self, look: int) -> list[Region]:
-        """Intervals of estimates with equal verdicts at a look. Together they cover all estimates; ``look`` counts from
-        0.
+        """Intervals of estimates with equal verdicts at a look (counted from 0). Together they cover all estimates.
 
         Student's t has few degrees of freedom at early looks, which therefore need much larger effects.
         """
@@ -122,9 +121,7 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased estimate. If the part expects nothing, the plain estimate, because then no look stops
-        early.
-        """
+        """The median-unbiased estimate; if the part expects nothing, no look stops early, and it is the plain one."""
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -138,8 +135,7 @@ class LookResult:
         return self._outcomes.chance_above(effect / self.unit)
 
     def p_value(self, low: float, high: float) -> float | None:
-        """Two-sided p-value of the verdict on the interval from ``low`` to ``high``; ``None`` if the verdict is
-        open."""
+        """Two-sided p-value of the verdict on the interval (``low``, ``high``); ``None`` if it is open."""
         tails = [
             above if side > 0 else 1 - above
             for value, side in self.looks.rule.hypotheses(low, high)
@@ -174,8 +170,7 @@ class LookResult:
 
 
 def still_needed(rule: PartRule, effect: float, deviation: float, seen: int, bound: float) -> int | None:
-    """Number of further observations that would decide if the estimate ``effect`` is right; ``None`` if no number
-    would.
+    """Further observations that would decide if the estimate ``effect`` is right; ``None`` if no number would.
 
     ``effect`` is positive in the expected direction and rests on ``seen`` observations. ``deviation`` is the standard
     deviation of one observation, ``bound`` the interval's half width in standard errors.
@@ -198,8 +193,7 @@ class Region(NamedTuple):
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
     """Intervals of estimates with equal verdicts at a look. Together they cover all estimates.
 
-    ``reach`` is the half width of the confidence interval, in standard errors at the planned end; ``unit`` is that
-    standard error.
+    ``reach`` is the interval's half width in units of ``unit``, the standard error at the planned end.
     """
     if math.isinf(reach):
         return [Region(-math.inf, math.inf, OPEN)]
@@ -218,8 +212,7 @@ def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
 def _excess_power(final: Sequence[Region], estimate: float, fraction: float) -> float:
     """Probability that the last look decides, minus ``FUTILITY_POWER``.
 
-    ``estimate`` is the current estimate, after a ``fraction`` of the planned pairs. ``final`` are the regions of the
-    last look.
+    ``estimate`` is the estimate after a ``fraction`` of the planned pairs, ``final`` the last look's regions.
     """
     deviation = math.sqrt(1 / fraction - 1)
 
@@ -303,8 +296,7 @@ class _Outcomes:
     def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
         """Number of looks whose outcomes must be ranked against the observed one.
 
-        An outcome that stopped in the middle ranks between outcomes of later looks. For any other outcome, the looks up
-        to its own suffice.
+        These are the looks up to its own, or all if it stopped in the middle, because later outcomes rank around it.
         """
         drift = observed.effect / observed.unit
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)

@@ -60,11 +60,10 @@ class SuiteSearches(PositionSearches):
     def search(
         self, values: Mapping[str, Value], limits: Limits, positions: Sequence[Opening], counted: Counted | None = None
     ) -> list[Searched] | None:
-        """Search each position to ``limits``, or read the result from the store; ``None`` if the stop flag was set
-        before the end.
+        """Search each position to ``limits``, or read the result from the store; ``None`` if the run stopped before the
+        end.
 
-        ``values`` are the engine's parameters. ``counted`` is the share to count in the searches; ``None`` counts
-        nothing.
+        ``values`` are the engine's parameters; ``counted`` is the share to count, if any.
         """
         asked = None if counted is None else [counted.of, counted.bound]
         rows = self.kept(
@@ -184,7 +183,7 @@ A position is selected if the first count is positive.
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: how many of the searches that last longer than half of their planned time then change the move."""
+"""Name of a share: among searches that last longer than half of their planned time, those that then change the move."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
 """Names of all shares, which are ratios of two counts. ``MOVE_CHANGES`` needs a second search."""
 
@@ -200,8 +199,7 @@ class SearchEstimate:
     """An estimate from searches of positions. Its standard error is clustered by game."""
 
     value: float
-    """The estimate: a mean log ratio for costs, percent or a plain ratio for shares, percentage points for
-    differences."""
+    """The estimate: mean log ratio of costs; a share in percent or as a ratio; a difference in percentage points."""
     error: float
     """Standard error, clustered by game; infinite without cases."""
     units: int
@@ -294,8 +292,7 @@ def clustered_error(parts: Sequence[float], games: Sequence[int]) -> tuple[float
 def log_ratio(costs: Sequence[tuple[float, float]], games: Sequence[int]) -> SearchEstimate:
     """Mean logarithm of the ratios of the variant's costs to the reference's, position by position.
 
-    ``costs`` has the cost of the variant and of the reference for each position, ``games`` the number of each
-    position's game.
+    ``costs`` has the variant's and the reference's cost for each position, ``games`` each position's game number.
     """
     return _mean([math.log(max(one, 1) / max(other, 1)) for one, other in costs], games)
 
@@ -399,8 +396,7 @@ REACHED_END = "reached_end"
 
 
 def mates_that_change(searches: Mapping[int, Sequence[Searched]], deepest_mate: int) -> tuple[int, int]:
-    """Number of positions with a mate in at most ``deepest_mate`` plies, and number of these mates that a deeper search
-    contradicts.
+    """Number of mates in at most ``deepest_mate`` plies, and number of these that a deeper search contradicts.
 
     ``searches`` has, for each depth, the searches of all positions.
     """

@@ -128,8 +128,7 @@ def read_merged(spec: ClaimsSpec, folders: Sequence[Path], accept_engine_change:
 
 
 def _parts_in(folder: Path, names: set[str]) -> dict[str, MergedPart]:
-    """Read the ended cells of the parts ``names`` from a folder's tables, by part; parts without ended cells are left
-    out."""
+    """Read the ended cells of the parts ``names`` from a folder's tables; parts without ended cells are left out."""
     claims, cells, amendments = (_lines(folder / f"{table}.csv") for table in TABLES)
     found = {}
     for line in (one for one in claims if one["part"] in names):
@@ -161,8 +160,7 @@ def _lines(path: Path) -> list[dict[str, str]]:
 
 
 def surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """The text of ``surroundings.json``: the distinct surroundings of a run's parts, and for each part an index into
-    them."""
+    """The text of ``surroundings.json``: the distinct surroundings, and for each part an index into them."""
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:

@@ -106,11 +106,9 @@ class PartRule:
         return NEGLIGIBLE if self.expect == "occurs" else CONFIRMED
 
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
-        """Values of the effect that the verdict rejects, each with the side on which the effect lies: +1 above, -1
-        below.
+        """Values that the verdict rejects, each with the side on which the effect lies: +1 above, -1 below.
 
-        ``low`` and ``high`` bound the interval, with the expected direction as positive. The result is empty if the
-        interval does not decide.
+        In the interval ``low`` to ``high`` the expected direction is positive. Empty if the interval does not decide.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):

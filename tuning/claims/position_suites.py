@@ -40,8 +40,7 @@ class PositionSuites:
     """A run's positions by suite: drawn from self-play, or read from the run's store."""
 
     def __init__(self, searches: PositionSearches, seed: int, suite: Suite, openings: Sequence[int]) -> None:
-        """Draw from games that start at ``openings``, indices into the opening suite; every game has a different
-        opening."""
+        """Draw from games that start at ``openings``, indices into ``suite``; every game has another opening."""
         self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
     def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:

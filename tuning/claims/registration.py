@@ -92,8 +92,7 @@ class Registration:
     """Time of registration of each part: UTC, ISO 8601."""
     amendments: tuple[Amendment, ...]
     withdrawn: tuple[str, ...] = ()
-    """Verdicts that were withdrawn: part and engine, for each part with an expectation that was removed from the table
-    after results were known."""
+    """Withdrawn verdicts (part, engine): parts with an expectation, removed from the table after results were known."""
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     """The registered surroundings by part, as given by ``surroundings_of``."""
 
@@ -104,8 +103,7 @@ class Registration:
 
 
 def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
-    """Surroundings by part: the digest of the suite's openings, and every parameter of the presets in which the part is
-    measured."""
+    """Surroundings by part: the digest of the suite's openings, and every parameter of the part's presets."""
     openings = load_suite(spec.conditions.openings, spec.game).digest
     return {
         part.id: plain(
@@ -274,8 +272,7 @@ def note_positions(store: Store, part: str, positions: int) -> None:
 
 
 def _parts_sharing_results(content: Mapping[str, Any], known: Mapping[str, Any]) -> set[str]:
-    """Names of the parts in ``known`` that share the games or searches of at least one cell with the part
-    ``content``."""
+    """Names of the parts in ``known`` that share games or searches of a cell with the part ``content``."""
     own = _cell_digests(content)
     return {name for name, entry in known.items() if own & _cell_digests(entry["content"])}
 

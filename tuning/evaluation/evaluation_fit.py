@@ -84,8 +84,7 @@ class FitSpec:
     patterns: bool
     """Whether to fit patterns in addition to features."""
     score_share: int
-    """Share of the search's score in the targets of a logistic regression, in percent; the rest is the game's
-    outcome."""
+    """Share of search scores in the targets of a logistic regression, in percent; the rest is the games' outcomes."""
     match_pairs: int
     """Number of pairs in each match against earlier weights; 0 for no matches."""
     match_limits: tuple[Limits, ...]
@@ -233,8 +232,7 @@ class FitResult:
 
 
 ERRORS = {"linear": ("root mean square error", "ridge strength"), "logistic": ("logistic loss", "spread of the prior")}
-"""By kind of regression, the name of the error that is minimised and of the hyperparameter that held-out games
-select."""
+"""By kind of regression: names of the error to minimise and of the hyperparameter that held-out games select."""
 AGAINST_BEFORE, AGAINST_FIRST = "the weights before", "the first weights"
 """Names of the opponents in matches: the weights of the previous iteration, and the weights before the first one."""
 
@@ -375,8 +373,7 @@ def _stage_name(kind: str, number: int) -> str:
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """The opponents of iteration ``number``: each one's name, and the iteration that fitted its weights (0: the
-    start)."""
+    """Opponents of iteration ``number``: name, and iteration that fitted the weights (0: the start)."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
@@ -464,8 +461,7 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the factor that minimises
-        the error."""
+        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor."""
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))

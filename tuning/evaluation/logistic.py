@@ -22,8 +22,7 @@ PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 GROUP_DEVIATION = 4.0
 """Standard deviation of a group's shared change under the prior, in units of one feature's standard deviation."""
 UNGROUPED_DEVIATION = 2.0
-"""Standard deviation of an ungrouped feature's change under the prior, in units of a grouped feature's standard
-deviation."""
+"""Standard deviation of an ungrouped feature's change under the prior, in units of a grouped feature's."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
 """Size of a Newton step, in evaluation points, below which the method ends."""
@@ -166,8 +165,7 @@ class _Newton:
             yield part, expected_score(values_of(part, self._weights()) + self._found[-1], self._scale)
 
     def _gradient(self) -> np.ndarray:
-        """Gradient of the log likelihood with respect to the unknowns. It is in double precision, because it determines
-        the solution."""
+        """Gradient of the log likelihood. It is in double precision, because it determines the solution."""
         rows, features = self._start.shape
         by_row = np.zeros((rows, features))
         tempo = 0.0

@@ -34,8 +34,7 @@ class Sample(Columns):
 
 
 def phases_of(steps: np.ndarray, phases: int) -> np.ndarray:
-    """The phase (row of weights, from 0) for each stage in ``steps``; a game has ``STEPS`` stages and ``phases``
-    phases."""
+    """The phase (row of weights, from 0) of each stage; a game has ``STEPS`` stages and ``phases`` phases."""
     return steps * phases // STEPS
 
 

@@ -1,7 +1,6 @@
 """JSON schemas of TOML files, generated from the declarations of their keys.
 
-The schemas conform to draft 7, but use only features of draft 4, because taplo, the language server for TOML, supports
-those.
+The schemas are of draft 7, with only the features of draft 4 that taplo, a language server for TOML, supports.
 """
 
 from __future__ import annotations

@@ -42,9 +42,7 @@ class Place:
 
     @property
     def heading(self) -> str:
-        """The table's heading in the file, such as ``[sprt]`` or ``[[players]]``; for the top level, the name of the
-        kind.
-        """
+        """The table's heading in the file, such as ``[[players]]``; for the top level, the name of the kind."""
         if not self.paths[0]:
             return self.kind.name
         return ", ".join(f"[[{path}]]" if self.is_array else f"[{path}]" for path in self.paths)

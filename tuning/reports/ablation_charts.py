@@ -59,8 +59,7 @@ SAME = SERIES[2]
 """Colour of equivalent results."""
 HEAT_LIMIT_ELO = 60.0
 DARK_SHARE = 0.9
-"""Cells of the heat map have light text if their absolute value exceeds this share of the largest value of the
-scale."""
+"""Cells of the heat map whose absolute value exceeds this share of the scale's maximum have light text."""
 LABEL_WIDTH = 36
 LABEL_COLUMNS = 2 * LABEL_WIDTH - 4
 """Maximum width of a row's label in columns of text; the label is wrapped into two or three lines."""
@@ -196,8 +195,7 @@ class Curve:
 
 
 def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
-    """One panel per integer parameter: the Elo of every value, with its 95 % interval, simultaneous interval and
-    verdict."""
+    """One panel per integer parameter: Elo, 95 % interval, simultaneous interval and verdict of every value."""
     figure, grid, panels = _panels(len(curves), 0.7, 2.8)
     compared = [row for curve in curves for _, row in curve.points]
     bounds = shown_bounds(map(judged_interval, compared))
@@ -211,8 +209,7 @@ def curves_chart(curves: Sequence[Curve], words: Catalogue) -> Figure:
 
 
 def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, list[Axes]]:
-    """Make a figure with ``count`` panels in two columns; return the figure, its grid of axes, and the axes that are
-    used.
+    """Make a figure with ``count`` panels in two columns; return the figure, its grid of axes, and the used axes.
 
     The figure's height is ``inches`` plus ``row_inches`` per row of panels.
     """
@@ -225,8 +222,7 @@ def _panels(count: int, inches: float, row_inches: float) -> tuple[Figure, Any, 
 
 
 def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float, float]) -> None:
-    """Draw the values as a line with intervals. If a level switches the parameter off, it is a separate point on the
-    left."""
+    """Draw the values as a line with intervals; a level that is off is a separate point on the left."""
     reference = curve.reference
     levels = [*(level for level, _ in curve.points), curve.reference]
     places = level_places(levels, reference.scale == "log")

@@ -158,8 +158,7 @@ MAX_DEPTH_LINES = 7
 
 
 def _shown_depths(rows: Sequence[DepthRow]) -> list[DepthRow]:
-    """The rows to draw: the rows of the first comparison's reference, and of the settings whose costs differ most from
-    it."""
+    """The rows to draw: the first comparison's reference, and the settings whose costs differ most from it."""
     last = {row.setting: row.nodes for row in rows}
     names = list(last)
     reference = names[min(1, len(names) - 1)]

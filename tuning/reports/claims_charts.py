@@ -88,8 +88,7 @@ def claim_chart(results: Sequence[PartResult], words: Catalogue) -> Figure | Non
 
 
 def claims_forest(answers: Mapping[str, Mapping[str, CellRow]], words: Catalogue) -> Figure:
-    """Forest plot of all claims: one row per claim, with the cells that decide it in both engines, ``then`` and
-    ``now``.
+    """Forest plot: one row per claim, with the cells that decide it in the engines ``then`` and ``now``.
 
     ``answers`` has the cells by claim, then by engine. Claims measured in one unit share a panel and its scale.
     """

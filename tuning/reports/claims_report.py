@@ -76,8 +76,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
-    """Meaning of every column of every table, with units and points of view, as CSV text with the columns file, column
-    and meaning."""
+    """CSV text with the columns file, column and meaning: every table's columns, with units and points of view."""
     message = Catalogue(MESSAGES, language)
     rows = [
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))
@@ -199,8 +198,7 @@ def _summary_table(results: Sequence[PartResult], message: Catalogue) -> TextTab
 
 
 def _column_text(result: PartResult, column: str, message: Catalogue) -> str:
-    """Text of one column of the summary: a part's verdict or cells, or the reason why the part is not measured
-    there."""
+    """Text of one column of the summary: a part's verdict or cells, or why the part is not measured there."""
     engine, _, which = column.partition("_")
     if which == "verdict":
         return _verdict_text(result.verdicts.get(engine), message)
@@ -221,8 +219,7 @@ def _cell_text(row: CellRow, message: Catalogue) -> str:
 
 
 def _verdict_text(verdict: EngineVerdict | None, message: Catalogue) -> str:
-    """An engine's verdict, with the result of Holm's correction if there is one; empty if the engine does not measure
-    the part."""
+    """An engine's verdict, with any result of Holm's correction; empty if the engine does not measure the part."""
     if verdict is None:
         return ""
     text = message(f"outcome.{verdict.shown_verdict}")
@@ -416,9 +413,7 @@ def _cells_table(result: PartResult, message: Catalogue) -> TextTable:
 
 
 def effect_text(row: CellRow, message: Catalogue) -> str:
-    """The plain estimate as text with its unit, such as ``+12.3 Elo``, ``0.87×`` or ``3.1 %``; a dash if nothing was
-    measured.
-    """
+    """The plain estimate as text with its unit, such as ``+12.3 Elo`` or ``0.87×``; a dash if nothing was measured."""
     if not row.cases:
         return "–"
     if row.unit == "Elo":
@@ -498,8 +493,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _engine_text(result: PartResult, engine: str, message: Catalogue) -> str:
-    """An engine's verdict on a part, and the effect in its first cell; empty if the engine does not measure the
-    part."""
+    """An engine's verdict on a part, and the effect in its first cell; empty if the part is not measured in it."""
     row = next((row for row in result.rows if row.engine == engine), None)
     if row is None:
         return ""

@@ -1,5 +1,4 @@
-"""Passages that several reports share: a run's conditions, the speeds of both sides, the command that repeats the
-run."""
+"""Passages that several reports share: a run's conditions, both sides' speeds, the command that repeats it."""
 
 from __future__ import annotations
 

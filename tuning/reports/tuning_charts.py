@@ -183,11 +183,9 @@ def slices_chart(result: StudyResult, words: Catalogue) -> Figure:
 
 
 def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
-    """Elo bounds of the axis; ``slices`` has, for each dimension, the mean curve and the half width of its interval
-    band.
+    """Elo bounds of the axis; ``slices`` has each dimension's mean curve and the half width of its band.
 
-    The bounds contain all mean curves. Above and below, there is space for bands, at most as high as the range of the
-    curves.
+    The bounds contain all mean curves. The space for bands above and below is at most the range of the curves.
     """
     least = min(float(mean.min()) for mean, _ in slices)
     most = max(0.0, *(float(mean.max()) for mean, _ in slices))

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from elolab.tuning.study.validation.validation_games import Verdict
 
 MOST_GAMES = 1e7
-"""Number of games from which a table shows that no budget would be enough."""
+"""A table shows needed games above this number as infinite."""
 MIN_OPTIMISM = 0.05
 """Smallest optimism (winner's curse), in Elo, that the report mentions."""
 
@@ -97,8 +97,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
 
 
 def write_tuning_report(result: StudyResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
-    """Write parameters.csv, rounds.csv, games.pgn, report.md, report.html and the plots; return the path of
-    report.html.
+    """Write the report, its plots, parameters.csv, rounds.csv and games.pgn; return the path of report.html.
 
     The files go to ``folder``, by default the run's folder.
     """
@@ -218,8 +217,7 @@ def _knowledge(result: StudyResult) -> list[Knowledge]:
 
 
 def space_facts(space: Space, message: Catalogue) -> tuple[tuple[str, str], ...]:
-    """The constraints between dimensions, and the conditions under which a dimension has an effect, as pairs of label
-    and text."""
+    """Constraints between dimensions, and conditions for a dimension to have an effect, as pairs of label and text."""
     comma, needs = message("list.comma"), []
     for dimension in space.dimensions:
         for parent, values in dimension.needs or ():
@@ -352,8 +350,7 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Sentences on the recommendation, the playoff, and the optimism of the best trial or round (the winner's
-    curse)."""
+    """Sentences on the recommendation, the playoff, and the winner's curse of the best trial or round."""
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
@@ -391,8 +388,7 @@ def _parameters_csv(result: StudyResult) -> str:
 
 
 def parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
-    """A table of the dimensions: base, recommended value and range. For the built-in engine it has units and meanings,
-    too."""
+    """A table of the dimensions: base, recommended value, range; for the built-in engine also unit and meaning."""
     game = result.spec.conditions.game if _has_parameters(result.spec) else None
     rows: list[tuple[str, ...]] = []
     for dimension in result.spec.space.dimensions:
@@ -521,8 +517,7 @@ def _speeds_of_validations(verdicts: Sequence[Verdict], message: Catalogue) -> t
 
 
 def limit_words(spec: TuningSpec, message: Catalogue) -> str:
-    """The target search limit as text. If rounds are played at several limits, these and their shares of the games
-    follow."""
+    """The target search limit as text, followed by other limits of rounds with their shares of the games."""
     shares = spec.limit_shares
     if not shares.content():
         return str(shares.target)

@@ -45,8 +45,7 @@ class ObjectiveSpec:
     game: str
     space: Space
     fixed: tuple[tuple[str, Value], ...]
-    """Parameters with the values that the base's preset or the table ``set`` gives; tuned parameters may be among
-    them."""
+    """Parameter values given by the base's preset or the table ``set``; tuned parameters may be among them."""
     sampler: str
     """Name of the sampler: one of ``tuning.study.study_spec.SAMPLERS`` except ``PAIRED_SAMPLERS``."""
     startup_trials: int
@@ -54,8 +53,7 @@ class ObjectiveSpec:
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings that the function receives, by parameter: those of the base, and the tuned ones that have an
-        effect."""
+        """The settings that the function receives: those of the base, and the tuned ones that have an effect."""
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:
@@ -158,8 +156,7 @@ def _make_folder(directory: Path) -> None:
 
 
 def _number(value: object, settings: Mapping[str, Value]) -> float:
-    """The function's value as a number. Raises ``UserError`` if it is not a finite number; ``settings`` appear in the
-    error."""
+    """The function's value as a number. Raises ``UserError``, which names ``settings``, if it is not finite."""
     number = math.nan
     if not isinstance(value, str | bytes):
         with contextlib.suppress(TypeError, ValueError, OverflowError):
@@ -170,8 +167,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An in-memory Optuna study with the trials ``found``. Without any, the base becomes the first trial if the space
-    contains it."""
+    """An in-memory Optuna study with the trials ``found``; without any, the base is the first trial if possible."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of

@@ -59,8 +59,7 @@ FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by match
 With this record, a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
-"""Key of the store's metadata with the number of games by series, for a study whose matches a command or function
-plays."""
+"""Key of the store's metadata with the number of games by series, for matches of a command or function."""
 
 
 def games_before_validation(store: Store) -> int:
@@ -154,8 +153,7 @@ class TuningPlan:
 
 
 def length_of(kind: str, number: int) -> str:
-    """The key of the file that sets a validation's maximum number of pairs, as TOML text with ``{pairs}`` for the
-    number.
+    """TOML text that sets a validation's maximum number of pairs, with ``{pairs}`` for the number.
 
     ``Reach.length`` is such a text.
     """

@@ -52,8 +52,7 @@ class Decision:
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
-        """Bounds of the gain, in Elo: ``gain`` minus and plus ``deviations`` standard deviations, by default a 90 %
-        interval."""
+        """``gain`` minus and plus ``deviations`` standard deviations, in Elo; by default a 90 % interval."""
         return self.gain - deviations * self.deviation, self.gain + deviations * self.deviation
 
 

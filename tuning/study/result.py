@@ -112,11 +112,9 @@ class StudyResult:
     """Number of games forfeited by faults, per player and kind of fault."""
     caveats: Caveats = NO_CAVEATS
     own_seconds: float | None = None
-    """Processor seconds of the thread that schedules and records games; ``None`` if the result was read from a
-    folder."""
+    """Processor seconds of the thread that schedules and records games; ``None`` if read from a folder."""
     games_seconds: float | None = None
-    """Processor seconds of all other threads, which play the built-in engine's games; ``None`` if read from a
-    folder."""
+    """Processor seconds of all other threads, which play built-in engines; ``None`` if read from a folder."""
 
     @property
     def recommended(self) -> dict[str, Value]:

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 DESIGN_ATTRIBUTE = "elolab:design"
 """Name of the trial attribute that holds the design of its round (``RoundDesign.plain``)."""
 RESULTS_ATTRIBUTE = "duels"
-"""Name of the trial attribute that holds its settings pairs: number, first set, second set, and counts of the
-outcomes."""
+"""Name of the trial attribute with its settings pairs: number, first set, second set, counts of outcomes."""
 PACKAGES = {"cmaes": ("cmaes",), "qmc": ("scipy",), "gp": ("torch", "scipy")}
 """Additional Python packages that a sampler needs, by the sampler's name."""
 
@@ -141,14 +140,12 @@ class PairedSampler(WholeSetSampler):
 
     @abstractmethod
     def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
-        """The values around which the trial plays, and its design as plain data. Without a design the values play the
-        base."""
+        """The trial's centre, and its design as plain data. Without a design the values play the base."""
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """The values of the trial, by dimension. The trial's design is recorded, unless an earlier process has recorded
-        it."""
+        """The values of the trial, by dimension. Its design is recorded, unless an earlier process has done so."""
         centre, design = self._centre(study, trial)
         if design is not None and DESIGN_ATTRIBUTE not in trial.user_attrs:
             study._storage.set_trial_user_attr(trial._trial_id, DESIGN_ATTRIBUTE, design)
@@ -176,8 +173,7 @@ class DuelSampler(PairedSampler):
 class SpsaSampler(PairedSampler):
     """The sampler ``spsa``: a trial is one iteration of SPSA, its values are theta, and two sets around theta play.
 
-    Theta follows from the finished trials alone, so that an interrupted study continues as if it had not been
-    interrupted.
+    Theta follows from the finished trials alone, so that an interruption changes nothing.
     """
 
     def __init__(self, space: Space, pairs: int, seed: int = 1) -> None:
@@ -214,8 +210,7 @@ class SpsaSampler(PairedSampler):
 class ReproducibleSampler(WholeSetSampler):
     """Suggests all dimensions with an Optuna sampler, the inner sampler, whose seed depends on the trial's number.
 
-    Each suggestion is repeatable. So a trial that was only partly recorded when the process died gets its original
-    values.
+    So a trial that was only partly recorded when the process died gets its original values.
     """
 
     def __init__(

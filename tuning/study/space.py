@@ -29,8 +29,7 @@ MAX_OPTION = 10**9
 MAX_VALUES = 1_000_000
 """Maximum number of values in a range."""
 R_END = 0.002
-"""Default step of the sampler ``spsa`` at the end of the search, for one game won, in units of the squared
-perturbation."""
+"""Default final step of the sampler ``spsa`` for one game won, in units of the squared perturbation."""
 
 CATALOGUE = "elolab.tuning.keys"
 RANGE = schema.declare(
@@ -48,8 +47,7 @@ PARAMETER_DIMENSION = schema.declare(
     CATALOGUE, "dimension", "dimension", RANGE,
     choices=schema.key(schema.VALUES, default=COMPUTED, example=["off", "full"]),
 )  # fmt: skip
-"""Declared keys of a dimension that is a built-in parameter. It has no key ``default``, because the base gives that
-value."""
+"""Declared keys of a dimension that is a built-in parameter; the base gives the default."""
 NEEDS = schema.declare(
     CATALOGUE, "dimension", "needs",
     others=schema.key(schema.VALUE, schema.VALUES, default=COMPUTED, example=True, message="need"),
@@ -167,8 +165,7 @@ class Space:
     base: tuple[tuple[str, Value], ...]
     """Value of every parameter of the base, by name; for an external engine only the defaults of the tuned options."""
     external: bool = False
-    """Whether the dimensions are options of an external engine. Then only ``needs`` decides whether they have an
-    effect."""
+    """Whether the dimensions are options of an external engine; then ``needs`` alone decides on their effect."""
     constraints: tuple[str, ...] = ()
     """Comparisons that every set of values satisfies, in the form that ``constraints.holds`` accepts."""
 
@@ -358,8 +355,7 @@ def _constraints(table: Table, dimensions: Sequence[Dimension], base: Mapping[st
 
 
 def _option_range(name: str, table: Table) -> Dimension:
-    """The range of an option. Its values are whole numbers if ``low``, ``high`` and ``step`` are, otherwise decimal
-    numbers."""
+    """The range of an option: whole numbers if ``low``, ``high`` and ``step`` are, otherwise decimal numbers."""
     low, high, step = table["low"], table["high"], table.get("step")
     if not any(isinstance(table.data.get(key), float) for key in ("low", "high", "step")):
         whole = Table({key: table.data[key] for key in RANGE if key in table}, table.where, RANGE)

@@ -60,8 +60,7 @@ class RoundTrials:
     """
 
     def __init__(self, spec: TuningSpec, directory: Path, worker: str, pairs: int) -> None:
-        """Open the study. ``worker`` names this process's worker; ``pairs`` is the number of game pairs of all
-        rounds."""
+        """Open the study; ``worker`` names this process, ``pairs`` is the number of game pairs of all rounds."""
         self.is_shared = spec.storage is not None
         self._spec, self._worker = spec, worker
         self._where = spec.storage or str(directory / STUDY_NAME)

@@ -31,8 +31,7 @@ from elolab.tuning.study.validation.gain_test import GainTest
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
 PAIRED_SAMPLERS = ("duel", "spsa")
-"""Samplers that play settings pairs, two sets of values against each other. The others play each trial against the
-base."""
+"""Samplers that play two sets of values against each other; the others play each trial against the base."""
 SAMPLERS = (*PAIRED_SAMPLERS, "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
 """Samplers that start with ``startup_trials`` random trials before they use a model."""
@@ -56,8 +55,7 @@ MOST_PAIRS = 10_000
 MOST_SLOW_PAIRS = 500
 """Maximum number of game pairs of a slow validation of fixed length, if its length follows from the budget."""
 INTERIM_PAIRS = 25
-"""Number of game pairs between two interim analyses of a validation's sequential test. The concurrency does not change
-it."""
+"""Number of game pairs between two interim analyses of a validation's sequential test, at any concurrency."""
 DEFAULT_ROUND_PAIRS = 200
 """Default number of game pairs per round.
 
@@ -76,8 +74,7 @@ BASE = "base"
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
 """Smallest and largest share of rounds and playoff in a budget that also covers the validation."""
 TRIALS_SEARCH = 0.6
-"""Share of rounds and playoff in a budget that also covers the validation, for samplers with a fixed number of
-trials."""
+"""Like ``MAX_SEARCH``, for samplers with a fixed number of trials."""
 MIN_PAIRS = 20
 """Minimum number of game pairs of a budget; the result of a smaller study would be random."""
 
@@ -129,8 +126,7 @@ class Validation:
     slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
     """Maximum number of game pairs of the non-regression test; ``None`` means the maximum of the first match."""
     slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
-    """Number of game pairs of a second match of fixed length; ``None`` means that it follows from the tuning's
-    length."""
+    """Game pairs of a second match of fixed length; ``None``: it follows from the tuning's length."""
     preset: str = schema.text(
         default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
     )
@@ -177,8 +173,7 @@ class Validation:
         return GainTest(pairs, self.alpha)
 
     def test(self, kind: str) -> SequentialSettings:
-        """The settings of a sequential probability ratio test of this kind: hypotheses, error probabilities, interim
-        analyses."""
+        """Settings of a sequential probability ratio test: hypotheses, error probabilities, interim analyses."""
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:
@@ -220,8 +215,7 @@ class TuningSpec:
         schema.TEXTS, default=(), example=["low < high"], expected="a list of comparisons"
     )
     command: str | None = schema.text(default=None, example="./mymatch {a} {b} {pairs} {seed}")
-    """The command that plays the matches. It is empty if a function plays them, and ``None`` if elolab plays the games
-    itself."""
+    """The command that plays the matches; empty if a function plays them, ``None`` if elolab plays the games."""
     match_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, value=None, example=50, unit="pairs")
     """Maximum number of game pairs in a match of ``command``; ``None`` means a default that depends on the sampler."""
     dimensions: ClassVar[Any] = schema.table(DIMENSIONS, example={"null_depth": {"low": 2, "high": 4}})
@@ -230,8 +224,7 @@ class TuningSpec:
         expected='a list of different limits, such as ["nodes=1250", "nodes=5000"]',
     )  # fmt: skip
     limit_shares: LimitShares = schema.key(schema.VALUES, default=COMPUTED, example=[16, 4, 1])
-    """Search limits of the rounds' games, and the share of the games at each; the playoff is played at the target
-    limit."""
+    """Search limits of the rounds' games with their shares; the playoff is played at the target limit."""
     sampler: str = schema.choice(SAMPLERS, default=SAMPLERS[0], example="tpe")
     round_pairs: int | None = schema.whole(1, MAX_ROUND_PAIRS, default=COMPUTED, example=100, unit="pairs")
     """Number of game pairs per round, or per iteration of ``spsa``; with a budget in time, per trial of other samplers.
@@ -276,8 +269,7 @@ class TuningSpec:
 
     @property
     def search_share(self) -> float:
-        """Largest share of the budget that rounds and playoff may use; 1 if the budget does not cover the
-        validation."""
+        """Largest share of the budget for rounds and playoff; 1 if it does not cover the validation."""
         if not self.validation.is_in_budget:
             return 1.0
         return MAX_SEARCH if self.sampler == "duel" else TRIALS_SEARCH
@@ -357,8 +349,7 @@ MATCHES = STUDY.only((
     "name", "description", "command", "match_pairs", "dimensions", "constraints", "budget", "sampler", "round_pairs",
     "overlap", "stop_below", "seed",
 ))  # fmt: skip
-"""The keys of ``STUDY`` for a study whose matches a command or a function plays. The others concern elolab's own
-games."""
+"""The keys of ``STUDY`` that apply if a command or a function plays the matches."""
 
 LENGTHS = ("budget", "validation.maximum_pairs", "validation.slow_maximum_pairs", "validation.slow_pairs")
 """Paths of keys in ``TuningSpec.content`` that only limit the length of the study. A resumed study may change them."""

@@ -1,8 +1,8 @@
 """A study's run: rounds of games that improve the parameters, a playoff, and validations that decide.
 
 The stored games (``arena.play.store``) are the source of all results. The next games depend only on the specification
-and the earlier games. So an interrupted study continues as if it had not been interrupted, and a lost Optuna study
-(``tuning.study.storage``) is rebuilt without playing a game twice.
+and the earlier games. So an interruption changes nothing, and a lost Optuna study (``tuning.study.storage``) is rebuilt
+without playing a game twice.
 """
 
 from __future__ import annotations

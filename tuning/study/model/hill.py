@@ -4,7 +4,7 @@ The module defines the hill's terms (the model's coefficients), their prior, and
 the terms.
 
 Far below its summit a hill levels off, because settings that lose nearly every game cannot lose many more. Without
-this, the few results from far below would make all slopes too gentle: each of their small scores has a large weight.
+this, the few results from far below would have too much weight, and make all slopes too gentle.
 
 A model with two hills has the Elo of the higher hill at every point, so that there are two summits and a valley. The
 hills share interactions. Each hill has its own maximum, curvatures and height.
@@ -73,8 +73,7 @@ class Hill:
     """
 
     def __init__(self, space: Space, interacting: Sequence[int] | None = None, *, is_double: bool = False) -> None:
-        """Make a hill over ``space``. ``interacting`` has the indices of the ranges that interact; by default all
-        ranges do."""
+        """Make a hill over ``space``; ``interacting`` has the indices of the ranges that interact, by default all."""
         self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
@@ -129,8 +128,7 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """Hessian matrix of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives
-        elsewhere.
+        """Hessian of a hill, shape (..., ranges, ranges): curvatures on the diagonal, else mixed derivatives.
 
         ``second`` selects the second hill.
         """
@@ -154,8 +152,7 @@ class Hill:
         return np.concatenate(columns, axis=1).astype(float) if columns else np.zeros((len(points), 0))
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points under these terms, shape (points,). Each row of ``points`` holds the coordinates of a
-        point."""
+        """Elo of the points under these terms, shape (points,); a row of ``points`` has a point's coordinates."""
         _, lost, _ = self._below_summits(terms, points)
         elo = self._heights(terms) - levelled_off(lost, terms[self.largest_loss])[0]
         return _highest(elo) + self.indicators(points) @ terms[self.effects]
@@ -181,8 +178,7 @@ class Hill:
         return highest + indicators @ terms[self.effects], np.concatenate(slopes, axis=1)
 
     def _below_summits(self, terms: Array, points: Array) -> tuple[Array, Array, Array]:
-        """Distances of the points from each maximum, the Elo lost there before levelling off, and the derivatives of
-        that Elo.
+        """Distances of points from each maximum, Elo lost there before levelling off, and that Elo's derivatives.
 
         The Elo has the shape (hills, points); distances and derivatives have a further axis of ranges. Choices are
         ignored.
@@ -247,8 +243,7 @@ class HillOverLimits(Hill):
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points at their search limits, and its derivatives with respect to every term, shape (points,
-        terms)."""
+        """Elo of the points at their search limits, and its derivatives by every term, shape (points, terms)."""
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)
@@ -259,8 +254,7 @@ class HillOverLimits(Hill):
 
 
 def _highest(elo: Array) -> Array:
-    """Smooth maximum of the Elo of both hills at every point, shape (points,); ``elo`` has the shape (hills,
-    points)."""
+    """Smooth maximum over hills, shape (points,); ``elo`` has the shape (hills, points)."""
     if len(elo) == 1:
         return np.asarray(elo[0], float)
     apart = np.abs(elo[0] - elo[1]) / VALLEY_WIDTH

@@ -108,16 +108,14 @@ class Knowledge:
     worst: Value
     """The value with the largest expected loss."""
     loss: float
-    """Expected loss of Elo if ``worst`` replaces the recommended value. ``deviation`` is the standard deviation of this
-    loss."""
+    """Expected loss of Elo if ``worst`` replaces the recommended value; ``deviation`` is its standard deviation."""
     deviation: float
     games: float
     """Total number of games after which the loss would be known; infinite if there is no loss."""
 
 
 def knowledge(model: ResponseModel, best: Values, games: int) -> list[Knowledge]:
-    """Knowledge about each parameter around the set of values ``best``; ``games`` is the number of games behind the
-    model.
+    """Knowledge about each parameter around the set ``best``; ``games`` is the number of games behind the model.
 
     Standard deviations are assumed to fall with the square root of the number of games.
     """

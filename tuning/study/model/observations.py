@@ -15,8 +15,7 @@ TRUST_QUANTILE = 0.02
 
 
 class Observations:
-    """All results of a study as rows: two sets of values, their number of game pairs, and the first set's mean
-    score."""
+    """All results of a study as rows: two sets of values, number of game pairs, the first set's mean score."""
 
     def __init__(self, space: Space) -> None:
         self.space = space
@@ -40,8 +39,7 @@ class Observations:
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a match result, from the view of ``first``. It is ignored if it has no game pairs or if both sets are
-        equal.
+        """Add a match result, from the view of ``first``; no pairs or equal sets add nothing.
 
         ``log_limit`` is the natural logarithm of the search limit divided by the target limit.
         """
@@ -58,8 +56,7 @@ class Observations:
         self._log_limits.append(log_limit)
 
     def arrays(self) -> tuple[Array, Array, Array, Array]:
-        """Four arrays: coordinates of the first sets of values, and of the second sets; numbers of game pairs; mean
-        scores.
+        """Four arrays: coordinates of the first sets and of the second sets; numbers of game pairs; mean scores.
 
         The first two have the shape (results, dimensions), the others the shape (results,).
         """

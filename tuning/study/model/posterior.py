@@ -39,11 +39,9 @@ SEARCHED = 300
 CLIMBS = ((12, 3), (4, 8))
 """Stages of the search for two hills. Each has the number of best starts to continue from, and the number of steps."""
 LAST_CLIMBS, LAST_STEPS = 2, 4
-"""Last stage of the search: number of starts, and number of steps with all results. The best start is then optimised
-fully."""
+"""Last stage of the search: number of starts, and of steps with all results. The best start is then optimised."""
 FIRST_STEEPNESS = np.log([1.5, 4.0])
-"""Logarithms of two factors on one hill's curvatures. A start of the search for two hills uses one of them at
-random."""
+"""Logarithms of two factors on one hill's curvatures; a start of the search for two hills draws one of them."""
 TYPICAL_DISPERSION = 0.3
 """Prior dispersion: the variance of a pair's score divided by p (1 - p), with p the expected score.
 
@@ -165,8 +163,7 @@ class Posterior:
         return bounded(self.hill, mode.terms + spread * np.linalg.solve(root, mirrored.T).T)
 
     def best_starts(self, starts: Array) -> Array:
-        """The best terms after all but the last stage of the search (``CLIMBS``); ``starts`` are many starting
-        points."""
+        """The best terms after the stages ``CLIMBS`` of the search, which begins at the points ``starts``."""
         values = np.array([self.log_density(start, self.expected(start)) for start in starts])
         for count, steps in CLIMBS:
             climbed = [self.mode(starts[place], steps) for place in np.argsort(-values, kind="stable")[:count]]
@@ -297,8 +294,7 @@ def _starts_of_two_hills(single: Explanation, posterior: Posterior) -> Array:
 
 
 def _described(double: Explanation, log_odds: float) -> TwoHills:
-    """Summits, probability and response model of two hills; ``log_odds`` are the log odds of two hills against one
-    hill."""
+    """Summits, probability and response model of two hills; ``log_odds`` compares two hills with one."""
     posterior, hill, terms = double.posterior, double.posterior.hill, double.mode.terms
     at_target = np.vstack([terms, posterior.draws(double.mode)])[:, : hill.at_target.terms]
     first, second = at_target[0, hill.maxima], at_target[0, hill.second_maxima]
@@ -310,8 +306,7 @@ def _described(double: Explanation, log_odds: float) -> TwoHills:
 def _averaged(
     best: Explanation, others: Sequence[Explanation], two_hills: TwoHills | None, spread: float
 ) -> ResponseModel:
-    """The response model of the candidate ``best``. Its draws come from all candidates, in proportion to their
-    probabilities.
+    """The response model of the candidate ``best``, with draws from all candidates in proportion to probability.
 
     ``spread`` multiplies the draws' distances from their modes.
     """

@@ -6,9 +6,10 @@ and interactions with others. Far from the maximum Elo levels off. Every choice 
 probable, the model has two, and Elo at every point is that of the higher one.
 
 The prior expects maxima around the middle of the ranges or beyond their ends, or near the base: a base that was tuned
-before loses little Elo in any range. The results say which is more probable. Curvatures are log-normal around a common
-size, which is estimated from the games. Interactions and effects are moderate. Positive curvatures matter: a quadratic
-with free coefficients mistakes a dimension with little information for a slope, and recommends an end of its range.
+before loses little Elo in any range. The results determine which is more probable. Curvatures are log-normal around a
+common size, which is estimated from the games. Interactions and effects are moderate. Positive curvatures matter: a
+quadratic with free coefficients mistakes a dimension with little information for a slope, and recommends an end of its
+range.
 
 The posterior is normal around its mode and represented by draws; it uses the observed dispersion of pair scores. (Pairs
 vary less than games because of draws and openings.) At the end of a study some draws come from the less probable place
@@ -45,8 +46,7 @@ class TwoHills:
 
 
 class ResponseModel:
-    """Elo as a function of a set of values, with its uncertainty. Only differences of Elo between sets have a
-    meaning."""
+    """Elo as a function of a set of values, with its uncertainty. Only differences between sets have a meaning."""
 
     def __init__(
         self,
@@ -91,8 +91,7 @@ class ResponseModel:
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
-        """Elo of the points relative to the summit of a hill, for every draw; shape (points, draws). Choices are
-        ignored."""
+        """Elo of the points relative to a hill's summit, for every draw, shape (points, draws); ignores choices."""
         apart = points[None, :, self._hill.ordered] - maxima
         lost = 0.5 * ((apart @ hessians) * apart).sum(axis=2)
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)
@@ -107,8 +106,7 @@ class ResponseModel:
         return np.asarray(elo[:-1] - elo[-1], float)
 
     def gain(self, sets: Sequence[Values], against: Values | None = None) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation of the Elo of each set of values minus the Elo of ``against``, by
-        default the base."""
+        """Posterior mean and standard deviation of each set's Elo minus the Elo of ``against`` (default: the base)."""
         found = self.draws(sets, against)
         return found.mean(axis=1), found.std(axis=1)
 
@@ -131,11 +129,9 @@ class ResponseModel:
         return np.asarray(np.diagonal((mode._second_hessians if second else mode._hessians)[0]), float)
 
     def summits(self, values: Values, region: tuple[Array, Array]) -> list[Values]:
-        """The sets of values nearest to the summits of two hills, the higher summit first; empty if the model has one
-        hill.
+        """The sets of values nearest to the summits of two hills, the higher first; empty for one hill.
 
-        Their choices are those of ``values``. They lie within ``region``: the pair of lower and upper bounds of the
-        coordinates.
+        They have the choices of ``values`` and lie within ``region``, the lower and upper bounds of the coordinates.
         """
         found = []
         for maximum in () if self.two_hills is None else self.two_hills.summits:

@@ -60,8 +60,7 @@ class BudgetPeriod:
     rounds: int = 0
     """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Number of settings pairs in the last round of earlier periods, if the new budget shortened it; otherwise
-    ``None``."""
+    """Settings pairs left in the last earlier round if the new budget shortened it; otherwise ``None``."""
     playoffs: int = 0
     """Number of playoffs under earlier, smaller budgets. They no longer affect the recommendation."""
 
@@ -89,7 +88,7 @@ def is_time_to_confirm(model: ResponseModel, best: Values, played: int, followin
 
     ``played`` is the number of game pairs so far, ``following`` the number in the next round, and ``total`` the number
     in the budget. The search continues while enough pairs would be left after another round and its share of the
-    playoff. It ends as early as possible for a gain that needs more pairs than there are.
+    playoff. If the gain needs more pairs than the budget has, the search ends as early as possible.
     """
     base = model.space.default_values
     if best == base or played < MIN_SEARCH * (1 - SHARE) * total:
@@ -213,8 +212,7 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games. For a budget in time it is an estimate, from the time of the ``played`` games or a
-        typical speed."""
+        """The budget in games; for a budget in time estimated from the ``played`` games or a typical speed."""
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games
@@ -227,10 +225,9 @@ class BudgetSchedule:
         return max(min_games(self._spec), estimated_games(budget.seconds, each, self._run.concurrency))
 
     def correct_estimate(self, seconds: float) -> bool:
-        """After the first round, compute the rounds of a budget in time again; ``seconds`` is the measured time per
-        game.
+        """Recompute the rounds of a budget in time after the first round; ``seconds`` is the time per game.
 
-        Rounds that may already be in progress stay. Returns whether the rounds were computed again.
+        Rounds that may already be in progress stay. Returns whether they were recomputed.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -264,8 +261,7 @@ class BudgetSchedule:
         return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(finished))
 
     def missing_games(self, finished: Collection[int]) -> int:
-        """Number of games still to be played before validations; ``finished`` has the numbers of the finished
-        rounds."""
+        """Number of games still to play before validations; ``finished`` has the finished rounds' numbers."""
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in rounds)
         playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))

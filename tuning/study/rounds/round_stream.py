@@ -103,8 +103,7 @@ class RoundStream:
         )  # fmt: skip
 
     def _parts(self) -> Iterator[list[ScheduledSettingsPair] | None]:
-        """Yield the settings pairs of each round in order; ``None`` while the next round depends on games in
-        progress."""
+        """Yield the settings pairs of each round; ``None`` while the next round depends on games in progress."""
         while self._under_way:
             yield self._not_begun.popleft().pairs if self._not_begun else None
 

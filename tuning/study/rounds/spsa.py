@@ -40,8 +40,7 @@ Theta = tuple[tuple[float, ...], ...]
 
 @dataclass(frozen=True)
 class Iteration:
-    """One iteration: two sets of values that play each other, and the step that theta takes if the first set wins a
-    game."""
+    """One iteration: two sets of values that play each other, and theta's step if the first set wins a game."""
 
     first: Values
     second: Values
@@ -81,8 +80,7 @@ class Spsa:
         )
 
     def iteration(self, theta: Theta, number: int, played: int) -> Iteration:
-        """The iteration with this number, after ``played`` game pairs. Its random numbers depend on the number and the
-        seed."""
+        """The iteration with this number, after ``played`` game pairs; number and seed give its random numbers."""
         drawn = draws(self.seed, number, 2 * len(self.space.dimensions), "spsa")
         first: list[Value] = []
         second: list[Value] = []

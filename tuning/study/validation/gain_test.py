@@ -88,8 +88,7 @@ class GainTest:
 
     @cached_property
     def horizon(self) -> int:
-        """Number of game pairs at the last planned analysis. It is ``pairs``, rounded down to a multiple of
-        ``batch_pairs``."""
+        """Game pairs at the last planned analysis: ``pairs``, rounded down to a multiple of ``batch_pairs``."""
         return self.pairs // self.batch_pairs * self.batch_pairs
 
     def next_analysis(self, pairs: int) -> int:
@@ -111,8 +110,7 @@ class GainTest:
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 
     def bound(self, pairs: int) -> float:
-        """Value of ``GainState.deviations`` that confirms a gain after ``pairs`` game pairs; infinite between two
-        analyses."""
+        """``GainState.deviations`` that confirms a gain after ``pairs`` game pairs; infinite between analyses."""
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
         return _bounds(self, len(self.analyses(pairs)))[-1]
@@ -141,13 +139,11 @@ class GainTest:
     # --- What the test can show ---------------------------------------------------------------------------------
 
     def probability(self, elo: float, pairs: int | None = None) -> float:
-        """Probability that a true gain of ``elo`` is confirmed within ``pairs`` game pairs, by default within the
-        horizon."""
+        """Probability of confirming a true gain of ``elo`` within ``pairs`` game pairs (default: the horizon)."""
         return _power(self, self.horizon if pairs is None else pairs, round(elo, 3))
 
     def confirmed_gain(self, power: float, pairs: int | None = None) -> float:
-        """The smallest true gain, in Elo, that is confirmed within ``pairs`` game pairs with the probability
-        ``power``."""
+        """Smallest true gain, in Elo, that is confirmed within ``pairs`` game pairs with probability ``power``."""
         low, high = 0.0, MAX_ELO
         while high - low > 0.1:
             middle = (low + high) / 2
@@ -165,8 +161,7 @@ class GainTest:
         return tuple(found.values())
 
     def pairs_needed(self, counts: Pentanomial, power: float = 0.8) -> int | None:
-        """Total number of game pairs with which the test confirms a gain of the observed size with the probability
-        ``power``.
+        """Total game pairs with which the test confirms a gain of the observed size with probability ``power``.
 
         The probability takes the pairs played so far as given. ``None`` if no gain is observed.
         """
@@ -196,11 +191,9 @@ def _outlook(test: GainTest, counts: Pentanomial, power: float) -> Outlook | Non
 
 
 def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:
-    """Number of game pairs for which a test must be planned to confirm a true gain of ``elo`` with the probability
-    ``power``.
+    """Game pairs for which a test must be planned to confirm a true gain of ``elo`` with probability ``power``.
 
-    ``deviation`` is the standard deviation of a pair's mean score. If ``elo`` is not positive, the number is
-    ``MOST_PAIRS``.
+    ``deviation`` is that of a pair's mean score. The number is ``MOST_PAIRS`` if ``elo`` is not positive.
     """
     excess = score_of_elo(elo) - 0.5
     if excess <= 0:

@@ -1,5 +1,4 @@
-"""The file of a validated recommendation: a preset of the built-in engine, or a tournament player for an external
-engine."""
+"""The file of a validated recommendation: a preset, or for an external engine a tournament player."""
 
 from __future__ import annotations
 
@@ -31,8 +30,7 @@ def write_preset(engine: str, spec: TuningSpec, directory: Path, values: Mapping
     become a tournament player. ``verdict`` is the result of the sequential test that accepted the recommendation,
     ``engine`` the identity of the engine.
 
-    If the folder already has a file of this name that no study wrote, it stays unchanged, and the new file is called
-    ``NAME-tuned.toml``.
+    A file of this name that no study wrote stays unchanged; the new file is then called ``NAME-tuned.toml``.
     """
     path = directory / f"{spec.validation.preset}.toml"
     if path.is_file() and not _is_ours(path):

@@ -92,8 +92,7 @@ class RecommendedGames:
     def __init__(
         self, plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults | None = None
     ) -> None:
-        """``values`` are the recommended values by name. ``played`` holds the matches that a command or function has
-        played.
+        """``values`` are the recommended values by name, ``played`` the matches of a command or function.
 
         By default these matches are read from the run's folder.
         """
@@ -208,8 +207,7 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
-    """Length of the tuning in games, from which the validation's length follows. For a budget in time it is
-    estimated."""
+    """Games of the tuning (estimated for a budget in time), from which the validation's length follows."""
     periods = periods_of(store)
     return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 

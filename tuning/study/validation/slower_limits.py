@@ -12,8 +12,7 @@ SLOW_FACTOR = 4
 
 
 def slower(limits: Limits, factor: int = SLOW_FACTOR) -> Limits:
-    """The limits with nodes and times multiplied by ``factor``. If only a depth is limited, it becomes one ply
-    deeper."""
+    """Limits with ``factor`` times the nodes and times; if only the depth is limited, one ply deeper."""
     depth = limits.depth
     if depth is not None and limits.nodes is None and not limits.is_timed:
         depth += 1

@@ -26,11 +26,9 @@ from elolab.tuning.study.study_spec import GAIN, INTERIM_PAIRS, TuningSpec, Vali
 from elolab.tuning.study.validation.gain_test import GainState, Outlook
 
 MAX_OWN_VALIDATIONS = 2
-"""Maximum number of validations that belong to the study itself. Numbers of further validations (``elolab validate``)
-start here."""
+"""Maximum number of a study's own validations; further ones (``elolab validate``) are numbered from here."""
 VALIDATED_METADATA = "tuning validated"
-"""Key of the store's metadata with the run's validated recommendations, in order. A run with a larger budget may add
-one."""
+"""Key of the store's metadata with the run's validated recommendations, in order; larger budgets may add some."""
 HORIZONS_METADATA = "tuning horizons"
 """Key of the store's metadata with the number of game pairs for which each test of a gain is planned.
 
@@ -47,13 +45,11 @@ class Verdict:
     counts: Pentanomial
     limits: Limits
     kind: str
-    """Kind of the match: a sequential test ``gain``, ``sprt`` or ``non_regression``, or ``fixed`` for a fixed
-    length."""
+    """Kind of the match: a sequential test ``gain``, ``sprt`` or ``non_regression``, or ``fixed``."""
     test: SequentialTest | GainState | None
     """State of the sequential test after the counted games; ``None`` for a match of fixed length."""
     after_test: SequentialEstimate | None = None
-    """Elo and interval, corrected for the stopping rule of the sequential test; ``None`` for a match of fixed
-    length."""
+    """Elo and interval, corrected for the test's stopping rule; ``None`` for a match of fixed length."""
     unfinished_of: int | None = None
     """Maximum number of game pairs of a match that was stopped before its end; ``None`` for a finished match."""
     outlook: tuple[Outlook, ...] = ()
@@ -125,8 +121,7 @@ class PlannedValidation:
 def planned_validations(
     validation: Validation, games: int, openings: int, in_budget: tuple[int, int] = (1, 1)
 ) -> list[PlannedValidation]:
-    """The validations that a study's recommendation must pass, in order; ``games`` is the length of the tuning in
-    games.
+    """The validations that a recommendation must pass, in order, after a tuning of ``games`` games.
 
     Each game pair has its own opening, so no validation has more pairs than ``openings``, the number of reserved
     openings. ``in_budget`` applies if the budget covers the first match. It has the maximum number of game pairs of
@@ -159,8 +154,7 @@ def name_of_test(recommendation: int, limits: Limits) -> str:
 
 @dataclass(frozen=True)
 class ValidationResults(ABC):
-    """Interface to the games of one validation: recommended values against the base, at one search limit, in one
-    series."""
+    """Interface to the games of one validation: recommended values against the base at one search limit."""
 
     spec: TuningSpec
     openings: Sequence[int]
@@ -196,14 +190,12 @@ class ValidationResults(ABC):
 
     @abstractmethod
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of complete pairs, from the recommendation's view; ``pairs`` is a range of indices into
-        ``pair_numbers``."""
+        """Outcomes of complete pairs, from the recommendation's view; ``pairs`` indexes ``pair_numbers``."""
 
     @property
     @abstractmethod
     def stored_pairs(self) -> int:
-        """Number of complete stored game pairs before the first incomplete one. Pairs beyond the planned length count,
-        too."""
+        """Number of stored game pairs before the first incomplete one, including pairs beyond the planned length."""
 
     @property
     def most_pairs(self) -> int:
@@ -254,8 +246,7 @@ class ValidationGames(ValidationResults):
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of complete pairs in the store, from the recommendation's view; ``pairs`` are indices into
-        ``pair_numbers``."""
+        """Outcomes of complete stored pairs, from the recommendation's view; ``pairs`` indexes ``pair_numbers``."""
         return self.table.counts(self.match(pairs))
 
     @functools.cached_property
