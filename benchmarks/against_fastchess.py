@@ -36,8 +36,7 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.games import game_named
 
 GAMES = {"1": (8, 160), "1000": (4, 40), "2+0.02": (2, 6)}
-"""Games of the short and of the long match for each limit, with one game at a time. With more games at a time both
-matches are longer."""
+"""Games of the short and of the long match for each limit, with one game at a time; more with several at a time."""
 OPENING_PLIES = 6
 MOST_MOVES = 100
 """Number of moves of each side after which a game is drawn."""

@@ -42,15 +42,14 @@ DRAW_RATE = 0.4
 OPENING_DEVIATION_ELO = 60.0
 """Standard deviation of the advantage that an opening gives to a colour, on the scale of ``chances``."""
 ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
-"""Effects in logistic Elo: the loss from leaving a feature out, from the most important features to features without
-effect."""
+"""Logistic Elo lost without a feature: from the most important features to features without effect."""
 ABLATION_PAIRS = 1000
 NULL_COMPARISONS = 15
 NULL_PAIRS = 100
 
 
 OPENING_POINTS = 32
-"""Number of quadrature points over the openings."""
+"""Number of opening biases over which results are averaged by quadrature."""
 
 
 def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -66,8 +65,7 @@ def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @lru_cache
 def strength_of(elo: float) -> float:
-    """Difference of strength in Davidson's model that has the expected score of ``elo`` (logistic), averaged over
-    openings."""
+    """Difference of strength in Davidson's model that scores like ``elo`` (logistic), averaged over openings."""
     points, weights = np.polynomial.hermite_e.hermegauss(OPENING_POINTS)
     low, high = -20 * abs(elo) - 1, 20 * abs(elo) + 1
     for _ in range(60):
@@ -95,17 +93,12 @@ def simulated_pairs(effects: Sequence[float], pairs: int, generator: np.random.G
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of one simulated run: its verdicts, and the pairs that it played."""
-
     verdicts: tuple[str, ...]
     pairs: int
 
 
 def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
-    """Play a whole run on simulated outcomes, with the allocation code of ablations.
-
-    ``outcomes`` come from ``simulated_pairs``.
-    """
+    """Play a whole run on outcomes from ``simulated_pairs``, with the allocation code of ablations."""
 
     def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:

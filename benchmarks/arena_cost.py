@@ -61,7 +61,6 @@ class Setting:
 
 
 def main() -> None:
-    """Measure and print the ratio for each kind of program."""
     parser = parser_of(__doc__)
     add_count(parser, "repeats", 5)
     parser.add_argument("--profile", action="store_true", help="show where the time of a run goes")
@@ -124,7 +123,7 @@ def _measure(setting: Setting, folder: Path, repeats: int, *, profile: bool) -> 
 
 
 def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
-    """Processor seconds per move of the bare loop; ``game`` has the moves that it replays."""
+    """Processor seconds per move of the bare loop, which replays the moves ``game``."""
     start = game_named("xiangqi").start
     go = go_command(Limits.parse(setting.limit), None, 0)
     programs = [_BareProgram(setting) for _ in range(2)]
@@ -171,7 +170,6 @@ class _BareProgram:
                 return
 
     def close(self) -> None:
-        """Quit the program."""
         os.write(self._input, b"quit\n")
         self._process.wait(timeout=10)
 

@@ -59,8 +59,7 @@ class Measured:
     wall_seconds: float
 
     def games_per_second(self, threads: int, *, cpu: bool) -> float:
-        """Games per second in elapsed time; with ``cpu``, in the processor time of ``threads`` threads that never
-        wait."""
+        """Games per second of elapsed time; with ``cpu``, as if ``threads`` threads never waited for a processor."""
         return self.games / (self.cpu_seconds / threads if cpu else self.wall_seconds)
 
 
@@ -142,7 +141,6 @@ class Version:
         return Measured(**json.loads(line))
 
     def close(self) -> None:
-        """End the process."""
         self._process.communicate()
 
 

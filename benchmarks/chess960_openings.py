@@ -53,7 +53,6 @@ def lines(double: int, seed: int) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the suite."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", type=Path, help="the file to write, compressed if it ends in .gz, .bz2 or .zst")
     parser.add_argument("--double", type=int, default=0, metavar="COUNT", help="positions of double Chess960")

@@ -105,7 +105,6 @@ def report_overruns(preset: str, records: Sequence[GameRecord]) -> None:
 
 
 def main() -> None:
-    """Play the matches and print the losses."""
     parser = argparse.ArgumentParser(description="losses on time on the wall clock")
     parser.add_argument("games", type=int, nargs="?", default=500, help="of default against itself (default 500)")
     parser.add_argument("preset_games", type=int, nargs="?", default=100, help="of each preset (default 100)")

@@ -71,8 +71,7 @@ GAMES = 40_000
 TUNING_GAMES = 16_000
 VALIDATION_GAMES = 4_000
 COMPARISONS, COMPARISON_PAIRS, LOOKS = 15, 1_000, 10
-"""Size of the ablation. Half of its comparisons have their verdict before the last look, evenly spread over the
-looks."""
+"""Size of the ablation. Half of its comparisons have their verdict before the last look, evenly spread."""
 OVERLAPS = (0, 2, 8)
 
 PARAMETERS = ("null_depth", "lmr_base", "aspiration_window", "futility_margin", "evaluation")
@@ -265,8 +264,7 @@ def validation(games: int, overlap: int) -> Batches:
 
 
 def ablation() -> Batches:
-    """A schedule of an ablation. Half of the comparisons have a verdict before the last look, evenly spread over the
-    looks."""
+    """A schedule of an ablation of the size above."""
     each = 2 * COMPARISON_PAIRS // LOOKS
     return looks([each * round(COMPARISONS * (1 - look / (2 * LOOKS))) for look in range(LOOKS)])
 
@@ -283,7 +281,6 @@ class Design:
 
     @property
     def has_chunks(self) -> bool:
-        """Whether several games are sent at a time."""
         return self.chunk_seconds > 0
 
 
@@ -517,7 +514,7 @@ def _commits(records: Sequence[Any]) -> tuple[float, float]:
 def _chunk_overhead() -> float:
     """Processor seconds of scheduler and client for an empty task, over loopback, with many tasks at a time.
 
-    If ``distributed`` is not installed, a guess.
+    Without the package ``distributed``, a constant estimate.
     """
     try:
         from distributed import Client, LocalCluster

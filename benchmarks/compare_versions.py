@@ -211,7 +211,6 @@ def played(folder: Path, kind: str) -> list[Any]:
 
 
 def comparable(data: Any) -> Any:
-    """A copy of plain data without the keys ``MAY_DIFFER``."""
     if isinstance(data, dict):
         return {key: comparable(value) for key, value in data.items() if key not in MAY_DIFFER}
     return [comparable(entry) for entry in data] if isinstance(data, list) else data

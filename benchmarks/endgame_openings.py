@@ -30,8 +30,7 @@ ELEPHANT = ((2, 0), (6, 0), (0, 2), (4, 2), (8, 2), (2, 4), (6, 4))
 PAWN = tuple((file, rank) for file in range(9) for rank in range(5, 10))
 ANYWHERE = tuple((file, rank) for file in range(9) for rank in range(10))
 SQUARES = {"k": GENERAL, "a": ADVISOR, "b": ELEPHANT, "p": PAWN}
-"""Squares (file, rank) where each piece may stand, from its own side's view. Pawns are across the river; other pieces
-may stand anywhere."""
+"""Squares (file, rank) where each piece may stand, from its own side's view; pawns only across the river."""
 
 
 def random_board(choice: random.Random) -> str:
@@ -53,7 +52,7 @@ def random_board(choice: random.Random) -> str:
 
 
 def endgames(seed: int) -> Iterator[str]:
-    """Yield distinct endgames without end."""
+    """Yield an endless sequence of distinct endgames."""
     choice, engine, found = random.Random(seed), Engine("xiangqi", {"hash_mb": 1}), set()
     while True:
         text = f"{random_board(choice)} w - - 0 1"
@@ -70,7 +69,6 @@ def endgames(seed: int) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the suite."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("out", type=Path, help="the file to write, compressed if it ends in .gz")
     parser.add_argument("--count", type=int, default=2000)

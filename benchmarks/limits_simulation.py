@@ -39,7 +39,7 @@ BUDGET = 400
 SEEDS = range(31_000, 31_014)
 ROUNDS = 20
 MOVEMENTS = (0.0, 0.03, 0.06)
-"""Standard deviations of the optimum's movement in a dimension, in ranges, when the nodes grow e-fold."""
+"""Standard deviations of the optimum's shift in a dimension, as shares of the range, when the nodes grow e-fold."""
 SHRINKAGE = 0.1
 """Elo differences are proportional to the nodes to the power of minus this exponent."""
 
@@ -99,7 +99,7 @@ class LandscapeAtLimit(Landscape):
         self._moving, self._nodes, self.space = moving, nodes, moving.space
 
     def compute(self, sets: Sequence[Values]) -> None:
-        """Compute the Elo of sets of values."""
+        """Compute and cache the Elo of sets of values."""
         self._known.update((values, self._moving.elo_at(values, self._nodes)) for values in sets)
 
 

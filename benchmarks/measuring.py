@@ -57,8 +57,7 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
 
 
 def need_program(path: str) -> None:
-    """End with a message if a program is not installed. The message assumes that the program's Debian package has its
-    name."""
+    """Exit with a message if a program, whose Debian package should have the same name, is not installed."""
     if not os.path.exists(path):
         name = os.path.basename(path)
         print(f"{name} is not installed (Debian's package {name}); nothing measured")
@@ -97,7 +96,6 @@ class UciProgram:
         self.new_game()
 
     def send(self, line: str) -> None:
-        """Write one command to the engine."""
         assert self._process.stdin is not None
         self._process.stdin.write(line + "\n")
         self._process.stdin.flush()
@@ -125,7 +123,6 @@ class UciProgram:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def close(self) -> None:
-        """Quit the engine."""
         self.send("quit")
         self._process.wait(timeout=10)
 
@@ -158,8 +155,7 @@ def arena_cost(
 
 
 def _helpers(number: int, engines: Sequence[str]) -> list[int]:
-    """Process ids of the child processes of process ``number`` that are neither engines nor shells that start
-    engines."""
+    """Ids of the child processes of process ``number`` that are neither engines nor shells that start engines."""
     found = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{number}/task").iterdir():

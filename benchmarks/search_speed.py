@@ -45,7 +45,6 @@ OUR_NODES = 4_000_000
 
 
 def main() -> None:
-    """Measure and print the ratios of the speeds."""
     parser = parser_of(__doc__)
     add_count(parser, "repeats", 7)
     parser.add_argument("--game", choices=COMPARISONS, default="xiangqi")

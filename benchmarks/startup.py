@@ -65,8 +65,7 @@ def _import_milliseconds(name: str) -> float:
 
 
 def _installed_megabytes(name: str) -> float:
-    """Size on disk, in MB, of the distribution that contains a module, without bytecode and without its
-    dependencies."""
+    """Size on disk, in MB, of the distribution that has a module, without bytecode and dependencies."""
     distributions = importlib.metadata.packages_distributions()[name.partition(".")[0]]
     files = importlib.metadata.files(distributions[0]) or []
     sizes = [file.locate().stat().st_size for file in files if file.suffix != ".pyc" and file.locate().is_file()]
@@ -84,7 +83,6 @@ def _measure_libraries(names: Sequence[str], repeats: int) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("repeats", nargs="?", type=int, default=10)
     parser.add_argument("--libraries", nargs="+", metavar="NAME", help="measure these imports, and nothing else")

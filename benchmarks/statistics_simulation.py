@@ -54,8 +54,7 @@ EXTREME_SHAPES = {
     "games mostly alike": (0.45, 0.02, 0.06, 0.02, 0.45),
     "decided pairs are won twice": (0.1, 0, 0.8, 0, 0.1),
 }  # fmt: skip
-"""Probabilities of a pair's outcomes between equal players: independent games with a share of draws, then dependent
-games."""
+"""Outcome probabilities of a pair between equal players: independent games with draws, then dependent games."""
 LEAST_COVERAGE = 0.93
 """Minimum coverage of every match, including very short, one-sided and drawish matches."""
 STRENGTHS = (-200, -100, -50, 0, 20, 50, 100, 200)
@@ -178,8 +177,7 @@ def run_tests(chances: Array, elo0: float, elo1: float, model: str, tests: int, 
 
 
 def test_rows(share: float) -> Iterator[Row]:
-    """Yield lines about sequential tests: error rates, and numbers of pairs, under both hypotheses and half-way
-    between."""
+    """Yield lines about error rates and lengths of sequential tests, under both hypotheses and half-way between."""
     tests = round(TESTS * share)
     allowed = ERROR + 2 * math.sqrt(ERROR * (1 - ERROR) / tests)
     for model, kind, elo0, elo1 in (
@@ -237,8 +235,7 @@ SHORT_GAUNTLET = {(0, other): 5 for other in range(1, 6)}
 ADVANTAGE = 0.25
 DRAW_PARAMETER = 1.2
 SAME_ENGINE = 0.6
-"""Share of the pairs of the first two players in which both games take the same course, as between almost equal
-programs."""
+"""Share of pairs of the first two players in which both games have the same moves, as of almost equal programs."""
 
 
 def play_tournament(

@@ -35,8 +35,7 @@ from elolab.tuning.study.study_spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
-"""Probabilities of a pair's outcomes between equal players (LL, LD, even, WD, WW), with a standard deviation of
-0.27."""
+"""Outcome probabilities of a pair of equal players (LL, LD, even, WD, WW); its score has a deviation of 0.27."""
 STRENGTHS = (-10, -5, 0, 5, 10, 20)
 """Logistic Elo of the recommendation over the base."""
 GAMES = 8000

@@ -119,7 +119,6 @@ def games_per_second(folder: Path, games: int, concurrency: int, nodes: int, see
 
 
 def main() -> None:
-    """Measure and print the ratios."""
     parser = parser_of(__doc__)
     add_count(parser, "repeats", 5)
     parser.add_argument("--games", type=int, default=60, help="of each run (default 60)")

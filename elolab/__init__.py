@@ -7,8 +7,8 @@ Each name is imported on first use, so that ``import elolab`` is fast:
 - ``expect_test``: what a sequential test will do, before it is played;
 - ``load_games``, ``load_moves``: games and moves, with evaluations, as pandas tables;
 - ``tune``: a search for better settings, by games, by matches of your own, or by a function of your own;
-- ``PairedObjective``, with its ``DuelSampler`` and ``SpsaSampler``: the method of ``tune``, or SPSA, for a study of
-  Optuna's and a match of your own;
+- ``PairedObjective``, with its ``DuelSampler`` and ``SpsaSampler``: the method of ``tune``, or SPSA, for an Optuna
+  study with matches of your own;
 - ``ablate``: what each feature of the search is worth;
 - ``Engine``: the built-in engine, to analyse positions;
 - ``PlayedMatch``, ``PlayedTournament``, ``PlayedBisection``, ``PlayedStudy``, ``MatchedStudy``, ``Trials``,

@@ -42,8 +42,7 @@ class PlayedAblation(PlayedGames):
     stored: int
     """Number of games played."""
     interrupted: bool
-    """Whether Ctrl-C ended the ablation early; the tables then cover the games so far. The same call with the same
-    ``folder`` resumes it."""
+    """Whether Ctrl-C ended the ablation early. The same call with the same ``folder`` resumes it."""
     margin: float
     """Equivalence margin in Elo: effects inside it are reported as ``equivalent``."""
     rows: DataFrame = field(repr=False)

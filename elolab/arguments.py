@@ -22,10 +22,9 @@ _SWITCHES = ("accept_engine_change", "scale_limits", "wall_clock_on_cluster")
 
 
 def naming_arguments(folder: str) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
-    """Return a decorator: a ``UserError`` from the decorated function names keyword arguments instead of command-line
-    options.
+    """Make a decorator: errors of the decorated function name keyword arguments instead of command-line options.
 
-    For example, its remedy says ``pairs=3`` instead of ``--pairs 3``. ``folder`` is the name of the function's argument
+    For example, a remedy says ``pairs=3`` instead of ``--pairs 3``. ``folder`` is the name of the function's argument
     that takes the run's folder; it replaces ``--out``.
     """
 
@@ -61,9 +60,7 @@ def _as_keyword(folder: str, name: str, value: str) -> str:
 
 
 def specified(data: Any) -> Any:
-    """Convert a specification to plain data: a path becomes a string, and a player's command given as a path becomes a
-    list.
-    """
+    """Convert a specification to plain data: paths become strings, and a player's command given as a path a list."""
     return plain(_without_paths(data))
 
 

@@ -1,4 +1,4 @@
-"""Appends field descriptions to docstrings of dataclasses: ``help()`` does not show the texts below fields."""
+"""Appends the descriptions of a dataclass's fields to its docstring, because ``help()`` does not show them."""
 
 from __future__ import annotations
 

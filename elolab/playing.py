@@ -54,9 +54,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 Player = str | os.PathLike[str] | Mapping[str, Any]
-"""Description of a player: a preset's name, a TOML file, settings of the built-in engine, or the contents of a
-``[[players]]`` table.
-"""
+"""A player: a preset's name, a TOML file, settings of the built-in engine, or a ``[[players]]`` table's contents."""
 
 DEFAULT_PAIRS = 100
 

@@ -118,9 +118,7 @@ class PlayedGames:
         return report
 
     def __getstate__(self) -> dict[str, Any]:
-        """State for pickling. It includes the games of a temporary folder, which another process may not be able to
-        read.
-        """
+        """State for pickling, with the games of a temporary folder, which another process may be unable to read."""
         if self._run_folder.is_temporary and self.folder.exists():
             self.games, self.moves, self.faults  # noqa: B018 - what was read once is kept
         return self.__dict__
@@ -140,7 +138,7 @@ def run_options(
     cluster: str | Executor | None = None,
     wall_clock_on_cluster: bool = False,
 ) -> RunOptions:
-    """Build a run's options from arguments common to all runs. Raises ``UserError`` for a value of the wrong type."""
+    """Build a run's options from arguments that all runs share. Raises ``UserError`` for a value of the wrong type."""
     return RunOptions(
         concurrency=at_least_one(concurrency, "concurrency"),
         stream=stream_or_none(progress, "progress") or cast(TextIO, _Silence()),

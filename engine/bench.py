@@ -204,15 +204,13 @@ SHALLOWER = 3
 """Number of plies by which other variants are searched less deeply than the default variant."""
 
 CLOCKED_PLIES = 4
-"""Number of moves played from each position on the node clock, which counts time in nodes. One searcher plays both
-sides.
-"""
+"""Number of moves played from each position on the node clock. One searcher plays both sides."""
 
 PONDERED_NS = 8_000_000
 """Pondering time before each move, in nanoseconds."""
 
 CLOCKED_POSITIONS = 3
-"""Number of each game's positions from which moves are played on the node clock, which counts time in nodes."""
+"""Number of each game's positions from which moves are played on the node clock."""
 
 
 @dataclass(frozen=True)
@@ -289,7 +287,7 @@ def _search_positions(engine: Engine, variant: str, plies_less: int) -> Iterator
 
 
 def _play_on(engine: Engine, variant: str, text: str, limits: Limits, ponders: bool) -> Iterator[BenchSearch]:
-    """Play a few moves from the position ``text`` on the node clock, which counts time in nodes.
+    """Play a few moves from the position ``text`` on the node clock.
 
     One searcher and one clock serve both sides. With ``ponders``, the engine ponders before each move.
     """
@@ -329,9 +327,7 @@ def _warm_up(game: str) -> None:
 
 
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
-    """The benchmark's signatures by name, such as ``Bench`` and ``Bench chess``. Each is the total number of nodes of
-    its games' searches.
-    """
+    """The signatures by name, such as ``Bench chess``: total nodes of all searches of the name's games."""
     found: dict[str, int] = {}
     for result in results:
         name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"

@@ -18,8 +18,8 @@ EXIT_ORPHANED = 1
 
 
 def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
-    """The command line that starts ``module`` as a helper, with this interpreter and module path, and passes ``words``
-    to its ``main``.
+    """Command line that runs ``module`` as a helper, under this interpreter and module path, with the arguments
+    ``words``.
     """
     program = f"import sys; sys.path[:] = {sys.path!r}; from elolab.engine.child_processes import run; run({module!r})"
     return [sys.executable, "-c", program, *words]
@@ -37,7 +37,7 @@ def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str
 
 
 def run(module: str) -> None:
-    """Entry point of a helper process: call the module's ``main`` with the arguments of the command line."""
+    """Entry point of a helper process: call ``main`` of ``module`` with the arguments of the command line."""
     end_with_parent()
     from importlib import import_module
 

@@ -59,16 +59,14 @@ class StopFlag:
 
     @property
     def address(self) -> int:
-        """Address of the flag, an int64, for compiled code. It is valid as long as this object exists.
+        """Address of the flag (int64) for compiled code, valid as long as this object exists.
 
         The next int64 is the file descriptor that ``watch`` opened, plus 1; it is 0 without one.
         """
         return int(self._words.ctypes.data)
 
     def watch(self) -> None:
-        """Open a file descriptor that is readable while the flag is set. Does nothing if the system has no descriptor
-        left.
-        """
+        """Open a file descriptor that is readable while the flag is set. Does nothing if no descriptor is available."""
         with self._lock:
             if self._pipe:
                 return
@@ -246,9 +244,7 @@ class SearchMemory:
         return self._checker or self
 
     def begin_counting(self) -> None:
-        """Note the current values of the counters, so that only later increments count, and clear the search
-        statistics.
-        """
+        """Clear the search statistics, and note the counters' current values, so that only later events count."""
         self._counters_before = {name: int(self.search[name]) for name in COUNTERS}
         if self.statistics_record is not None:
             clear_search_statistics(self.statistics_record)
@@ -336,15 +332,16 @@ class Engine:
             self.memory.new_game()
 
     def prepare(self) -> None:
-        """Allocate the memory of the next search in advance: the current memory, or one for a search without limits."""
+        """Allocate the transposition table now and not during the next search.
+
+        Before the first search, its size is that for a search without a node limit.
+        """
         memory = self.memory or self._memory_for(Limits())
         memory.touch_table()
 
     @property
     def table_permille(self) -> int:
-        """Share of the transposition table, in thousandths, that holds entries of the last search. It is estimated from
-        a sample.
-        """
+        """Estimated share of the transposition table, in thousandths, that holds entries of the last search."""
         if self.memory is None or not len(self.memory.table):
             return 0
         search = self.memory.search
@@ -441,8 +438,8 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line that was just found. If the line ends in a solved position, moves from the transposition
-        table follow.
+        """The moves of a line that was just found; if it ends in a solved position, moves from the transposition table
+        follow.
 
         Does not affect later searches.
         """
@@ -461,7 +458,7 @@ class Engine:
         return (*moves, *self._variation(reader, 0))
 
     def _reader(self, *names: str) -> Any:
-        """A new search record for reading the transposition table; its fields ``names`` are copied from the searcher's
+        """A new search record that reads the transposition table; the fields ``names`` are copied from the searcher's
         record.
         """
         assert self.memory is not None

@@ -55,7 +55,7 @@ class UserError(Exception):
 
 
 class PositionError(UserError):
-    """A text that is not a legal position; the message names the place of the mistake."""
+    """Replace every placeholder made by ``argument`` in a text by ``spell(name, value)``."""
 
 
 class MoveError(UserError):

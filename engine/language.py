@@ -34,9 +34,7 @@ class Catalogue:
     """A package's messages in one language. Call it with a message's key to get the text."""
 
     def __init__(self, package: str, language: str = DEFAULT_LANGUAGE) -> None:
-        """``package`` is the dotted name of the package with the folder ``messages``; ``language`` is one of
-        ``LANGUAGES``.
-        """
+        """``package`` is the dotted name of the package that has the folder ``messages``."""
         self.package, self.language = package, language
 
     def __call__(self, key: str, /, **values: Any) -> str:
@@ -120,9 +118,7 @@ def padded(text: str, columns: int, *, right: bool = False) -> str:
 
 
 def wrapped(text: str, columns: int) -> list[str]:
-    """``text`` split into lines of at most ``columns`` terminal columns. Lines break at spaces and next to Chinese
-    characters.
-    """
+    """Split ``text`` into lines of at most ``columns`` terminal columns, at spaces and next to Chinese characters."""
     if text.isascii() or columns_of(text) == len(text):
         return textwrap.wrap(text, columns)
     lines, line = [], ""

@@ -295,8 +295,7 @@ class LateMove:
     allowed_ms: float
     """Time that was left on the clock, or the time limit per move, in milliseconds."""
     running_ms: float
-    """Processor time of the move in milliseconds. If it is within the limit, the process had to wait for a processor.
-    """
+    """Processor time of the move in milliseconds; if within the limit, the process had to wait for a processor."""
     margin_ms: float
     """Margin allowed beyond ``allowed_ms``, in milliseconds."""
 
@@ -327,11 +326,9 @@ class PlayedGame:
     overruns: tuple[Overruns, Overruns] | None = None
     """Late moves within the margin, for the first and the second side; ``None`` if there are none."""
     exact_score: int | None = None
-    """Final score in discs of a game that was solved, from the view of the side that moved first; otherwise ``None``.
-    """
+    """Final score of a solved game in discs, from the view of the side that moved first; otherwise ``None``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
-    """Search statistics of the first and the second side, as in ``engine.search_statistics``; ``None`` if switched off.
-    """
+    """Search statistics of the first and the second side (``engine.search_statistics``); ``None`` if switched off."""
 
 
 class PlayedMoves:
@@ -352,8 +349,7 @@ class PlayedMoves:
 
 
 class CompiledGames:
-    """Plays games one after another in compiled code, without the interpreter lock. Each worker thread has its own
-    object.
+    """Plays games one after another in compiled code, without the interpreter lock. Use one object per thread.
 
     Reuses records and tables for games with equal parameters and limits. No game depends on earlier games.
     """
@@ -474,8 +470,9 @@ def _start_state(game: str, position: str, moves: tuple[str, ...], rules: Rules)
 
 @functools.lru_cache(maxsize=64)
 def start_clocks(first: Limits, first_margin_ms: int, second: Limits, second_margin_ms: int) -> Any:
-    """Both sides' clocks before the first move, for their limits and time margins. The record is cached; callers must
-    copy it.
+    """Both sides' clocks before the first move, as a cached record that callers must copy.
+
+    Each side has its limits and its time margin in milliseconds.
     """
     clocks = new_record(CLOCKS_DTYPE)
     set_clock(clocks, 0, first, first_margin_ms)
@@ -512,17 +509,12 @@ def _overruns(clocks: Any) -> tuple[Overruns, Overruns] | None:
 
 
 def margin_ns_of(limits: Limits, margin_ms: int) -> int:
-    """Time in nanoseconds by which a move may be late; 0 for limits on the node clock, which counts time in nodes
-    exactly.
-    """
+    """Time in nanoseconds by which a move may be late; always 0 on the node clock, which is exact."""
     return 0 if limits.clock_kind == "node" else margin_ms * 1_000_000
 
 
 def move_limit_ns_of(limits: Limits) -> int:
-    """Time limit per move in nanoseconds; -1 if there is none.
-
-    Also -1 for limits on the node clock, which counts time in nodes exactly.
-    """
+    """Time limit per move in nanoseconds; -1 if there is none, and on the node clock."""
     return -1 if limits.move_time_ms is None or limits.clock_kind == "node" else limits.move_time_ms * 1_000_000
 
 

@@ -52,9 +52,7 @@ MAX_SCORE = 30_000
 MAX_TABLEBASE_PIECES = 7
 """Maximum number of pieces in Syzygy tables."""
 MAX_SOLVED_EMPTIES = 24
-"""Maximum of ``Adjudication.solved_empties``. With more empty squares, ``engine.play.SOLVING_NODES`` nodes rarely
-suffice.
-"""
+"""Maximum of ``Adjudication.solved_empties``. Beyond it, ``engine.play.SOLVING_NODES`` nodes rarely suffice."""
 
 RULES_DTYPE = np.dtype(
     [("repetition", np.int64), ("fold", np.int64), ("move_limit", np.int64), ("insufficient", np.int64)]
@@ -131,8 +129,7 @@ class Adjudication:
     resign_moves: int = _by_game(0, MAX_PLIES, 4, example=3, unit="moves")
     """Number of consecutive moves of each side for which ``resign_score`` must hold; 0 switches the rule off."""
     draw_score: int = _by_game(0, MAX_SCORE, 10, example=8, unit="centipawns")
-    """Score for a draw, in centipawns or hundredths of a disc: both sides' scores must be at most this far from zero.
-    """
+    """Score for a draw, in centipawns or hundredths of a disc: both sides' scores must be this close to zero."""
     draw_moves: int = _by_game(0, MAX_PLIES, 0, example=6, unit="moves")
     """Number of consecutive moves of each side for which ``draw_score`` must hold; 0 switches the rule off."""
     draw_after_ply: int = _by_game(0, MAX_PLIES, 80, example=60, unit="plies")
@@ -152,13 +149,9 @@ class Adjudication:
     0 switches solving off.
     """
     resign_twosided: bool = schema.switch(default=True)
-    """Whether resignation also requires the winner's scores to meet ``resign_score``. If not, the loser's scores
-    decide.
-    """
+    """Whether resignation also requires the winner's scores to meet ``resign_score``; otherwise the loser's suffice."""
     tablebases: str = schema.text(default=schema.COMPUTED, value="", example="syzygy", expected="a folder of tables")
-    """Folders with Syzygy tables, separated as in ``PATH``; empty for none. A game ends with the result that a table
-    gives.
-    """
+    """Folders with Syzygy tables, separated as in ``PATH``; empty for none. A game ends with the result in a table."""
     tablebase_pieces: int = _by_game(0, MAX_TABLEBASE_PIECES, 0, example=5, unit="pieces")
     """Maximum number of pieces, including kings, for which the tables are probed; 0 for that of the largest table."""
     tablebase_ignore_50: bool = schema.switch()
@@ -195,5 +188,4 @@ class Ending:
     result: str
     reason: str
     exact_score: int | None = None
-    """Final score in discs of a game that was solved, from the view of the side that moved first; otherwise ``None``.
-    """
+    """Final score of a solved game in discs, from the view of the side that moved first; otherwise ``None``."""

@@ -61,15 +61,11 @@ class Solution:
     nodes: int
     """Number of positions that were searched or looked up."""
     moves: Mapping[str, int] | None
-    """Score of every legal move, best first, from the point of view of the side to move; ``None`` if it was not
-    requested.
-    """
+    """Score of every legal move for the side to move, best first; ``None`` if it was not requested."""
 
 
 class Solver:
-    """Solves positions of one game by searching to its end. ``settings`` override the engine's and affect only the
-    speed.
-    """
+    """Solves positions of one game by a search to its end; ``settings`` override the engine's and affect only speed."""
 
     unit = "in discs, empty squares to the winner"
     """Name of the unit of the scores, for output."""

@@ -69,9 +69,7 @@ class Attempt:
 
 
 def load_positions(path: Path, game: str) -> tuple[SuitePosition, ...]:
-    """Read a suite, and check every position and move. Raises ``ConfigurationError`` with the line of the first
-    mistake.
-    """
+    """Read a suite and check its positions and moves. ``ConfigurationError`` names the line of the first mistake."""
     contract = game_named(game)
     found: list[SuitePosition] = []
     try:
@@ -137,9 +135,7 @@ def _iteration(engine: Engine, report: Report) -> SuiteIteration:
 
 
 def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, float]]:
-    """For each depth: the number of searches that completed it, and the mean number of nodes from their start to that
-    depth.
-    """
+    """By depth: the number of searches that completed it, and the mean number of nodes that they needed for that."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
         # Of two iterations to one depth the second solves the game: the depth was reached by the first.

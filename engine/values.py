@@ -25,9 +25,7 @@ BAN = 29_000
 It depends on the path and is never a proven mate.
 """
 BAN_BOUND = BAN - MAX_PLY
-"""Smallest absolute value of a win or loss by repetition. Such scores are below ``MATE_BOUND``; ordinary scores are
-closer to 0.
-"""
+"""Smallest absolute score of a win or loss by repetition; below ``MATE_BOUND``, and above all ordinary scores."""
 INFINITY = 32_000
 MAX_GAME_PLIES = 1024
 """Maximum number of plies that a state can store, in the game and the search together."""

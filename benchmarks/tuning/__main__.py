@@ -172,7 +172,6 @@ def print_refit(parameters: int) -> None:
 
 
 def main() -> None:
-    """Print a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tables = parser.add_mutually_exclusive_group()
     tables.add_argument("--confirm", action="store_true", help="what a budget for search and validation confirms")

@@ -65,12 +65,10 @@ class Cell:
 
     @property
     def regret_text(self) -> str:
-        """Mean regret and its standard error, as text."""
         return f"{self.regret:.2f} ± {self.regret_error:.2f}"
 
     @property
     def gain_text(self) -> str:
-        """Mean gain and its standard error, as text."""
         return f"{self.gain:.2f} ± {self.gain_error:.2f}"
 
 

@@ -52,8 +52,7 @@ LARGEST_INTERACTION = 0.8
 LARGEST_SKEW = 0.25
 """Largest logarithm of the factor that stretches distances above an optimum and shrinks those below it."""
 FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
-"""On the landscape of fishtest's authors: Elo from the optimum to an end of their range, and half their range as a
-share of the range here."""
+"""On the landscape of fishtest's authors: Elo lost at an end of their range, and half of it as a share of ours."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -227,8 +226,9 @@ class Hills(Landscape):
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """Place the default at its Elo between a summit and a random point, or at the optimum; return False if that
-        fails."""
+        """Place the default at its Elo between a summit and a random point, or at the optimum; return whether it
+        worked.
+        """
         if self._family.best_default:
             self.space = self._space(self._optimum, self._effects.argmin(axis=1))
             return True
@@ -260,8 +260,7 @@ class Hills(Landscape):
         return Space((*numbers, *switches), tuple(base), external=True)
 
     def _elo(self, points: Array, choices: NDArray[np.int64]) -> Array:
-        """True Elo of points, shape (points,). ``points`` has their coordinates in ranges, ``choices`` their indices
-        of choices, both with one row per point."""
+        """True Elo of points, shape (points,), given their coordinates in ranges and their indices of ``choices``."""
         apart = points - self._optimum
         loss = self._loss(apart, self._shapes[0])
         if self._family.second:

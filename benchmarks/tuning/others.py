@@ -56,8 +56,7 @@ def point_of(space: Space, values: Values) -> Array:
 
 
 def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
-    """Run SPSA with one game pair per iteration; return the planned SPSA, theta after every iteration, and all
-    results."""
+    """Run SPSA with one game pair per iteration; return its plan, theta after every iteration, and all results."""
     space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
     spsa = Spsa(space, games // 2, seed, **schedule)
     thetas = [spsa.start()]
@@ -263,16 +262,14 @@ def clop_fits(points: Array, scores: Array) -> list[tuple[Array, float, float]]:
 
 
 def clop_weights(fits: Sequence[tuple[Array, float, float]], points: Array) -> Array:
-    """Weights of the points, at most 1. A weight is low if a quadratic is several standard deviations below its mean
-    there."""
+    """Weights of the points, at most 1; low where a quadratic is several standard deviations below its mean."""
     features = clop_features(points)
     exponents = [(features @ one - constant) / (LOCALITY * deviation) for one, constant, deviation in fits]
     return np.exp(np.clip(np.min(exponents, axis=0), -500, 0))
 
 
 def clop_features(points: Array) -> Array:
-    """Features of the points: a constant, the coordinates from -1 to 1, and their products; shape (points,
-    features)."""
+    """Features of the points, one row each: a constant, the coordinates from -1 to 1, and their products."""
     centred = 2 * points - 1
     one, other = np.triu_indices(points.shape[1])
     return np.concatenate([np.ones((len(points), 1)), centred, centred[:, one] * centred[:, other]], axis=1)

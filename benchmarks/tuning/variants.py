@@ -39,8 +39,7 @@ def constant(variant: str) -> Iterator[None]:
 
 
 def print_variants(names: Sequence[str], budgets: Sequence[int], variants: Sequence[str], regrets: Regrets) -> None:
-    """Print the regret of the unchanged method, and by how much each variant changes it on common landscapes and
-    seeds."""
+    """Print the regret of the unchanged method, and its change by each variant, on common landscapes and seeds."""
     print("mean regret in Elo ± its standard error, and its change by every variant, on the same seeds")
     width = max(18, *(len(variant) + 2 for variant in variants))
     print(f"{'landscape':<12}{'games':>7}{'unchanged':>16}" + "".join(f"{variant:>{width}}" for variant in variants))

@@ -21,7 +21,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run, resume or extend an ablation; returns the exit code."""
     from elolab.arena.run import check_directory
     from elolab.tuning.ablation.ablation_run import ablate, check_engine, plan_of_run, prepare_ablation, purpose_of
     from elolab.tuning.ablation.ablation_spec import load_ablation

@@ -65,7 +65,6 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume a bisection; returns the exit code."""
     for option in ("event", "pgnout", "epdout"):
         if getattr(arguments, option) is not None:
             raise UsageError(f"bisect: --{option} is for one match; leave it out")
@@ -85,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _BisectionRun:
-    """State of one bisection: its commits, its test, and the folder that stores its games."""
+    """One bisection in progress: its commits, its test, and the folder that stores its games."""
 
     def __init__(
         self, arguments: argparse.Namespace, test: dict[str, Any], settings: SequentialSettings, pairs: int
@@ -137,9 +136,7 @@ class _BisectionRun:
         return engines_file(self.arguments.engines_file, Path())
 
     def _entry(self, words: PlayerWords) -> dict[str, Any]:
-        """The ``[[players]]`` table of the engine that ``words`` describe. Raises ``UsageError`` unless it is built
-        from a commit.
-        """
+        """The ``[[players]]`` table for ``words``; raises ``UsageError`` unless the engine is built from a commit."""
         entry = named_player(words, self._each, self._engines).entry
         if SOURCE not in entry:
             raise UsageError(

@@ -212,9 +212,7 @@ def _untried_text(count: int, settings: CheckSettings, failed: Collection[str], 
 
 
 def _run_checks(examination: Examination, settings: CheckSettings, *, is_quiet: bool) -> list[CheckOutcome]:
-    """Run the checks on a program and return their outcomes. Unless ``is_quiet``, print each outcome as soon as it is
-    known.
-    """
+    """Run the checks on a program and return their outcomes. Unless ``is_quiet``, print each outcome at once."""
     from elolab.arena.checking.outcome_text import lines_of, mark_of, summary
 
     say = console("elolab.arena.checking")

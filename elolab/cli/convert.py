@@ -73,7 +73,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Convert games or positions; returns the exit code."""
     from elolab.arena.files import replace_file
     from elolab.arena.notation.archives.archive import Reading
     from elolab.arena.notation.convert import check_target, converted
@@ -175,9 +174,7 @@ def _counting(parts: Iterable[str], counts: Counter[str], name: str) -> Iterator
 
 
 class _Unread:
-    """Filters unreadable games out of a file: counts them, and prints a line about each of the first
-    ``MAX_COMPLAINTS``.
-    """
+    """Filters out unreadable games, counts them, and prints a line about each of the first ``MAX_COMPLAINTS``."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -79,7 +79,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume a fit; returns the exit code."""
     from elolab.arena.run import check_directory
     from elolab.engine.games import game_named
     from elolab.engine.settings.limits import Limits

@@ -39,7 +39,6 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a match; returns the exit code."""
     pairs = rounds_as_pairs(arguments)
     if arguments.sprt is None:
         return play_words("match", arguments, {"format": "match", "pairs": DEFAULT_PAIRS if pairs is None else pairs})

@@ -127,7 +127,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Generate, filter or check a suite of openings; returns the exit code."""
     actions = {"generate": _generate_openings, "balance": _balance_openings, "check": _check_openings}
     return actions[arguments.action](arguments)
 
@@ -200,7 +199,7 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 
 def _judging(arguments: argparse.Namespace, game: Game, stop: StopFlag) -> tuple[Callable[[], Judge], str]:
-    """A factory of judges, which score openings, and the command-line options that describe them.
+    """A factory of judges, which score openings, and the options that describe these judges on a command line.
 
     Each thread calls the factory once. ``stop`` ends a judge's search early. Raises ``UserError`` if the judges' limit
     depends on the machine's speed.

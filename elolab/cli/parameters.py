@@ -43,7 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_in_full(arguments: argparse.Namespace) -> int:
-    """Print a full description of each named parameter, without repetition."""
     from elolab.engine.games import GAMES
     from elolab.engine.settings.parameters import find
     from elolab.engine.settings.reference import in_full, in_full_as_data

@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the number of leaf positions below each move, then ``total N``; Ctrl-C ends the count early."""
+    """Print the number of leaves below each move, then ``total N``; Ctrl-C ends the count early."""
     position = options.position_of(arguments)
     game = position.game
     counts = {}

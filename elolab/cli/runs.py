@@ -25,11 +25,9 @@ RESULTS = "results"
 LIST, COMPARE, REMOVE = "list", "compare", "remove"
 ACTIONS = (LIST, COMPARE, REMOVE)
 ENOUGH_FOLDER, ENOUGH_RESULT = 16, 24
-"""Widths, in terminal columns, that suffice for folders and results: they are cut to these before other columns are
-dropped.
-"""
+"""Widths, in terminal columns, to which folders and results are cut before any other column is dropped."""
 SETTINGS_BESIDE = {"tuning": ("tuning method",), "ablation": ("verdict plans",), "claims": ("claims registered",)}
-"""Settings that a run stores as metadata, outside its specification: the names of the metadata, by kind of run."""
+"""Names of the settings that a run stores as metadata, outside its specification, by kind of run."""
 
 
 def configure(parser: CommandParser) -> None:

@@ -54,7 +54,6 @@ def configure(parser: CommandParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play or resume a sequential test; returns the exit code."""
     test = test_of(arguments)
     if arguments.expect is not None:
         return _expect(arguments, test)
@@ -64,9 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _expect(arguments: argparse.Namespace, test: dict[str, Any]) -> int:
-    """Print the test's expected length and the probabilities of its outcomes. Write a report to the folder of
-    ``--out``.
-    """
+    """Print the test's expected length and the probabilities of its outcomes; write a report to ``--out``."""
     from elolab.arena.reports.testing.expected_test import ExpectedTest
     from elolab.arena.testing.expectation import expectations, outcomes_of_draws, outcomes_of_pairs
 

@@ -46,7 +46,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the statistics of the given results."""
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
         raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")

@@ -27,9 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Search every position. Print which were solved, and the mean number of nodes to each depth. Returns the exit
-    code.
-    """
+    """Search every position; print which were solved, and the mean number of nodes to each depth."""
     import statistics
     from dataclasses import asdict
 

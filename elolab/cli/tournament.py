@@ -102,9 +102,7 @@ def _format_name(text: str) -> str:
 
 
 def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
-    """Check the name of the tournament format before any engine is started. Returns error messages; none if it is
-    valid.
-    """
+    """Error messages if the name of the tournament format is wrong; checked before any engine is started."""
     kind = arguments.format
     if kind is None or kind in FORMATS:
         return []
@@ -112,7 +110,6 @@ def _format_mistakes(arguments: argparse.Namespace) -> list[str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament; return the exit code."""
     given = {key: getattr(arguments, key) for key in FORMAT_KEYS if getattr(arguments, key) is not None}
     pairs = pairs_of(arguments)
     if pairs is not None:

@@ -23,7 +23,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run or resume a tuning study; return the exit code."""
     from elolab.tuning.reports.tuning_report import tuning_sentence
     from elolab.tuning.study.plan import check_engine, plan_of_run, prepare_tuning, purpose_of
     from elolab.tuning.study.rounds.budgets import rounds_of

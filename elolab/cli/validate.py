@@ -43,7 +43,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Play new matches of a study's recommended settings against its base settings; return the exit code."""
     from elolab.tuning.reports.tuning_report import write_tuning_report
     from elolab.tuning.stored_results import result_in
     from elolab.tuning.study.validation.further import plan_of_validation, validate_again

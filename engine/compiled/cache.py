@@ -196,7 +196,6 @@ class CodeFiles:
             report_not_kept(error.strerror)
 
     def flush(self) -> None:
-        """Delete all cache files of the function."""
         for path in self._folder.glob(f"{glob.escape(self._name)}.*.nbc"):
             path.unlink(missing_ok=True)
 
@@ -209,9 +208,7 @@ _PREPARED: set[str] = set()
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Locates cached code by the path of its source within the package, so that it does not matter where that is
-    installed.
-    """
+    """Locates cached code by the path of the source within the package, wherever the package is installed."""
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:

@@ -45,7 +45,7 @@ def main(words: Sequence[str]) -> int:
 
 
 def compile_quietly(name: str) -> list[str]:
-    """Compile a game without output; returns the reasons why code could not be saved.
+    """Compile a game without output; return the reasons why code could not be saved.
 
     Used by helper processes: the parent process reports progress and problems.
     """
@@ -115,9 +115,7 @@ def _use_rules(name: str) -> None:
 
 
 def _use_programs(name: str) -> None:
-    """Compile the code for games between two external programs, by starting a game that is stopped before its first
-    move.
-    """
+    """Compile the code for games between two external programs, with a game that is stopped before its first move."""
     from elolab.engine.compiled.exchange import Conversation
     from elolab.engine.compiled.program_play import IS_COMPILED, ProgramArbiter, ProgramGame, ProgramSide, move_words
     from elolab.engine.engine import StopFlag

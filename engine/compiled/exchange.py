@@ -382,17 +382,15 @@ def _wake_of(stop):  # type: ignore[no-untyped-def]
 
 @jit
 def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
-    """How long to wait, in milliseconds: until the deadline, ``wake_ns`` or the next check of the stop flag, the
-    earliest of them.
-    """
+    """Milliseconds to wait, until the deadline, ``wake_ns`` or the next check of the stop flag: whichever is first."""
     most_ns = STOP_CHECK_NS if stop != 0 and _wake_of(stop) < 0 else LONGEST_NS
     return (min(talk.deadline_ns - now_ns, wake_ns - now_ns, most_ns) + 999_999) // 1_000_000
 
 
 @jit
 def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
-    """Whether a line in the buffer ends at or after index ``begin``. With ``skips_thinking``, thinking output does not
-    count.
+    """Whether the buffer has the end of a line after index ``begin``; ``skips_thinking`` ignores lines of thinking
+    output.
     """
     for place in range(begin, talk.filled):
         if talk.output_bytes[place] == _NEWLINE:
@@ -475,9 +473,7 @@ def _beat(beats, times):  # type: ignore[no-untyped-def]
 
 @jit
 def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
-    """Current delay, in nanoseconds, with which threads wake up, from the delays recorded by ``_beat``; -1 without
-    them.
-    """
+    """Current delay of threads at wake-up, in nanoseconds, from the record of ``_beat``; -1 if there is no record."""
     if schedule >= -1:
         return np.int64(-1)
     late_ns = monotonic_ns() - np.int64(load_word(-schedule, 0))
@@ -490,8 +486,9 @@ def _beats_late_ns(schedule):  # type: ignore[no-untyped-def]
 
 
 def words_of(dtype: np.dtype[Any]) -> Any:
-    """A ``ctypes`` structure with the int64 fields at the beginning of a record. Python accesses it faster than the
-    record.
+    """Make a ``ctypes`` structure class for the int64 fields of a record type.
+
+    An instance at a record's address shares its memory. Python accesses it faster than the record.
     """
     fields = [
         (name, ctypes.c_int64 * field[0].shape[0] if field[0].shape else ctypes.c_int64)
@@ -505,7 +502,7 @@ _Words = words_of(EXCHANGE_DTYPE)
 
 
 class Conversation:
-    """Communication with one program. ``ask`` sets the command, ``exchange`` sends it, ``take_output`` returns the
+    """Communication with one program: ``ask`` sets a command, ``exchange`` sends it, ``take_output`` returns the
     answer.
     """
 
@@ -540,19 +537,18 @@ class Conversation:
 
     @property
     def is_asking(self) -> bool:
-        """Whether a part of the command is still to be written."""
+        """Whether part of the command has not been written yet."""
         return bool(self._words.written < self._words.question_bytes)
 
     @property
     def error_is_open(self) -> bool:
-        """Whether the program's error stream is still open."""
         return bool(self._words.error >= 0)
 
     @property
     def has_unread(self) -> bool:
-        """Whether output can be read without waiting, or has ended.
+        """Whether output or the end of the output can be read without waiting.
 
-        The call keeps the interpreter lock, because with many threads it would take long to get the lock back.
+        Does not release the interpreter lock, because with many threads it would take long to get it back.
         """
         self._polled[1] = POLL_IN
         return bool(_library.poll(ctypes.c_void_p(self._polled_at), 1, 0))
@@ -603,8 +599,8 @@ class Conversation:
         return int(exchange(self._array, mode, *self.circumstances(stop)))
 
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
-        """The arguments ``stop``, ``schedule`` and ``wake_ns`` for a call of the compiled ``exchange`` on this thread
-        now.
+        """The arguments ``stop``, ``schedule`` and ``wake_ns`` of the compiled ``exchange`` for a call now on this
+        thread.
         """
         if stop is not self._stop:
             self._stop, self._stop_at = stop, 0
@@ -652,7 +648,7 @@ class Conversation:
 
 @functools.cache
 def load_exchange() -> None:
-    """Load or compile the code of ``exchange``. The first call must be on the main thread, because others must not
+    """Load or compile the code of ``exchange``. The first call must be on the main thread: other threads must not
     import.
     """
     record = new_record(EXCHANGE_DTYPE)

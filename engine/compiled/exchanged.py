@@ -48,9 +48,7 @@ class Sent(NamedTuple):
     line: bytes = b""
     """The latest ``position`` line. Each earlier line is a prefix of it."""
     records: bytes = b""
-    """Packed int64 arrays of length ``SENT``: times of the commands in nanoseconds, lengths of their ``position``
-    lines, lengths of their ``go`` lines.
-    """
+    """Packed int64 arrays of length ``SENT``: times of the commands in nanoseconds, lengths of their two lines."""
     goes: bytes = b""
     """The ``go`` lines, ``GO_BYTES`` bytes for each."""
     now_ns: int = 0

@@ -43,9 +43,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Make a numba dispatcher treat a constant integer like any other integer of its type. Returns the changed
-    dispatcher.
-    """
+    """Make a numba dispatcher treat constant integers like other integers of their type, and return it."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 
@@ -85,10 +83,10 @@ def announce_compilation() -> None:
 
 
 def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: in compiled code, replace calls of ``function`` by calls of the decorated function's result.
+    """Decorator that replaces calls of ``function`` in compiled code.
 
-    The decorated function receives the argument types. It returns a compiled function, an intrinsic, or ``None`` for a
-    type error. It resembles numba's ``overload``, but needs no extra compiled function.
+    The decorated function receives the argument types and returns the replacement: a compiled function, an intrinsic,
+    or ``None`` for a type error. It resembles numba's ``overload``, but needs no extra compiled function.
     """
 
     def decorate(choose: Callable[..., Any]) -> Callable[..., Any]:
@@ -364,9 +362,7 @@ def _acquire_byte(typingctx, address):  # type: ignore[no-untyped-def]
 
 
 def read_flag(address):  # type: ignore[no-untyped-def]
-    """The byte at ``address`` as int64, read afresh each time, because another thread may write it. Address 0 reads as
-    0.
-    """
+    """The byte at ``address`` as int64; 0 for address 0. Read from memory each time: another thread may write it."""
     return ctypes.c_uint8.from_address(int(address)).value if address else 0
 
 

@@ -172,9 +172,7 @@ class KernelDispatcher(CPUDispatcher):
         self._cache = _MachineCodeCache(self.py_func)
 
     def get_call_template(self, arguments: Any, keywords: Any) -> Any:
-        """Infer the types of a call in compiled code. The called function is compiled only to be linked, not to machine
-        code.
-        """
+        """Infer the types of a call in compiled code. The called function is compiled to LLVM code only."""
         self._calls_in_typing += 1
         try:
             return super().get_call_template(arguments, keywords)
@@ -264,9 +262,7 @@ def _set_environment_if_linked(self: Any, name: str, environment: Any) -> None:
 
 
 def patch_numba() -> bool:
-    """Replace functions inside numba by those of this module. Returns false, without any change, for an unknown
-    version.
-    """
+    """Replace functions of numba by those of this module; for an unknown version, do nothing and return false."""
     parts = {
         JITCPUCodegen: ("_library_class", "set_env"),
         JITCodeLibrary: ("_optimize_final_module", "_finalize_final_module", "_get_module_for_linking", "_unserialize"),

@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from elolab.engine.settings.limits import Limits
 
 QUESTION_BYTES = 12_288
-"""Size in bytes of the buffer for a program's ``position`` and ``go`` lines. Python takes over for longer lines."""
+"""Size in bytes of the buffer for a ``position`` and a ``go`` line. Python handles longer lines."""
 WORD_BYTES = 8
-"""Maximum length in bytes of a move's text in compiled code."""
+"""Maximum length, in bytes, of a move's text that compiled code handles."""
 NO_CLOCK_MS = 1 << 40
 """Time limit per move, in milliseconds, that is so large that it has no effect."""
 HALF_OUTPUT, HALF_ARRIVALS = OUTPUT_BYTES // 2, MAX_ARRIVALS // 2
@@ -249,10 +249,10 @@ def _read_thinking(text, place, end, found):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
-    """Parse the complete lines in ``text[begin:end]`` into ``game``: the last with an exact score, the last with a node
-    count.
+    """Parse the complete lines of thinking output in ``text[begin:end]``; returns false if a line has an unexpected
+    form.
 
-    Returns false if the form of a line is unexpected.
+    Stores in ``game`` the values of the last line with an exact score, and of the last line with a node count.
     """
     scored, counted, line = game.scored, game.counted, game.line
     for index in range(_FOUND):
@@ -287,9 +287,7 @@ def _read_thoughts(text, begin, end, game):  # type: ignore[no-untyped-def]
 
 @jit
 def _read_best_move(text, begin, end):  # type: ignore[no-untyped-def]
-    """The move in ``text[begin:end]``, a ``bestmove`` line, packed into an integer; 0 if the form of the line is
-    unexpected.
-    """
+    """Parse ``text[begin:end]``, a ``bestmove`` line; return the packed move, or 0 for a line of unexpected form."""
     end -= end > begin and text[end - 1] == _RETURN
     word, after = _word_at(text, begin, end)
     if word != _BESTMOVE or after - begin != WORD_BYTES:
@@ -415,9 +413,9 @@ def play_programs(  # type: ignore[no-untyped-def]
 
     Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED``, ``EMPTY`` or ``UNREADY``. Every array
     of records has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...``
-    to the other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
-    ``exchange``. If the conversations have requests that are not written yet, these announce a new game: both programs
-    must answer ``readyok`` before the first move.
+    to the other. At ``longest`` plies the game is left to Python. ``stop``, ``schedule`` and ``wake_ns`` are as for
+    ``exchange``. If commands in ``first_talks`` and ``second_talks`` are still unwritten, they announce a new game, and
+    both programs must answer ``readyok`` before the first move.
     """
     state, game, clocks = states[0], games[0], all_clocks[0]
     if _is_asking(first_talks[0]) or _is_asking(second_talks[0]):
@@ -454,13 +452,13 @@ def play_programs(  # type: ignore[no-untyped-def]
 
 @jit
 def _is_asking(talk):  # type: ignore[no-untyped-def]
-    """Whether a request is not completely written yet."""
+    """Whether part of the command has not been written yet."""
     return talk.written < talk.question_bytes
 
 
 @jit
 def _are_ready(first_talks, second_talks, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Write both announcements, then read the answers; returns whether both are ``readyok``."""
+    """Write the commands that announce a new game, and read the answers; returns whether both are ``readyok``."""
     for talks in (first_talks, second_talks):
         if exchange(talks, WRITE, stop, schedule, wake_ns) != DONE:
             return False
@@ -690,9 +688,7 @@ class ProgramSide:
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
-        """Return and clear the commands and the output; the third value is the number of output pieces of finished
-        moves.
-        """
+        """Return and clear commands and output. The third value is the number of output pieces of completed moves."""
         words = self._words
         sent = self._sent()
         used, words.used_arrivals, words.asked = words.used_arrivals, 0, 0
@@ -720,9 +716,9 @@ _OF_THREAD = threading.local()
 
 
 def _records_of_thread() -> tuple[Any, Any, Any, Any]:
-    """This thread's arrays of one record, of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE``, and the words of both.
+    """This thread's records of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE`` as arrays of one element, and as structures.
 
-    Threads reuse them, because allocation takes longer than a game.
+    The structures are made by ``words_of``. Games reuse the records, because allocation takes longer than a game.
     """
     try:
         return _OF_THREAD.records
@@ -752,7 +748,6 @@ class ProgramGame:
         self._game.plies = 0
 
     def set_clock(self, side: int, clock: ClockState) -> None:
-        """Set the clock of a side before its next move."""
         words = self._clock
         words.remaining_ns[side], words.moves_made[side] = clock.remaining_ns, clock.moves_made
         words.overruns[side], words.worst_overrun_ns[side] = clock.overruns, clock.worst_overrun_ns
@@ -801,7 +796,6 @@ class ProgramMoves(NamedTuple):
 
     @property
     def codes(self) -> Sequence[int]:
-        """The code of each move."""
         return self.figures[::FIGURES]
 
     def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:

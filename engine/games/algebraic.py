@@ -169,7 +169,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert a legal UCI move, such as ``g1f3``, to ``notation``, one of ``NOTATIONS``. Raises ``MoveError`` if it is
+    """Convert a UCI move, such as ``g1f3``, to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is
     illegal.
     """
     return format_moves(position.copy(), [move], notation)[0]
@@ -330,9 +330,7 @@ def write_position(text: str, style: str) -> str:
 
 
 def write_moves(position: Callable[[], Any], moves: Sequence[str], style: str) -> list[str]:
-    """Convert legal moves to a style of ``STYLES``. ``position`` returns the position before them; it is called only if
-    needed.
-    """
+    """Convert legal moves to a style of ``STYLES``; see ``Game.write_moves``."""
     written = list(moves)
     if style == "san":
         return format_moves(position(), moves, style)

@@ -69,9 +69,7 @@ def check_cached_value(value, greatest):
 
 @jit
 def check_solver_node(own, other, alpha, beta, empties):
-    """Check a node of the endgame solver: alpha is below beta, no square has two discs, and ``empties`` squares are
-    empty.
-    """
+    """Check a node of the endgame solver: alpha is below beta, discs do not overlap, ``empties`` squares are empty."""
     if DEBUG:
         assert alpha < beta, "solver: alpha < beta"
         assert own & other == np.uint64(0), "solver: no square has two discs"

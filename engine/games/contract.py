@@ -48,7 +48,7 @@ def generate(state, lists, row):  # type: ignore[no-untyped-def]
 
 @game_stub
 def generate_noisy(state, lists, row):  # type: ignore[no-untyped-def]
-    """Write the legal moves that quiescence search tries, such as captures, into ``lists.moves[row]``; return their
+    """Write the legal moves that quiescence search tries, such as captures, to ``lists.moves[row]``; return their
     number.
     """
 
@@ -418,9 +418,7 @@ class EvaluationFitting(ABC):
     """
     # Logistic regression only.
     odds_scale: float = 1.0
-    """Advantage, in evaluation points, that multiplies the odds of winning by e (2.718...). It sets the scale of the
-    weights.
-    """
+    """Advantage, in evaluation points, that multiplies the odds of winning by e: the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
     """Groups of features whose weights should change together, such as the squares of one piece type.
 
@@ -482,9 +480,7 @@ class Game:
     side_letters: tuple[str, str] = ("wr", "b")
     """For each side, the letters that mean "side to move" in the second part of a position's text."""
     empty_square: str = ""
-    """Character of an empty square in a position's text; an empty string if empty squares are counted by digits, as in
-    FEN.
-    """
+    """Character of an empty square in a position's text; an empty string if digits count empty squares, as in FEN."""
     ranks: str = ""
     """Names of the board's ranks, one character each, from the top rank down."""
     coloured_side: int = 1
@@ -538,9 +534,7 @@ class Game:
 
     @property
     def move_notations(self) -> tuple[str, ...]:
-        """Names of the move notations that people use, the most common one first; empty if there is only the protocol
-        notation.
-        """
+        """Names of the move notations that people use, the most common one first; may be empty."""
         return () if self.move_names is None else tuple(self.move_names.NOTATIONS)
 
     def pgn_tags(self, start: str) -> dict[str, str]:
@@ -634,9 +628,7 @@ class Game:
         return ["".join(" " * int(sign) if sign.isdigit() else sign for sign in row) for row in board.split("/")]
 
     def side_of(self, piece: str) -> int:
-        """Side of a piece, given its letter in a position's text: 0 for the side that moves first in the game, 1 for
-        the other.
-        """
+        """Side of a piece, given its letter in a position's text; 0 is the side that moves first in the game."""
         return int(piece.islower() or piece == self.side_letters[1])
 
     def format_move(self, code: int) -> str:
@@ -658,9 +650,7 @@ class Game:
         return ()
 
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
-        """Whether a position that is not a draw under ``rules`` is a draw, or can be claimed as one, under common
-        rules.
-        """
+        """Whether common rules give, or let a player claim, a draw in a position that is not a draw under ``rules``."""
         return False
 
     def moves_missing(self, state: Any, target: Any) -> int | None:

@@ -74,9 +74,7 @@ class SearchProgress:
     score: int
     """Score in centipawns from the point of view of the side to move; mate scores are as in ``engine.values``."""
     nodes: int
-    """Number of nodes from the start of the search to the end of the iteration; ``time_ms`` and ``deepest_ply`` cover
-    the same time.
-    """
+    """Number of nodes from the search's start to the end of the iteration, as are ``time_ms`` and ``deepest_ply``."""
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -110,9 +108,7 @@ class EngineServer(ABC):
         self.parameters = resolve(overrides, game=game)
         self.position: Position | None = None
         self.defers_input = False
-        """Whether input lines are left unread until the running search has ended, if it will end without a further
-        command.
-        """
+        """Whether input stays unread during a search that will end without a further command."""
         self.rules = rules or self.game.standard_rules
         """Rules that apply to the searches, and to results that the engine claims."""
         self.output = output
@@ -356,9 +352,7 @@ class EngineServer(ABC):
                 self._iteration = []
 
     def _show_iteration(self, reports: Sequence[Report]) -> None:
-        """Send the variations of an iteration, highest score first: pruning may give a later variation the highest
-        score.
-        """
+        """Send the variations of an iteration by descending score. Pruning may give a later one the highest score."""
         last = reports[-1]
         for number, report in enumerate(sorted(reports, key=lambda report: -report.score), 1):
             moves = tuple(self.game.format_move(code) for code in report.variation)

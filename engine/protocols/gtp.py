@@ -217,7 +217,7 @@ class GtpServer(EngineServer):
     def _tell_time(self, words: Sequence[str]) -> str:
         if len(words) < 3:
             raise CommandError("syntax error: expected time_left COLOR TIME STONES")
-        self.timers[_read_side(words[0])].tell(_read_seconds(words[1]), _read_stones(words[2]))
+        self.timers[_read_side(words[0])].set(_read_seconds(words[1]), _read_stones(words[2]))
         return ""
 
     def _set_limit(self, words: Sequence[str]) -> str:
@@ -258,7 +258,7 @@ class Timer:
         """Moves still to be made in the current period; 0 during main time."""
         self.runs = self.stones > 0 if self.period_ms else self.main_ms > 0
 
-    def tell(self, time_ms: int, moves: int) -> None:
+    def set(self, time_ms: int, moves: int) -> None:
         """Set the clock to the values in the command ``time_left``.
 
         If ``moves`` is 0, ``time_ms`` is main time; otherwise it is the rest of a period with ``moves`` moves to go.

@@ -62,7 +62,6 @@ class NBoardServer(EngineServer):
             self.warn(str(error))
 
     def warn(self, message: str) -> None:
-        """Show a message in the status line."""
         self.say(f"status {one_line(message)}")
 
     def show(self, progress: SearchProgress) -> None:

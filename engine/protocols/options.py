@@ -98,7 +98,5 @@ def find_parameter(name: str, game: str) -> Parameter | None:
 
 
 def nearest_option(name: str, game: str) -> str:
-    """Hint for a misspelt option: ``" (did you mean 'x'?)"`` with the most similar option of the game, or an empty
-    string.
-    """
+    """``" (did you mean 'x'?)"`` with the option of the game that is most similar to ``name``, or an empty string."""
     return nearest_name(name, [row.name for row in parameters_of(game)])

@@ -42,9 +42,7 @@ class QianhongServer(EngineServer):
         self._expected = ""
         """The opponent's move that the engine expects and ponders on."""
         self._ready: SearchResult | None = None
-        """Result of a search that ended after a ponder hit, kept until the program requests the move; otherwise
-        ``None``.
-        """
+        """Result of a search that ended after a ponder hit, until the program requests the move; otherwise ``None``."""
         self._banned: list[str] = []
         self._collected: list[str] = []
         """Lines received so far for a ``LOAD`` or ``BAN`` list."""
@@ -73,9 +71,7 @@ class QianhongServer(EngineServer):
             self.say("ERROR")
 
     def answer(self, result: SearchResult) -> None:
-        """Send the move or hint that was found. After a ponder hit, keep the result until the program requests the
-        move.
-        """
+        """Send the move or hint that was found; after a ponder hit, keep it until the program requests the move."""
         purpose, self._purpose = self._purpose, _NOTHING
         if purpose == _PONDER_HIT:
             self._ready = result
@@ -276,9 +272,7 @@ class QianhongServer(EngineServer):
 
 
 def read_number(name: str, words: Sequence[str], high: int) -> int:
-    """Parse the number after the command ``name``. Raises ``CommandError`` unless it is a whole number from 0 to
-    ``high``.
-    """
+    """Parse the number after the command ``name``. Raises ``CommandError`` unless it lies between 0 and ``high``."""
     number = read_count(name, words[0] if words else "", low=-1, high=high + 1)
     if not 0 <= number <= high:
         raise CommandError(f"{name} is {words[0]}, expected a whole number from 0 to {high}")

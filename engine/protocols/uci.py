@@ -261,9 +261,7 @@ class UciCycloneServer(UciServer):
 
 
 def format_score(score: int) -> str:
-    """Format a score for UCI: ``cp 31`` in centipawns, or ``mate 3`` in moves, which is negative if the engine is
-    mated.
-    """
+    """Format a score for UCI: ``cp 31`` (centipawns), or ``mate 3`` in moves, negative if the engine is mated."""
     plies = mate_distance(score)
     if plies is None:
         return f"cp {score}"

@@ -89,8 +89,7 @@ class XboardServer(EngineServer):
         self._began_ns = 0
         """Processor time of the process at the start of the last search, in nanoseconds."""
         self._clocks_ms: list[int | None] = [None, None]
-        """Remaining times last received, in milliseconds: the engine's and the opponent's; ``None`` before the first.
-        """
+        """The engine's and the opponent's remaining times last received, in milliseconds; ``None`` before that."""
         self._searched_under: tuple[Limits, Clock | None] = (Limits(), None)
         """Limits and clock of the last search, as they were at its start."""
         self._pings: list[str] = []
@@ -103,13 +102,13 @@ class XboardServer(EngineServer):
         actions: dict[str, Callable[[Sequence[str]], None]] = {
             "protover": self._introduce, "new": self._new, "variant": self._set_variant, "quit": self._quit,
             "force": self._force, "go": self._go, "playother": self._play_other, "usermove": self._take_move,
-            "?": self._move_now, "ping": self._ping, "draw": self._hear_offer, "result": self._hear_result,
+            "?": self._move_now, "ping": self._ping, "draw": self._note_draw_offer, "result": self._end_game,
             "setboard": self._set_board, "undo": self._undo, "remove": self._remove, "hint": self._hint,
             "level": self._set_level, "st": self._set_move_time, "sd": self._set_depth, "nps": self._set_speed,
             "time": self._set_own_time, "otim": self._set_other_time, "hard": self._set_pondering,
             "easy": self._unset_pondering, "post": self._show_thinking, "nopost": self._hide_thinking,
             "memory": self._set_memory, "option": self._set_option, "analyze": self._analyse,
-            "exit": self._end_analysis, ".": self._tell_progress,
+            "exit": self._end_analysis, ".": self._report_progress,
         }  # fmt: skip
         action = actions.get(command)
         if action is None and _BARE_MOVE.fullmatch(command):
@@ -226,10 +225,8 @@ class XboardServer(EngineServer):
         self._analyses = False
         self._force(words)
 
-    def _tell_progress(self, words: Sequence[str]) -> None:
-        """Report on the analysis: time in centiseconds, nodes and depth. The number of moves left to search is sent as
-        0.
-        """
+    def _report_progress(self, words: Sequence[str]) -> None:
+        """Report on the analysis: time in centiseconds, nodes, depth, and 0 as the number of moves left to search."""
         progress = self.shown_best
         if self._purpose == _ANALYSE and progress is not None:
             self.say(f"stat01: {round(progress.time_ms / 10)} {progress.nodes} {progress.depth} 0 0")
@@ -281,11 +278,11 @@ class XboardServer(EngineServer):
         self._drop()
         self._resume_analysis()
 
-    def _hear_result(self, words: Sequence[str]) -> None:
+    def _end_game(self, words: Sequence[str]) -> None:
         """Stop playing, because the program has sent the result of the game."""
         self._force(words)
 
-    def _hear_offer(self, words: Sequence[str]) -> None:
+    def _note_draw_offer(self, words: Sequence[str]) -> None:
         self._draw_offered = True
 
     def _hint(self, words: Sequence[str]) -> None:
@@ -329,9 +326,7 @@ class XboardServer(EngineServer):
         self._depth = read_count("sd", " ".join(words), low=1, high=10**6)
 
     def _set_speed(self, words: Sequence[str]) -> None:
-        """Execute ``nps``: a number above 0 selects the node clock, 0 processor time, a negative number wall-clock
-        time.
-        """
+        """Execute ``nps``: a number above 0 selects the node clock, 0 processor time, a negative number real time."""
         number = read_count("nps", " ".join(words), low=-1, high=MAX_NODES_PER_SECOND)
         self._nodes_per_second = number if number >= 0 else None
 

@@ -146,9 +146,7 @@ def _logarithm(number):
 
 @jit
 def _power(logarithm):
-    """2 to the power of ``logarithm`` / 256. ``logarithm`` must not be negative. Results of 2**46 or more become
-    ``NO_LIMIT``.
-    """
+    """2 to the power of ``logarithm`` / 256, for ``logarithm`` >= 0; ``NO_LIMIT`` for results of 2**46 or more."""
     whole = logarithm >> 8
     if whole > 45:
         return NO_LIMIT
@@ -198,7 +196,7 @@ def elapsed_ns(search):
 
 @jit
 def counted_ns(search):
-    """Nanoseconds that count against the time limits: since the start of the search or, after pondering, the ponder
+    """Nanoseconds that count against the time limits: since the search's start or, after pondering, since the ponder
     hit.
     """
     return elapsed_ns(search) - search.uncounted_ns
@@ -282,7 +280,7 @@ def is_pondering(search, parameters):
 
 @jit
 def poll(search, parameters):
-    """Check all limits. Sets ``stopped`` if one is reached, otherwise ``countdown``, the number of nodes until the next
+    """Check all limits. Sets ``stopped`` if one is reached, else ``countdown``: the number of nodes until the next
     check.
     """
     if read_flag(search.stop_address) != 0:
@@ -339,9 +337,7 @@ def spend_node(search, parameters):
 
 @jit
 def spend_nodes(search, parameters, nodes):
-    """Count ``nodes`` nodes, with the same effect as ``nodes`` calls of ``spend_node``. Returns false if the search
-    must stop.
-    """
+    """Count ``nodes`` nodes like as many calls of ``spend_node``. Returns false if the search must stop."""
     while nodes > 0:
         if search.countdown <= 0:
             poll(search, parameters)

@@ -239,8 +239,9 @@ def _move_to_front(search, index, first):
 
 @jit
 def _collect_root_moves(state, search, lists, parameters):
-    """Write the legal moves that pass the filter into ``root_moves``, in search order. Returns the number of all legal
-    moves.
+    """Write the legal moves that the search may consider into ``root_moves``, in search order.
+
+    Returns the number of all legal moves.
     """
     count = generate(state, lists, 0)
     score_moves(state, search, lists, parameters, np.int64(0), count, entry_move(probe(search, state.key)))
@@ -534,9 +535,7 @@ def think(state, search, lists, parameters):
 
 @jit
 def new_game(search, game_number):
-    """Clear the data of earlier games. ``game_number`` (1 to 65 535) must not have been used with this transposition
-    table.
-    """
+    """Clear the data of earlier games. ``game_number``, 1 to 65 535, must be new to this transposition table."""
     search.game_number = game_number
     search.search_number = 0
     clear_history(search)

@@ -140,9 +140,7 @@ def reduction(search, parameters, depth, number, order):
 
 @jit
 def note_static_value(search, ply, static, checked):
-    """Record a node's static evaluation. If the node is in check (``checked``), record the evaluation of two plies
-    before.
-    """
+    """Record a node's static evaluation; for a node in check (``checked``), that of the node two plies before."""
     search.static_values[ply + 2] = search.static_values[ply] if checked else static
 
 
@@ -154,9 +152,7 @@ def is_improving(search, ply):
 
 @jit
 def table_static(parameters, entry, static, ply):
-    """The static evaluation, or the transposition table's score where its bound shows that the score is closer to the
-    truth.
-    """
+    """The static evaluation, or the transposition table's score if its bound shows that the score is more exact."""
     if parameters.hash_static == 0 or entry == 0:
         return static
     score = entry_score(entry, ply)
@@ -199,8 +195,8 @@ def table_cutoff(parameters, entry, alpha, beta, depth, ply):
 
 @jit
 def next_depth(state, parameters, move, depth):
-    """Depth of the child node after ``move``: ``depth`` for a forced pass if ``pass_costs_depth`` is off, else
-    ``depth`` - 1.
+    """Depth of the child node after ``move``: ``depth`` - 1, or ``depth`` for a forced pass without
+    ``pass_costs_depth``.
     """
     if parameters.pass_costs_depth == 0 and is_pass(state, move):
         return depth
@@ -641,8 +637,8 @@ def enter_address(state, search, lists, parameters):
 
 @jit
 def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
-    """Call ``search_node`` through its address, so that its code, by far the engine's largest, is not copied into
-    callers.
+    """Call ``search_node`` through its address, so that callers do not contain a copy of its code, the engine's
+    largest.
     """
     return call_at(
         search.node_address,

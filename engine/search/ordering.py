@@ -55,9 +55,7 @@ def _history_index(state, parameters, move):
 
 @jit
 def bounded_history(order):
-    """Convert an ordering score to a history value from -100 to 100. Killers, and all moves ordered before them, get
-    100.
-    """
+    """Convert an ordering score to a history value from -100 to 100; killers and moves ordered before them get 100."""
     return max(min(order, _HISTORY_LIMIT), -_HISTORY_LIMIT) * 100 // _HISTORY_LIMIT
 
 
@@ -275,9 +273,7 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after adding ``change``, a bonus or malus. The effect shrinks as the value approaches its
-    limit.
-    """
+    """The history ``value`` after a bonus or malus, ``change``, whose effect shrinks near the maximum of ``value``."""
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 

@@ -85,9 +85,7 @@ def learn_correction(state, search, error, depth):
 
 @jit
 def terminal_value(state, ply):
-    """Score, for the side to move, of a position without legal moves. Mate scores are adjusted by the distance from the
-    root.
-    """
+    """Score of a position without legal moves, for the side to move; mates are counted from the root."""
     score = final_score(state)
     if score <= -MATE_BOUND:
         return score + ply
@@ -98,9 +96,7 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the table entry makes the search of a quiescence node unnecessary. Always false for a node with an open
-    window.
-    """
+    """Whether the table entry decides a quiescence node without a search; never with an open window."""
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)
@@ -112,8 +108,9 @@ def _decides(parameters, entry, alpha, beta, ply):
 
 @jit
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
-    """Quiescence value of a position, in centipawns for the side to move. ``below`` is the number of plies below the
-    horizon.
+    """Quiescence value of a position, in centipawns for the side to move.
+
+    ``below`` is the number of plies below the horizon.
     """
     check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply

@@ -137,7 +137,7 @@ def entry_threat(entry):
 
 @jit
 def is_null_cutoff(entry):
-    """Whether a null cutoff stored the entry: it is then a lower bound without a move. Other cutoffs always store a
+    """Whether a null cutoff stored the entry. Such an entry is a lower bound without a move; other cutoffs store a
     move.
     """
     return entry_bound(entry) == LOWER_BOUND and entry_move(entry) == 0

@@ -16,8 +16,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings import FILE_KINDS
 
 _ASCII = dict(zip("“”‘’−–—、。【】", "\"\"''---,.[]", strict=True))
-"""ASCII equivalents of typographic and Chinese characters that Unicode normalization (NFKC) does not convert to ASCII.
-"""
+"""ASCII equivalents of typographic and Chinese characters that Unicode normalization (NFKC) does not convert."""
 
 
 class ConfigurationError(UserError):

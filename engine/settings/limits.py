@@ -46,8 +46,8 @@ class Limits:
     moves_per_control: int = 0
     """Number of moves after which ``clock_ms`` is added again; 0 if the time is for the whole game."""
     clock_kind: str = "wall"
-    """Type of clock: ``wall`` measures real time, ``cpu`` the CPU time of the searching thread; ``node`` counts nodes
-    at a fixed speed.
+    """Clock in use: ``wall`` for real time, ``cpu`` for CPU time of the search's thread, ``node`` for nodes at a fixed
+    speed.
     """
     nodes_per_second: int | None = None
     """Speed of the node clock: number of nodes that count as one second."""

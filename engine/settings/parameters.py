@@ -49,30 +49,23 @@ class Parameter:
 
     name: str
     kind: str
-    """Type of the value: ``switch``, ``integer``, ``choice``, or ``weights`` for a file of ``engine.settings.weights``.
-    """
+    """Type of the value: ``switch``, ``integer``, ``choice`` or ``weights`` (a file of ``engine.settings.weights``)."""
     default: Value
     legal: tuple[Any, ...]
     """The legal values. Integers: lowest and highest. Choices: all choices, in the order of their codes. Weights: the
     games for which a file of weights may be given.
     """
     tuning: tuple[Any, ...]
-    """Values for tuning. Integers: the range. Switches and choices: the values to try. Empty if tuning the parameter is
-    not worthwhile.
-    """
+    """Values for tuning: an integer's range, or values to try of a switch or choice; empty if it is not worthwhile."""
     scale: str
     """How a tuner should space values in the range: ``linear`` or ``log``."""
     unit: str
     games: tuple[str, ...]
     """The games that the parameter applies to; empty if it applies to every game."""
     depends_on: tuple[str, tuple[Value, ...]] | None
-    """Name of another parameter, and those of its values with which this parameter has an effect; ``None`` if there is
-    no such condition.
-    """
+    """Another parameter, and its values with which this one has an effect; ``None`` if it always has."""
     sound: bool
-    """Whether the parameter does not change the value of a position at a given depth, if all other techniques in use
-    are also sound.
-    """
+    """Whether the search's value at a given depth stays the same, if all other techniques in use are also sound."""
     off: Value | None
     """Value that switches the parameter's technique off; ``None`` if there is none, as for a step, a margin or a time.
 
@@ -83,13 +76,9 @@ class Parameter:
     doc: str
     source: str
     default_by_game: tuple[tuple[str, Value], ...] = ()
-    """Defaults for some of chess, Xiangqi and Othello. They may include games in which users cannot set the
-    parameter.
-    """
+    """Defaults that differ, by game; also for games in which users cannot set the parameter."""
     aliases: tuple[str, ...] = ()
-    """Other names of the parameter in the literature and in other engines, in their spelling. Unit and meaning must be
-    the same.
-    """
+    """Names in the literature and in other engines, in their spelling, with the same unit and meaning."""
 
     def default_for(self, game: str | None) -> Value:
         """The default value in a game. ``None`` stands for every game that has no default of its own."""

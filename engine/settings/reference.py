@@ -44,9 +44,7 @@ def unit_in(game: str, row: Parameter) -> str:
 
 _INDENT = "    "
 _MIN_LEGAL_WIDTH = 24
-"""Minimum width, in characters, for the legal values beside name and default. If there is less, they move to the next
-line.
-"""
+"""Minimum width, in characters, for legal values beside name and default. With less, they go on the next line."""
 
 
 def as_text(rows: Sequence[Parameter], game: str, width: int) -> str:

@@ -37,9 +37,7 @@ Read = TypeVar("Read")
 
 
 class Default(Enum):
-    """Meaning of a missing key that has no constant default: an error (``REQUIRED``), or a computed value
-    (``COMPUTED``).
-    """
+    """Meaning of a missing key without a constant default: an error or a computed value."""
 
     REQUIRED = "required"
     COMPUTED = "computed"
@@ -102,8 +100,8 @@ class Field:
         return "a value"
 
     def accepts(self, value: object) -> bool:
-        """Whether a value is valid. Always true if the key has several kinds of values or a free form; the caller
-        checks these.
+        """Whether a value is valid. Always true for a key of several kinds or of free form, which the caller must
+        check.
         """
         if len(self.kinds) > 1:
             return True
@@ -218,9 +216,7 @@ def text(*, example: str, default: Any = REQUIRED, **more: Any) -> Any:
 
 
 def whole(low: int, high: int, *, example: int, default: Any = REQUIRED, unit: str = "", **more: Any) -> Any:
-    """Declare a key whose value is a whole number from ``low`` to ``high``; other arguments as for ``key`` and
-    ``Field``.
-    """
+    """Declare a key whose value is a whole number from ``low`` to ``high``; the rest as for ``key`` and ``Field``."""
     return key(WHOLE, low=low, high=high, example=example, default=default, unit=unit, **more)
 
 
@@ -245,9 +241,7 @@ def table(schema: Schema, *, default: Any = COMPUTED, example: Any = None, **mor
 
 
 def tables(schema: Schema, *, default: Any = COMPUTED, **more: Any) -> Any:
-    """Declare a key whose value is a list of tables with the given schema; other arguments as for ``key`` and
-    ``Field``.
-    """
+    """Declare a key whose value is a list of tables with a common schema; the rest is as for ``key`` and ``Field``."""
     return key(TABLES, schema=schema, default=default, **more)
 
 
@@ -323,7 +317,7 @@ class Table:
         return self.schema[name].default is COMPUTED and self.schema[name].kinds != (TABLE,)
 
     def table(self, name: str, names: Sequence[str] | None = None) -> Table:
-        """The subtable ``[name]``, empty if it is missing. ``names`` are the allowed keys, by default all of its
+        """The subtable ``[name]``, empty if it is missing; ``names`` are the allowed keys, by default all of its
         schema.
         """
         schema = self.schema[name].schema

@@ -34,8 +34,7 @@ from elolab.engine.settings.features import FEATURES
 from elolab.engine.settings.toml_values import format_toml
 
 STEPS = 60
-"""Number of steps of a game that can have separate weights. In Othello a step is the number of discs placed, 0 to 59.
-"""
+"""Number of steps of a game that can have separate weights. In Othello a step is the number of discs placed."""
 LINE = 116
 """Width, in characters, of the lines with pattern weights in a file."""
 MAX_WEIGHT = 10_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 MAX_SEED = 2**63 - 1
 """Maximum random seed: the largest integer in TOML."""
 MAX_NUMBER = 19
-"""Maximum number of digits that are read. Longer numbers exceed every bound, and Python refuses to read thousands of
-digits.
-"""
+"""Maximum number of digits that are read. Longer numbers exceed every bound, and Python may refuse to read them."""
 
 
 def natural_number(text: str) -> int | None:

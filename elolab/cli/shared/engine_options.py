@@ -32,15 +32,11 @@ from elolab.engine.settings.presets import preset_name
 from elolab.engine.settings.schema import Table
 
 SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
-"""``NAME=VALUE`` arguments of ``--engine`` that select the engine, and the key of a ``[[players]]`` table that each one
-sets.
-"""
+"""Arguments of ``--engine`` that select the engine, each with the key of a ``[[players]]`` table that it sets."""
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
-"""Other ``NAME=VALUE`` arguments of ``--engine`` with a string as value, and the ``[[players]]`` key that each one
-sets.
-"""
+"""Other arguments of ``--engine`` with a string as value, each with the ``[[players]]`` key that it sets."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""``NAME=VALUE`` arguments of ``--engine`` that set a search limit.
+"""Arguments of ``--engine`` that set a search limit.
 
 ``limit`` uses elolab's own notation, which can express all the others.
 """
@@ -67,9 +63,7 @@ class PlayerWords:
     table: Mapping[str, Any] = field(default_factory=dict)
     """Keys of a ``[[players]]`` table that the arguments set, with their values."""
     names: Mapping[str, str] = field(default_factory=dict)
-    """For each key of ``table``, the name of the argument that set it, such as ``cmd`` for ``command``. Errors quote
-    it.
-    """
+    """For each key of ``table``, the argument that set it, such as ``cmd`` for ``command``, to quote in errors."""
     limits: Mapping[str, str] = field(default_factory=dict)
     """Search limits in elolab's notation, by name of the argument, such as ``tc``; an empty string for ``tc=inf``."""
     options: Mapping[str, str] = field(default_factory=dict)

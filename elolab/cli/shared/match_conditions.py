@@ -187,9 +187,7 @@ def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
 
 
 def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
-    """Keys of adjudication by endgame tablebases, from the options. If the game has no tablebases, warns and returns an
-    empty dictionary.
-    """
+    """Keys of adjudication by tablebases, from the options; empty, with a warning, if the game has no tablebases."""
     if not game_named(game).has_tablebases:
         say = console("elolab.arena")
         warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))

@@ -303,8 +303,8 @@ def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) 
 def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> TournamentSpec:
     """Give a tournament a name, and so a folder, made from its players, limits and seed.
 
-    The same command always resumes the same folder. A number is added to the name if that folder holds a tournament
-    with other settings, or games of other versions of the programs. ``accepts_changes`` permits other versions.
+    The same command always resumes the same folder. If that folder holds a tournament with other settings, or games of
+    other versions of the programs, a number is added to the name. ``accepts_changes`` permits other versions.
     """
     from elolab.arena.play.tournament_run import holds_another
 
@@ -337,9 +337,7 @@ def protocol_finder(*directories: Path) -> ProtocolFinder:
 
 
 def rounds_as_pairs(arguments: argparse.Namespace) -> int | None:
-    """Total number of game pairs of a match over all rounds; ``None`` without ``--rounds``, ``--pairs`` and
-    ``--games``.
-    """
+    """Number of game pairs over all rounds of a match; ``None`` without ``--rounds``, ``--pairs`` and ``--games``."""
     pairs = pairs_of(arguments)
     if arguments.rounds is None:
         return pairs

@@ -41,9 +41,7 @@ IGNORED: Mapping[str, tuple[int | str, str]] = {
     **dict.fromkeys(("output", "report"), ("+", "output")),
     **dict.fromkeys(("show-latency", "testEnv", "check-mate-pvs"), (0, "output")),
 }
-"""Ignored options, by name without dashes: the number of values (``nargs`` of ``argparse``) and the name of the message
-that explains why.
-"""
+"""Ignored options, by name without dashes: number of values (``nargs`` of ``argparse``) and name of the explanation."""
 
 IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
     "--engine": {"trust": "claims", "stderr": "log", "debug": "log"},
@@ -76,8 +74,7 @@ VARIANTS: Mapping[str, tuple[str, str | None]] = {
     "standard": ("chess", None),
     **dict.fromkeys(("fischerandom", "chess960"), ("chess", "chess960")),
 }
-"""Values of ``-variant`` that are variants of chess, with the game and its opening suite (``None``: the default suite).
-"""
+"""Values of ``-variant`` for variants of chess, with the game and its opening suite (``None``: the default suite)."""
 FLAGS = ("ponder", "trust", "whitepov", "debug")
 """``NAME=VALUE`` arguments of ``--engine`` that need no value."""
 LOG_WORDS = ("file", "level", "append", "compress", "realtime", "engine")
@@ -155,9 +152,7 @@ def _read_variant(namespace: argparse.Namespace, option: str, words: Sequence[st
 
 
 def _read_interval(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle an interval in games: set ``--every`` to the smallest interval given. The value 0 means never, and is
-    ignored.
-    """
+    """Handle an interval in games: set ``--every`` to the smallest interval given; ignore 0, which means never."""
     games = natural_number(words[0])
     if games is None:
         _refuse(f"{words[0]!r} is not a whole number of games", namespace, option, words)

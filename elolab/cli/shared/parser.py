@@ -24,8 +24,7 @@ OTHER_WORDS = {
 """Options of other programs by name, with the option of elolab that the error message suggests instead."""
 
 _TRUE_MINUS = re.compile("(^|=)\N{MINUS SIGN}(?=[.0-9])")
-"""Matches a Unicode minus sign before a number. elolab prints such numbers; the parser replaces the sign by a hyphen.
-"""
+"""Matches a Unicode minus sign before a number, as elolab prints it; the parser replaces it by a hyphen."""
 _ONE_ARGUMENT = ": expected one argument"
 """The last part of ``argparse``'s error message for an option without its value."""
 
@@ -35,9 +34,7 @@ class UsageError(UserError):
 
 
 class ParagraphFormatter(argparse.HelpFormatter):
-    """Wraps each paragraph of a description to the terminal's width. Keeps the line breaks of paragraphs with indented
-    lines.
-    """
+    """Wraps paragraphs of a description to the terminal's width, except paragraphs with indented lines."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = [
@@ -59,8 +56,7 @@ class CommandParser(argparse.ArgumentParser):
         self.checks: list[Callable[[argparse.Namespace], Iterable[str]]] = []
         """Functions that return errors in the parsed arguments; they are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
-        """The default subcommand and the names of all subcommands; ``None`` for a command without a default subcommand.
-        """
+        """The default subcommand and the names of all subcommands; ``None`` if there is no default subcommand."""
         self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
@@ -85,9 +81,7 @@ class CommandParser(argparse.ArgumentParser):
         print(self.format_help(), end="", file=file)
 
     def _unexpected(self, extra: Sequence[str]) -> str:
-        """Error message for unexpected arguments. It names all unknown options or, if there are none, the first
-        argument.
-        """
+        """Error message for unexpected arguments: it names all unknown options or, without any, the first argument."""
         options = [word for word in extra if word.startswith("-")]
         told = [f"{word!r}{self._hint(word.partition('=')[0])}" for word in options or extra[:1]]
         return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"

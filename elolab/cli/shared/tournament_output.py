@@ -43,7 +43,7 @@ LEAST_COLUMNS = 60
 
 
 def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
-    """Play, resume or extend a tournament with the options of ``add_playing``, print its result, and return the exit
+    """Play, resume or extend a tournament with the options of ``add_playing``, and print its result; returns the exit
     code.
     """
     from elolab.arena.play.tournament_run import describe, description_text, prepare, purpose_of, run, stored_result
@@ -128,8 +128,9 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The path of ``--pgnout``, or ``None``. Raises ``UsageError`` if it is not writable, or holds games of another
-    run.
+    """The path of ``--pgnout``, or ``None``.
+
+    Raises ``UsageError`` if the file is not writable, or holds games of another run.
     """
     if getattr(arguments, "pgnout", None) is None:
         return None
@@ -211,7 +212,7 @@ def finishing() -> Iterator[None]:
 
 
 class _Patience:
-    """Replaces a run's stop flag while the report is being written: the first Ctrl-C then only prints a message."""
+    """Stand-in for a run's stop flag while the report is being written: Ctrl-C then only prints a message."""
 
     def set(self) -> None:
         """Print that the report is still being written.

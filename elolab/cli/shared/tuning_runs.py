@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
-    """Add the arguments of a command that runs a TOML file. ``kind`` is a key of ``FILE_KINDS``, ``epilog`` ends the
-    help.
+    """Add the arguments of a command that runs a TOML file of the given kind, a key of ``FILE_KINDS``.
+
+    ``epilog`` ends the help.
     """
     playing_options.add_specification(parser, kind)
     parser.epilog = epilog + playing_options.names_paragraph(kind)
@@ -174,7 +175,7 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
     """Print the plan of a run for ``--dry-run``; returns the exit code.
 
     ``figures`` has numbers other than those of games, by name. Raises ``UserError`` for invalid options, and if every
-    stage is a test that no results of its games could pass.
+    stage is a test that no result could pass.
     """
     plan.check_attainable()
     lines = plan.lines([figures_text(figures)] if figures else [])
@@ -182,8 +183,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text that lists the numbers of a plan. Each name in ``figures`` is a message of the message catalogue's table
-    ``dry_run``.
-    """
+    """Text that lists the numbers of a plan, by names that are messages of the catalogue's table ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())

@@ -67,9 +67,7 @@ class Chess(Game):
         return max(0, adjudication.draw_after_ply - int(state.first_ply) - int(state.ply))
 
     def move_style(self, state: Any) -> str:
-        """Style of UCI moves for a state: ``chess960`` if it has a castling right that standard chess does not, else
-        ``standard``.
-        """
+        """``chess960`` if a state has castling rights that standard chess does not allow, else ``standard``."""
         return algebraic.style_of(state)
 
     def has_one_meaning(self, word: str) -> bool:
@@ -77,15 +75,12 @@ class Chess(Game):
         return not algebraic.may_castle(word)
 
     def write_position(self, text: str, style: str) -> str:
-        """Convert a FEN to a style of ``algebraic.STYLES``."""
         return algebraic.write_position(text, style)
 
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
-        """Convert moves to a style of ``algebraic.STYLES``; see ``Game.write_moves``."""
         return algebraic.write_moves(position, moves, style)
 
     def rule_messages(self, rules: Rules) -> tuple[tuple[str, dict[str, Any]], ...]:
-        """Descriptions of the rules of repetition, move limit and insufficient material; see ``Game.rule_messages``."""
         return (
             ("rules.repetition", {"fold": rules.fold}),
             ("rules.move_limit" if rules.move_limit else "rules.no_move_limit", {"plies": rules.move_limit}),

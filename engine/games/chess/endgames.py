@@ -34,9 +34,7 @@ _CENTRE_DISTANCE = np.array([max(3 - s % 8, s % 8 - 4) + max(3 - s // 8, s // 8 
 
 @jit
 def is_rare_ending(state):
-    """Whether ``with_endgame_knowledge`` may change an evaluation: a side has no pawns, or both have only bishops and
-    pawns.
-    """
+    """Whether ``with_endgame_knowledge`` may apply: a side has no pawns, or both have only bishops and pawns."""
     if state.pieces[np.uint64(PAWN)] == NONE or state.pieces[np.uint64(PAWN + 8)] == NONE:
         return True
     others = state.pieces[np.uint64(KNIGHT)] | state.pieces[np.uint64(ROOK)] | state.pieces[np.uint64(QUEEN)]

@@ -64,13 +64,11 @@ _THIRD_RANKS = RANKS[[2, 5]].copy()
 
 @jit
 def in_check(state):
-    """Whether the side to move is in check."""
     return state.checkers != NONE
 
 
 @jit
 def gives_check(state, move):
-    """Whether the other side is in check after a legal move."""
     side = np.uint64(state.side) & ONE
     origin = np.uint64(move) & _SQUARE_BITS
     target = np.uint64(move >> 7) & _SQUARE_BITS
@@ -346,7 +344,6 @@ def _generate(state, lists, to_row, mode):
 
 @jit
 def generate(state, lists, row):
-    """Write every legal move into row ``row`` of ``lists.moves`` and return their number."""
     return _generate(state, lists, np.int64(row), _EVERY)
 
 

@@ -106,9 +106,7 @@ _MAYBE_CASTLING = re.compile(r".([18]).\1|O-O(-O)?")
 
 
 def _names(code: int) -> tuple[str, ...]:
-    """Alternative texts of a castling move: the king's move to its rook, its move to its target square, and ``O-O`` or
-    ``O-O-O``.
-    """
+    """Other texts of a castling move: the king's move to its rook or to its target square, and ``O-O`` or ``O-O-O``."""
     origin, right = code & 127, 2 * ((code & 127) // 56) + int((code >> 7 & 127) < (code & 127))
     end = square_name(origin) + square_name(int(KING_TARGETS[right]))
     return (uci_move(code, True), end, "O-O-O" if right % 2 else "O-O")
@@ -228,9 +226,7 @@ def _read_castling(text: str, state: Any, field: str) -> None:
 
 
 def _castling_rook(state: Any, side: int, letter: str) -> int | None:
-    """Square of the rook for a castling right, given the lower-case letter in the FEN; ``None`` if there is no such
-    rook.
-    """
+    """Square of the rook for a castling right, given its lower-case letter in the FEN; ``None`` if no rook fits."""
     king, home = int(state.king[side]), 56 * side
     if letter == "k":
         squares = range(home + 7, king, -1)

@@ -2,7 +2,7 @@
 
 A move is the integer ``origin | target << 7 | kind << 14``. Its kind is the piece type of a promotion, ``CASTLING``, or
 0 for any other move. A castling move's origin is the king's square, its target the rook's. Castling rooks may stand on
-any file, as in Chess960.
+any file, as in Chess960. ``engine.games.contract`` describes the functions without a docstring.
 """
 
 from __future__ import annotations
@@ -217,9 +217,7 @@ def find_checkers(state):
 
 @jit
 def put(state, piece, square):
-    """Place a piece on an empty square. Used only to set up a state, because keys and other derived fields are not
-    updated.
-    """
+    """Place a piece on an empty square of a new state; ``refresh`` then computes keys and other derived fields."""
     code = np.uint64(piece)
     at = np.uint64(square)
     state.board[at] = code
@@ -235,7 +233,6 @@ def put(state, piece, square):
 
 @jit
 def position_key(state):
-    """Hash of the position, computed from scratch."""
     key = NONE
     for square in range(SQUARES):
         key ^= PIECE_KEYS[np.uint64(state.board[square]), np.uint64(square)]
@@ -345,7 +342,6 @@ def key_is_quick(state):
 
 @jit
 def key_after(state, move):
-    """Hash of the position after a move, computed without making the move."""
     origin = np.uint64(move) & _SQUARE_BITS
     target = np.uint64(move >> 7) & _SQUARE_BITS
     piece = np.uint64(state.board[origin])
@@ -371,7 +367,6 @@ def key_after(state, move):
 
 @jit
 def make(state, move):
-    """Play a legal move."""
     ply = np.uint64(state.ply)
     side = np.uint64(state.side) & ONE
     other = ONE ^ side
@@ -475,7 +470,6 @@ def make(state, move):
 
 @jit
 def unmake(state):
-    """Take back the last move."""
     ply = np.uint64(state.ply) - ONE
     side = (np.uint64(state.side) & ONE) ^ ONE
     base = side << np.uint64(3)
@@ -534,7 +528,6 @@ def unmake(state):
 
 @jit
 def make_null(state):
-    """Make a null move: pass the turn. The side to move must not be in check."""
     ply = np.uint64(state.ply)
     state.undo_key[ply] = state.key
     state.undo_move[ply] = 0
@@ -552,7 +545,6 @@ def make_null(state):
 
 @jit
 def unmake_null(state):
-    """Take back a null move."""
     ply = np.uint64(state.ply) - ONE
     state.ply = ply
     state.side = ONE ^ np.uint64(state.side)
@@ -564,5 +556,4 @@ def unmake_null(state):
 
 @jit
 def past_move(state, ply):
-    """The move made when ``state.ply`` had the value ``ply``; 0 for a null move."""
     return np.int64(state.undo_move[np.uint64(ply)])

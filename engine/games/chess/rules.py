@@ -1,8 +1,8 @@
 """Endings of chess: mate, stalemate, repetition, the 50-move rule, insufficient material.
 
 The arbiter (``judge``) and the search (``path_verdict``) use the same implementation. Two positions are equal if they
-have the same pieces, side to move, castling rights and legal en passant captures. Material is insufficient for bare
-kings, for a single knight or bishop, and for one bishop on each side if both stand on squares of one colour.
+have the same pieces, side to move, castling rights and legal en passant captures. ``engine.games.contract`` describes
+the functions without a docstring.
 """
 
 from __future__ import annotations
@@ -32,9 +32,7 @@ _EIGHT = np.uint64(8)
 
 @jit
 def is_material_insufficient(state):
-    """Whether neither side has mating material: bare kings, a single minor piece, or one bishop each on squares of one
-    colour.
-    """
+    """Whether no side can mate: bare kings, a single minor piece, or one bishop each on squares of one colour."""
     pieces = popcount(occupied(state))
     if pieces > 4:
         return False
@@ -56,7 +54,6 @@ def _move_limit_reached(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); ``_OPEN`` for an unfinished game."""
     if count_moves(state, lists) == 0:
         return _CHECKMATE[np.int64(state.side)] if state.checkers != NONE else _STALEMATE
     if state.fold > 1 and earlier_occurrence(state, state.fold - 1) >= 0:
@@ -68,13 +65,12 @@ def judge(state, lists):
 
 @jit
 def restarts_draw_count(state):
-    """Whether the last move was a capture or pawn move, which restarts the move count of draw adjudication."""
     return state.quiet == 0
 
 
 @jit
 def path_verdict(state, root):
-    """Verdict on the position within a search, by repetition, move limit and material: ``PATH_DRAW`` or ``PATH_OPEN``.
+    """``PATH_DRAW`` if repetition, move limit or material make the position a draw within a search, else ``PATH_OPEN``.
 
     ``root`` is the ply of the search's root; see ``engine.games.contract.path_verdict``.
     """
@@ -99,7 +95,6 @@ def path_verdict(state, root):
 
 @jit
 def repetition_key(state):
-    """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none."""
     return repetition_key_of(state)
 
 

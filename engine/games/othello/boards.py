@@ -34,7 +34,7 @@ _FALLING, _FALLING_2 = np.uint64(7), np.uint64(14)
 
 
 def _ray(square: int, across: int, down: int) -> int:
-    """Bitboard of the squares beyond ``square``, up to the border, in the direction of ``across`` files and ``down``
+    """Bitboard of the squares beyond ``square`` in a direction, up to the border; a step is ``across`` files, ``down``
     ranks.
     """
     bits, file, rank = 0, square % 8 + across, square // 8 + down

@@ -317,9 +317,7 @@ def _solve_unsorted(search, parameters, own, other, alpha, beta, empties):
 
 @jit
 def _account(search, parameters):
-    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which sets ``search.stopped`` at a search
-    limit.
-    """
+    """Report the nodes counted in ``search.leaf_nodes`` to ``spend_nodes``, which may set ``search.stopped``."""
     nodes = np.int64(search.leaf_nodes)
     search.leaf_nodes = 0
     spend_nodes(search, parameters, nodes)

@@ -205,7 +205,6 @@ def material(state):
 
 @jit
 def piece_count(state):
-    """Number of discs of both sides."""
     return popcount(state.discs[0] | state.discs[1])
 
 

@@ -21,9 +21,7 @@ PASS_WORDS = ("pass", "pa", "ps", "--")
 _OCCUPANTS = "XO"
 _EMPTY = "-."
 _DIGITS = [str.maketrans(_OCCUPANTS + _EMPTY, digits) for digits in ("1000", "0100")]
-"""Tables for ``str.translate``, one per side. They convert a board's letters to binary digits: 1 for a disc of the
-side.
-"""
+"""For each side, a table for ``str.translate`` that converts a board's letters to bits: 1 for a disc of the side."""
 
 
 def square_name(square: int) -> str:

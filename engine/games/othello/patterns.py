@@ -75,9 +75,7 @@ STARTS = tuple(int(start) for start in np.cumsum((0, *SIZES[:-1])))
 """Index at which each pattern's occupations begin in the table of all occupations, by pattern number."""
 OCCUPATIONS = sum(SIZES)
 STRIDE = (OCCUPATIONS + 3) // 4 * 4
-"""Number of pattern weights of one phase in compiled code, padded to a multiple of four because a word holds four
-weights.
-"""
+"""Number of 16-bit pattern weights of one phase in compiled code, padded to fill whole 64-bit words."""
 INSTANCE_STARTS = np.array([STARTS[number] for number, _ in INSTANCES] + [0] * (LANES - len(INSTANCES)), np.uint64)
 
 

@@ -1,8 +1,8 @@
 """The compiled state of an Othello position: layout, hashing, making and unmaking moves.
 
 A move is the integer ``STOCK`` + (square << 7): its origin is always ``STOCK``, its target a square, 0 (a1) to 63 (h8).
-A pass has the target ``PASS_SQUARE``. It is the only legal move if the side to move can place no disc but the opponent
-can.
+A pass has the target ``PASS_SQUARE``. It is the only legal move if only the opponent can place a disc.
+``engine.games.contract`` describes the functions without a docstring.
 """
 
 from __future__ import annotations
@@ -75,7 +75,6 @@ def other_discs(state):
 
 @jit
 def position_key(state):
-    """Hash of the position, computed from scratch."""
     return board_key(own_discs(state), other_discs(state))
 
 
@@ -87,7 +86,6 @@ def refresh_key(state):
 
 @jit
 def key_after(state, move):
-    """Hash of the position after a move, computed without making the move."""
     own, other = own_discs(state), other_discs(state)
     square = move >> 7
     if square == PASS_SQUARE:
@@ -104,7 +102,6 @@ def key_is_quick(state):
 
 @jit
 def make(state, move):
-    """Play a legal move."""
     ply = np.uint64(state.ply)
     side = np.uint64(state.side)
     enemy = ONE - side
@@ -124,7 +121,6 @@ def make(state, move):
 
 @jit
 def unmake(state):
-    """Take back the last move."""
     ply = np.uint64(state.ply) - ONE
     enemy = np.uint64(state.side)
     side = ONE - enemy
@@ -147,12 +143,10 @@ def make_null(state):
 
 @jit
 def unmake_null(state):
-    """Take back a null move."""
     state.undo_move[np.uint64(state.ply) - ONE] = PASS
     unmake(state)
 
 
 @jit
 def past_move(state, ply):
-    """The move made when ``state.ply`` had the value ``ply``, as an integer code."""
     return np.int64(state.undo_move[np.uint64(ply)])

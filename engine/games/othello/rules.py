@@ -82,7 +82,6 @@ def restarts_draw_count(state):
 
 @jit
 def is_pass(state, move):
-    """Whether a move is a pass."""
     return move == PASS
 
 

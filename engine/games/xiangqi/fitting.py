@@ -176,9 +176,7 @@ class XiangqiFitting(EvaluationFitting):
         return (rows[:, 0] & _QUIET) != 0
 
     def survey(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The phase (remaining material, from 0 to ``PHASES``) and the features of each position; see
-        ``EvaluationFitting``.
-        """
+        """The phase (remaining material, 0 to ``PHASES``) and the features of each row; see ``EvaluationFitting``."""
         state = new_record(STATE_DTYPE)
         state.square[:] = NOWHERE
         # Loads the piece values that count the material.

@@ -192,7 +192,7 @@ def is_algebraic_game(words: Sequence[str]) -> bool:
 
 
 def format_move_name(position: Position, move: str, notation: str) -> str:
-    """Convert a legal move from ICCS (``h2e2``) to ``notation``, one of ``NOTATIONS``. Raises ``MoveError`` if it is
+    """Convert an ICCS move, such as ``h2e2``, to ``notation``, one of ``NOTATIONS``; raises ``MoveError`` if it is
     illegal.
     """
     code = position.code_of(move)
@@ -492,9 +492,9 @@ def read_algebraic(
 
 
 def ranks_told_by(position: Position, texts: Sequence[str]) -> str:
-    """The number from which a game must count ranks, ``0`` or ``1``, because its moves are legal only with that number.
+    """The only number of the first rank, ``0`` or ``1``, with which all moves of a game are legal.
 
-    Empty if they are legal with both or with neither.
+    Empty if the moves are legal with both numbers or with neither.
     """
     legal = [base for base in ("0", "1") if _read_in(position, texts, int(base))[1] is None]
     return legal[0] if len(legal) == 1 else ""

@@ -213,7 +213,6 @@ def in_check(state):
 
 @jit
 def gives_check(state, move):
-    """Whether the other side is in check after a legal move."""
     other = 1 - (np.int64(state.side) & 1)
     general = np.int64(state.square[(other + 1) << 4])
     if not _touches_zone(general, move):
@@ -401,9 +400,7 @@ def _take_sliders(state, lists, row, count, mode, suspects, others, base):
 
 @jit
 def blocked_legs(state, origin):
-    """Occupied squares orthogonally next to a horse on ``origin``, which block it: bit 0 left, 1 below, 2 right, 3
-    above.
-    """
+    """Pieces next to a horse on ``origin`` that block its legs: bit 0 to the left, 1 below, 2 to the right, 3 above."""
     rank = np.int64(RANK_OF[origin])
     file = np.int64(FILE_OF[origin])
     along_rank = rank_bits(state, 0, rank) | rank_bits(state, 1, rank)
@@ -432,7 +429,7 @@ def pawn_bits(state, side, half):
 
 @jit
 def _pawns_reach(state, side, low, high):
-    """Whether a side's pawns can move to any of the squares ``low`` or ``high``, as bits of the two halves of the
+    """Whether a side's pawns can move to a square in ``low`` or ``high``, bits of the first and the second half of the
     board.
     """
     side &= 1
@@ -511,7 +508,6 @@ def _generate(state, lists, row, mode):
 
 @jit
 def generate(state, lists, row):
-    """Write every legal move into row ``row`` of ``lists.moves`` and return their number."""
     return _generate(state, lists, np.int64(row), ALL)
 
 

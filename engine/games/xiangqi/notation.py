@@ -193,7 +193,7 @@ def parse_coordinates(move: str, first_rank: int) -> int | None:
 
 
 def shift_ranks(move: str, by: int) -> str:
-    """A move in coordinates, with ``by`` added to the number of both ranks."""
+    """A move in coordinates, with ``by`` added to the numbers of both ranks."""
     return f"{move[0]}{int(move[1]) + by}{move[2]}{int(move[3]) + by}"
 
 

@@ -3,12 +3,12 @@
 Squares are numbered rank * 9 + file, 0 to 89, with rank 0 nearest to Red. ``NOWHERE`` (90) is the square of a captured
 piece. The board holds *slots*, which identify single pieces and not only types, as the chase rule requires: 16 to 31
 are Red's sixteen pieces, 32 to 47 Black's, in the order general, two advisors, elephants, horses, rooks, cannons, five
-pawns. A move is the integer from + (to << 7).
+pawns. A move is the integer ``origin + (target << 7)``.
 
 Occupancy is stored by side as two *halves* of 45 squares, so that the nine bits of a rank lie together, and also by
 file. The *reach* tables hold the squares that a slider reaches on a line; the *met* tables hold the first, second and
 third piece in each direction. Both are indexed by a square's place on the line and the line's occupancy. They serve
-rooks, cannons, checks and pins.
+rooks, cannons, checks and pins. ``engine.games.contract`` describes the functions without a docstring.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
 
 
 def _line_tables(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """The tables of ``_line_entries`` for lines of ``length`` squares: uint32, indexed by place * 2**length +
+    """Reach and met tables of lines with ``length`` squares (``_line_entries``): uint32, at place * 2**length +
     occupancy.
     """
     entries = [_line_entries(place, bits, length) for place in range(length) for bits in range(1 << length)]
@@ -361,7 +361,6 @@ def set_up(states, slots, squares):
 
 @jit
 def position_key(state):
-    """Hash of the position, computed from scratch."""
     key = np.uint64(0)
     for square in range(SQUARES):
         # The row of slot 0 is zero.
@@ -371,7 +370,6 @@ def position_key(state):
 
 @jit
 def key_after(state, move):
-    """Hash of the position after a move, computed without making the move."""
     origin = move & 127
     target = (move >> 7) & 127
     slot = state.board[origin]
@@ -439,7 +437,6 @@ def make(state, move):
 
 @jit
 def unmake(state):
-    """Take back the last move."""
     ply = np.int64(state.ply) - 1
     move = np.int64(state.undo_move[ply])
     origin = move & 127
@@ -478,7 +475,6 @@ def unmake(state):
 
 @jit
 def past_move(state, ply):
-    """The move made when ``state.ply`` had the value ``ply``; 0 for a null move."""
     return np.int64(state.undo_move[ply])
 
 
@@ -503,7 +499,6 @@ def make_null(state):
 
 @jit
 def unmake_null(state):
-    """Take back a null move."""
     ply = np.int64(state.ply) - 1
     state.side = 1 - state.side
     state.ply = ply

@@ -85,9 +85,7 @@ _WORTH = np.array([0, 1, 1, 2, 4, 2, 1], np.int64)
 
 @jit
 def _can_recapture(state, attacker_side, origin, target):
-    """Whether the other side could legally recapture after a piece of ``attacker_side`` captures from ``origin`` on
-    ``target``.
-    """
+    """Whether the other side can recapture legally after ``attacker_side`` captures from ``origin`` on ``target``."""
     mover = state.side
     state.side = attacker_side
     make(state, origin | (target << 7))
@@ -147,9 +145,7 @@ def _exchange(state, target):
 
 @jit
 def _may_go(state, slot, at, target):
-    """Whether the piece with piece slot ``slot``, on square ``at``, can move to ``target``, disregarding its general's
-    safety.
-    """
+    """Whether the piece with slot ``slot``, on square ``at``, can move to ``target``; it may expose its general."""
     other = np.int64(state.board[target])
     if other != 0:
         return (other >> 4) != (slot >> 4) and reaches(state, slot, at, target)
@@ -409,7 +405,6 @@ def _move_limit_reached(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict: result code + 4 * reason code (of ``engine.rules``); ``_OPEN`` for an unfinished game."""
     side = np.int64(state.side)
     if count_moves(state, lists) == 0:
         return _CHECKMATE[side] if in_check(state) else _STALEMATE[side]
@@ -438,11 +433,7 @@ def restarts_draw_count(state):
 
 @jit
 def path_verdict(state, root):
-    """Verdict on the position within a search, by repetition, move limit and material, for the side to move.
-
-    It is ``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``. ``root`` is the ply of the search's root; see
-    ``engine.games.contract.path_verdict``.
-    """
+    """``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``; see ``engine.games.contract.path_verdict``."""
     side = np.int64(state.side)
     if state.insufficient != 0 and state.crossers[0] == 0 and state.crossers[1] == 0:
         return PATH_DRAW
@@ -475,7 +466,6 @@ def path_verdict(state, root):
 
 @jit
 def repetition_key(state):
-    """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none."""
     return repetition_key_of(state)
 
 

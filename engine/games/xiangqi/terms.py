@@ -82,8 +82,7 @@ from elolab.engine.games.xiangqi.position import (
 assert ROOK_ON_BARE_PALACE == FIRST_OF_PIECES
 
 _TO_RANKS = sum(1 << 8 * rank for rank in range(5))
-"""Multiplier that spreads five adjacent bits to places nine bits apart. The product must be masked with ``FIRST_FILE``.
-"""
+"""Multiplier that spreads five adjacent bits to places nine bits apart; mask the product with ``FIRST_FILE``."""
 _PALACE_SQUARES = [
     sum(int(BIT_OF[square]) for square in range(SQUARES) if in_palace(square) and HALF_OF[square] == 1 - side)
     for side in range(2)
@@ -105,8 +104,7 @@ PAWN_ZONES = np.array(
     ],
     np.int64,
 )
-"""Squares from which a pawn attacks the enemy's palace, by the pawn's side, as bits of the enemy's half of the board.
-"""
+"""Squares from which a pawn attacks the enemy's palace, by the pawn's side, as bits of the enemy's half."""
 
 
 @jit
