@@ -25,9 +25,7 @@ def has_colours(stream: TextIO) -> bool:
 
 
 def coloured(text: str, colour: str, stream: TextIO) -> str:
-    """The text in a colour (``GREEN``, ``RED`` or ``YELLOW``) if the stream shows colours; otherwise the text
-    unchanged.
-    """
+    """The text in ``colour`` (``GREEN``, ``RED`` or ``YELLOW``) if the stream shows colours, else unchanged."""
     return f"\x1b[{colour}m{text}\x1b[0m" if text and colour and has_colours(stream) else text
 
 
@@ -48,9 +46,7 @@ def terminal_columns(stream: TextIO) -> int:
 
 
 def text_columns() -> int:
-    """Width available for text on the standard output, in columns: ``terminal_columns``, but at most
-    ``DEFAULT_COLUMNS``.
-    """
+    """Width available for text on the standard output, at most ``DEFAULT_COLUMNS``; see ``terminal_columns``."""
     return min(DEFAULT_COLUMNS, terminal_columns(sys.stdout))
 
 

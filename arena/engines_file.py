@@ -95,10 +95,7 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """Copy an engine's table and make its relative paths start at ``folder``, if the program or directory exists there.
-
-    ``command`` is the engine's program and arguments, ``None`` if the table has no command.
-    """
+    """Copy an engine's table, with its relative paths resolved against ``folder`` where they exist in it."""
     located = {key: value for key, value in entry.items() if key != DESCRIPTION}
     if folder == Path():
         return located
@@ -135,10 +132,11 @@ def engines_file(given: str | None, folder: Path) -> EnginesFile:
 
 
 def beside_or_here(name: str, where: str) -> str:
-    """Resolve a path that is written in the file ``where``: relative to that file's folder if it exists there.
+    """Resolve a path that the file ``where`` contains; returns ``name`` unchanged if that is not possible.
 
-    Otherwise, or if the current folder has a file with this path, returns the path unchanged. A folder is only
-    recognised if the path contains a separator (``games/``), because a bare word may name a file that elolab ships.
+    The path is relative to the folder of ``where``, but a file in the current folder comes first. A folder is
+    recognised only if the path contains a separator (``games/``), because a bare word may name a file that elolab
+    ships.
     """
     beside = Path(where).parent / name
     is_folder = os.sep in name and not Path(name).exists() and beside.is_dir()

@@ -44,7 +44,7 @@ from elolab.engine.settings.toml_values import format_toml
 
 MAX_NAME_LENGTH = 60
 DEFAULT_LIMIT = Limits.parse("nodes=1000")
-"""Search limit of players for which none is given; ``default_limit`` chooses another if a protocol lacks it."""
+"""Search limit of players that specify none; ``default_limit`` chooses another if a protocol cannot express it."""
 
 PLAYER_KINDS = (
     "a preset, a program (with its path, or installed), an engine of your file of engines, a git commit (REPO@REV), or "
@@ -306,7 +306,7 @@ def _directory(table: Table) -> str | None:
 
 @dataclass(frozen=True)
 class NamedPlayer:
-    """A player that one word of a command line names; its settings are not checked yet."""
+    """A player named by one word of a command line; its settings are not checked yet."""
 
     entry: dict[str, Any]
     """The player's ``[[players]]`` table."""

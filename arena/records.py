@@ -114,9 +114,7 @@ class PlayerSpec:
 
     @classmethod
     def from_stored(cls, data: Mapping[str, Any], protocol_keys: Collection[str]) -> PlayerSpec:
-        """Create a player from the result of ``stored``. ``protocol_keys`` are the names of its protocol's own
-        settings.
-        """
+        """Create a player from the result of ``stored``; ``protocol_keys`` names its protocol's own settings."""
         own = {key: data[key] for key in protocol_keys if key in data and key not in cls.__dataclass_fields__}
         known = {key: value for key, value in data.items() if key in cls.__dataclass_fields__}
         return cls(**known | {
@@ -205,9 +203,7 @@ class GameJob:
     opening: Opening
     seed: int
     search_statistics: SearchStatisticsSettings | None = None
-    """Settings for counting the search events of built-in players; ``None`` to count none. The game does not depend
-    on them.
-    """
+    """Settings for counting the search events of built-in players; ``None`` for none. They do not affect the game."""
     detail: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """Extra data that the run stores with the game."""
 
@@ -262,9 +258,7 @@ class MoveRecord(NamedTuple):
     The moves are as the player sent them and may be illegal. Empty if unknown. No digest depends on it.
     """
     reported_ms: float | None = None
-    """Duration of the search in milliseconds, as reported by the player; ``None`` if unknown. No digest depends on
-    it.
-    """
+    """Duration of the search in ms, as reported by the player; ``None`` if unknown. No digest depends on it."""
 
     @property
     def latency_ms(self) -> float | None:
@@ -335,9 +329,7 @@ class GameRecord:
     duration_ms: float = 0.0
     final_position: str = ""
     detail: dict[str, Any] = field(default_factory=dict)
-    """Further data: a fault, the end of a dialogue, late moves within the margin, pondering, an exact score and so
-    on.
-    """
+    """Further data: a fault, the end of a dialogue, late moves within the margin, pondering, an exact score."""
     search_statistics: tuple[dict[str, Any] | None, dict[str, Any] | None] | None = None
     """Search events of the first and of the second player; see ``engine.search_statistics``.
 

@@ -94,9 +94,7 @@ class RunOptions(TypedDict, total=False):
     cluster: str | Executor | None
     """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play games with wall-clock limits (default: no). Other load on its machines distorts
-    such games.
-    """
+    """Whether a cluster may play wall-clock games (default: no), which other load on its machines distorts."""
     scale_limits: bool
     """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
@@ -112,9 +110,7 @@ class RunOptions(TypedDict, total=False):
     log: str | None
     """Folder for logs of the complete dialogues with external players; ``None`` for no logs."""
     every: int | None
-    """Number of games between two complete status lines; by default none on a terminal, and one line per minute
-    elsewhere.
-    """
+    """Number of games between complete status lines (default: none on a terminal, else one line a minute)."""
     verbose: bool
     """Whether to print a line for each finished game."""
     stop_after_faults: int | None
@@ -123,9 +119,7 @@ class RunOptions(TypedDict, total=False):
     0 never stops; ``None`` takes the number from the specification.
     """
     files: Mapping[str, str]
-    """Additional files for the run's folder: maps file names to texts. They are written once the folder belongs to
-    the run.
-    """
+    """Texts of additional files by name, written once the run has claimed its folder."""
 
 
 @dataclass(frozen=True)
@@ -318,9 +312,7 @@ class Run:
                 parent.rmdir()
 
     def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
-        """Write how the run ended to ``live.json`` and ``status.json``. Errors are ignored, so that the folder is
-        released.
-        """
+        """Write how the run ended to ``live.json`` and ``status.json``; an error does not keep the folder locked."""
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
         with suppress(UserError):  # the store has become unreadable, which ended the run
             status = ended_status(
@@ -588,9 +580,7 @@ def _check_engine(store: Store) -> None:
 
 
 def check_provenance(store: Store) -> None:
-    """Raise ``RunError`` if a player's files or elolab's driver code have changed since stored games were played
-    with them.
-    """
+    """Raise ``RunError`` if a player's files or elolab's driver code have changed since the stored games."""
     if changed := changed_since(store):
         raise RunError(f"{store.directory}: {changed}", MIX_OR_OTHER)
 

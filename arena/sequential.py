@@ -344,9 +344,7 @@ def typical_outcomes(elo: float) -> Array:
 
 
 def tilted_outcomes(base: Array, elo: float) -> Array:
-    """Tilt the probabilities ``base``, shape (5,), exponentially to the mean score that corresponds to ``elo``
-    (logistic).
-    """
+    """Tilt the probabilities ``base``, shape (5,), exponentially to the mean score of ``elo`` (logistic)."""
     scores, wanted = np.linspace(0, 1, 5), score_of_elo(elo)
     low, high = -MOST_TILT, MOST_TILT
     for _ in range(60):

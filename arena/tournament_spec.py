@@ -115,9 +115,7 @@ class TournamentSpec(RunSpec):
     anchors: tuple[tuple[str, float], ...] = schema.table(ANCHORS, value=(), example={"default": 2500})
     """Pairs of a player's name and its fixed rating in Elo. All other ratings are relative to these."""
     command: tuple[str, ...] = ()
-    """The words after ``elolab`` of the command that started or last resumed the tournament; empty if it was no
-    command.
-    """
+    """Words after ``elolab`` of the command that started or last resumed the tournament; empty without one."""
 
     @functools.cached_property
     def conditions(self) -> GameConditions:

@@ -63,7 +63,7 @@ def tree_of(commit: str, build: str) -> Path:
 
 
 def is_built(commit: str, build: str) -> bool:
-    """Whether the build is complete."""
+    """Whether the cache holds a complete build of the commit."""
     return (build_folder(commit, build) / RECORD_NAME).is_file()
 
 

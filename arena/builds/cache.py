@@ -11,9 +11,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """elolab's folder in the user's cache: ``$XDG_CACHE_HOME/elolab``, or ``~/.cache/elolab`` if the variable is not
-    set.
-    """
+    """elolab's folder in the user's cache: ``$XDG_CACHE_HOME/elolab``, by default ``~/.cache/elolab``."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "elolab"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"

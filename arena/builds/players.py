@@ -64,9 +64,7 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _found(tree: Path, program: str) -> str:
-    """Hint for an error message: the path of a program of this name elsewhere in the tree, or
-    advice if there is none.
-    """
+    """Hint for an error message: the path of a program of this name elsewhere in the tree, or else advice."""
     name = os.path.basename(program)
     found = sorted(path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK))
     if not found:

@@ -136,8 +136,8 @@ class Repository:
     def line(self, first: str, last: str) -> list[Commit]:
         """The commits after ``first`` up to and including ``last`` along first parents, oldest first.
 
-        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless ``first`` is such an ancestor of
-        ``last``.
+        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless ``last`` descends from ``first`` in
+        this way.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:

@@ -14,10 +14,7 @@ EXPECTED_CLUSTER = "tcp://192.168.1.5:8786, or hosts for SSH, such as ssh:host1,
 
 
 class SshHost(NamedTuple):
-    """A machine to reach by SSH.
-
-    Without ``user`` or ``port``, SSH's configuration decides.
-    """
+    """A machine to reach by SSH. Without ``user`` or ``port``, SSH's configuration decides."""
 
     name: str
     user: str | None = None

@@ -56,10 +56,9 @@ FAREWELL_SECONDS = 3.0
 LOSS_DIVISOR = 8
 """Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
 MOST_LOSSES = 5
-"""The run fails once one game, alone in its chunk, has lost this number of workers."""
+"""The run fails if this number of workers is lost while each plays the same game alone in a chunk."""
 STRAGGLER_SECONDS = 12.0
-"""Minimum age of an outstanding chunk before an idle worker plays a copy of it; applies when no other games are left.
-"""
+"""Minimum age of an outstanding chunk before an idle worker plays a copy of it, once no other games are left."""
 STRAGGLER_RATIO = 4
 """Factor for the minimum age of an outstanding chunk before an idle worker plays a copy of it.
 
@@ -83,9 +82,7 @@ class _Record:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
-    """Files that the worker lacks. The value is the argument that carries the file in the next chunks; ``None`` before
-    it is sent.
-    """
+    """Files that the worker lacks, each with the argument of ``play`` that stands for it; ``None`` until it is sent."""
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)
@@ -169,8 +166,8 @@ class _Queue:
     def put_back_lost(self, jobs: tuple[GameJob, ...]) -> GameJob | None:
         """Put the games of a lost worker back to the front of the queue.
 
-        Returns a game that was alone in its chunk when each of ``MOST_LOSSES`` workers was lost; ``None`` if there is
-        none.
+        Returns the game if it was alone in its chunk and ``MOST_LOSSES`` workers have been lost in this way, else
+        ``None``.
         """
         self.put_back(jobs)
         for job in jobs:
@@ -409,8 +406,7 @@ class ClusterRunner(Runner):
         return files_to_send((player for player in players if not player.is_builtin), self._files)
 
     def _shared(self, worker: Worker) -> list[Any]:
-        """Send the files that the worker lacks and has not been sent; returns what stands for all its files in calls of
-        ``play``.
+        """Send a worker the files that it lacks, each once; returns the arguments of ``play`` that stand for them.
 
         Raises ``ClusterError`` if a file has changed.
         """

@@ -50,8 +50,7 @@ class Worker:
     memory: int = 0
     """Memory that the worker can use, in MiB; 0 if unknown."""
     share: Callable[[SentFile], Any] = lambda sent: sent
-    """Function that sends a file to the worker once; returns the object that stands for the file in calls of ``play``.
-    """
+    """Function that sends a file to the worker once; returns the argument of ``play`` that stands for it."""
 
 
 class RefusedWorker(NamedTuple):
@@ -67,10 +66,7 @@ class Site(ABC):
 
     @abstractmethod
     def workers(self) -> Mapping[str, Worker]:
-        """Workers that can play now, by address.
-
-        Raises ``ClusterError`` if there is none and none is expected.
-        """
+        """Workers that can play now, by address. Raises ``ClusterError`` if there is none and none is expected."""
 
     def refused(self) -> Mapping[str, RefusedWorker]:
         """Workers that get no games, by address."""

@@ -60,10 +60,7 @@ class ComparedRun:
     anchors: tuple[tuple[str, float], ...] = ()
     """Name and fixed rating in Elo of each anchor, to which the other ratings are relative."""
     groups: tuple[tuple[str, ...], ...] = ()
-    """Groups of players connected by games, as names; ratings are comparable only within a group.
-
-    Empty for a match.
-    """
+    """Names of the players of each group connected by games; only their ratings are comparable. Empty for a match."""
 
     @property
     def is_anchored(self) -> bool:

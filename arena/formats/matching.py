@@ -22,9 +22,7 @@ Edge = tuple[int, int]
 
 
 def cheapest_pairing(costs: Costs) -> list[int] | None:
-    """The partner of each of n vertices in the perfect matching with the least sum of costs;
-    ``None`` if there is none.
-    """
+    """The partner of each vertex in the perfect matching with the least sum of costs; ``None`` without any."""
     if len(costs) % 2:
         return None
     matching = _Matching(costs)
@@ -109,9 +107,7 @@ class _Matching:
         return False
 
     def _add_to_tree(self, vertex: int, other: int) -> None:
-        """Label the free node of ``other`` as inner, and its mate as outer; ``vertex`` is the end of the edge in the
-        tree.
-        """
+        """Label the free node of ``other``, reached by an edge from ``vertex``, as inner, and its mate as outer."""
         inner = self._top[other]
         inner.label, inner.link = INNER, (vertex, other)
         outer = self._top[self.mates[inner.base]]

@@ -148,9 +148,7 @@ def points_for(encounter: Encounter, player: int) -> float:
 
 
 class PairingState(NamedTuple):
-    """The input for pairing a round; ``points``, ``meetings``, ``byes`` and ``walkovers`` are in the order of
-    ``ranking``.
-    """
+    """The input for pairing a round; all fields but ``repeats`` are in the order of ``ranking``."""
 
     ranking: tuple[int, ...]
     """Indices of the players to be paired, sorted by points and then by seed."""

@@ -118,9 +118,7 @@ class PlayerJudge:
 
 
 class JudgesByThread:
-    """Judges for several threads: ``make`` creates a judge when a thread first needs one, ``close``
-    closes all judges.
-    """
+    """Creates a judge with ``make`` for each thread that needs one; ``close`` closes all judges."""
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -223,9 +221,7 @@ class RandomPlay:
         self._plies = plies
 
     def position(self, number: int) -> Position | None:
-        """Candidate ``number`` as a position without history and with its counters reset; ``None``
-        if its game is over.
-        """
+        """Candidate ``number``: a position without history, with its counters reset; ``None`` if its game is over."""
         position = self._game.position()
         for ply in range(self._plies):
             moves = position.legal_moves()

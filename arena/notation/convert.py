@@ -128,9 +128,7 @@ _TAGS_OF_THE_END = {
 
 
 def shortened(portable: PortableGame, plies: int) -> PortableGame:
-    """The first ``plies`` plies of a game, without result and final tags; a game that is not longer is returned
-    unchanged.
-    """
+    """The first ``plies`` plies of a game, without result and final tags; unchanged if the game is not longer."""
     if len(portable.moves) <= plies:
         return portable
     tags = tuple((name, value) for name, value in portable.tags if name.lower() not in _TAGS_OF_THE_END)

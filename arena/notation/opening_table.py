@@ -19,9 +19,7 @@ class OpeningTable(Sequence[Opening]):
     """A list of openings in an unnamed temporary file; each opening takes 8 bytes of memory."""
 
     def __init__(self, check: Callable[[int, Opening], Opening] | None = None) -> None:
-        """``check`` is called with the index of an opening and the opening each time it is read; its result is used
-        instead.
-        """
+        """``check`` maps an index and the opening stored there to the opening that readers get."""
         self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the table
         self._ends = array("q", [0])
         self._check = check

@@ -78,9 +78,7 @@ class Suite:
         return found.hexdigest()[:32]
 
     def part(self, part: str) -> SuitePart:
-        """A part of the suite by its name: ``tournament`` and ``validation`` are the two halves, ``all`` is the whole
-        suite.
-        """
+        """The part of the suite named ``tournament`` or ``validation`` (the two halves) or ``all``."""
         return SuitePart(self, part, range(len(self.openings)) if part == "all" else self._halves[part])
 
     def check(self, indices: Iterable[int]) -> None:
@@ -454,8 +452,6 @@ def epd_line(position: str, name: str = "", **operations: object) -> str:
 
 
 def write_suite(path: Path, text: str) -> None:
-    """Write a suite's file, compressed if its name ends in ``.gz``, ``.bz2`` or ``.zst``; equal
-    texts give equal files.
-    """
+    """Write a suite's file, compressed as its name says (``.gz``, ``.bz2``, ``.zst``); equal texts give equal files."""
     data = packed(text.encode(), path.name)
     replace_file(path, text if data is None else data)

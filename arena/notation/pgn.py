@@ -621,9 +621,7 @@ class PortableResult:
     opening: str
     """The tag ``Opening``."""
     counts: bool = True
-    """Whether the game counts; false if the tag ``Counted`` shows that it was played after the end of a sequential
-    test.
-    """
+    """Whether the game counts; false if the tag ``Counted`` places it after the end of a sequential test."""
 
 
 def read_results(text: str, where: str, game: str) -> Iterator[PortableResult]:

@@ -1,6 +1,4 @@
-"""PGN tags for the conditions of a game: time control, limits, builds and options of both sides, and the reason of its
-end.
-"""
+"""PGN tags for the conditions and the end of a game: time control, limits, builds and options of both sides, reason."""
 
 from __future__ import annotations
 
@@ -114,18 +112,14 @@ def time_control(limits: Limits) -> str:
 
 
 def _other_limits(limits: Limits) -> str:
-    """The limits in the notation of ``Limits`` if the tag ``TimeControl`` does not express all of them; otherwise
-    empty.
-    """
+    """The limits in the notation of ``Limits``; empty if the tag ``TimeControl`` expresses all of them."""
     has_two_times = limits.clock_ms is not None and limits.move_time_ms is not None
     has_more = limits.depth is not None or limits.nodes is not None or limits.clock_kind != "wall" or has_two_times
     return str(limits) if has_more else ""
 
 
 def side_tags(sides: tuple[str, str], first: Mapping[str, str], second: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Tags of both players; ``first`` and ``second`` are like ``PlayedAs.tags``, ``sides`` has the
-    names of the sides.
-    """
+    """Tags of both players, from values such as ``PlayedAs.tags``; ``sides`` has the names of the sides."""
     found = []
     for name in SHARED_TAGS:
         if first.get(name) == second.get(name):

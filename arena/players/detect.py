@@ -56,9 +56,7 @@ class ProtocolFinder:
     tell: Callable[[str, Protocol], None] = lambda program, protocol: None
     """Function called after each detection with the program's command line and the protocol."""
     tell_slow: Callable[[str, float], None] = lambda program, seconds: None
-    """Function called with a program's command line and the maximum wait in seconds, once it has answered no greeting
-    so far.
-    """
+    """Function called with the command line of a program that has not answered yet, and the maximum wait in seconds."""
     _found: dict[tuple[Program, str | None], Protocol] = field(default_factory=dict)
 
     def protocol_of(self, command: Sequence[str], directory: str | None, game: str | None, seconds: float) -> Protocol:
@@ -171,7 +169,7 @@ def greet(
 
 
 def _await_answer(attempts: Sequence[_Attempt], seconds: float | None) -> bool | None:
-    """Wait until a greeting is answered or no process can answer any more; returns true or false, respectively.
+    """Wait for the answer to a greeting: true if there is one, false once all processes have ended without one.
 
     Returns ``None`` if neither happens within ``seconds``.
     """

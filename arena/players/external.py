@@ -119,9 +119,7 @@ class ProtocolClient(ABC):
         return [*lines]
 
     def _take(self, reply: str) -> str:
-        """Mark a reply as received and return it; if it was not due, count it as unexpected and
-        return an empty text.
-        """
+        """Mark a reply as received and return it; if it was not due, count it as unexpected and return ``""``."""
         if reply not in self._due:
             self.unexpected += 1
             return ""
@@ -164,9 +162,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options announced at the engine's last start, by name in lower case; ``None`` if the
-        protocol has no options.
-        """
+        """Options announced at the engine's last start, by lower-case name; ``None`` if the protocol has no options."""
         return None
 
     # For subclasses.
@@ -187,9 +183,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next request for a move send ``position`` as the start of a new game, without ``moves``, which led
-        to it.
-        """
+        """Make the next request send ``position`` as the start of a new game, without the ``moves`` that led to it."""
 
     @abstractmethod
     def _reply(self, elapsed_ns: int, position: Position) -> Reply:
@@ -331,7 +325,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._starting = None
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Does nothing in protocols that compiled code does not speak."""
+        """Prepare the announcement of a new game for compiled code to send; does nothing by default."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Announce a new game to the engine, unless ``announce_game`` has done so, and wait until it is ready."""
@@ -386,9 +380,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._client.receive(line)
 
     def _converse(self, lines: Sequence[str], deadline_ns: int, stop: StopFlag | None = None) -> None:
-        """Send lines and read the engine's output until no reply is due; raises ``GameStopped``
-        once ``stop`` is set.
-        """
+        """Send lines and read output until no reply is due; raises ``GameStopped`` once ``stop`` is set."""
         if self._client.is_idle:
             self._running().send(lines, deadline_ns)
         else:
@@ -480,9 +472,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process and return the fault to raise; if the process had ended by itself, the
-        fault describes how.
-        """
+        """End the process and return the fault to raise; if it had already ended by itself, the fault says how."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

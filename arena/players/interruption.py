@@ -31,9 +31,7 @@ FIRST_SECONDS = 3.0
 SECOND_SECONDS = 0.5
 """Seconds that the process has to exit after a second signal."""
 COMPILING_SECONDS = 6.0
-"""Seconds after a first signal for which a run may wait for a thread that compiles or imports; then
-the process exits.
-"""
+"""Seconds after a first signal for which the process stays alive while a thread compiles or imports."""
 FLUSH_SECONDS = 0.2
 """Seconds to wait while the output is flushed, because its reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
@@ -144,9 +142,7 @@ def requests_to_end() -> int:
 
 
 def interrupt(number: int, frame: FrameType | None) -> None:
-    """Signal handler that raises ``KeyboardInterrupt``; where an exception is unsafe, it ends a command's process
-    instead.
-    """
+    """Signal handler that raises ``KeyboardInterrupt``, or ends a command's process where an exception is unsafe."""
     if _LISTENER and _is_unsafe(frame):
         end_process(EXIT_INTERRUPTED, after=0.0, word="interrupted")
         while True:  # the main thread must not continue

@@ -272,9 +272,7 @@ class Player(Protocol):
         """Restrict the player to these processors from now on; called before a game begins."""
 
     def start(self) -> None:
-        """Prepare the player for play, unless it is ready; a failure raises ``PlayerFault`` with
-        ``startup_failure``.
-        """
+        """Prepare the player for play, unless it is ready; raises ``PlayerFault`` (``startup_failure``) on failure."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Prepare the player for a new game: start it if necessary, and clear its memory of the last game.
@@ -322,9 +320,7 @@ class Player(Protocol):
         """Abandon the ponder search at the end of the game; does nothing if there is none, and raises no fault."""
 
     def search_statistics(self) -> dict[str, Any] | None:
-        """Search events counted since ``new_game`` (see ``engine.search_statistics``); ``None`` if they are not
-        counted.
-        """
+        """Search events counted since ``new_game``, see ``engine.search_statistics``; ``None`` if not counted."""
 
     def dialogue(self) -> list[str]:
         """The last lines exchanged with the player since it started, oldest first; empty if there are none."""

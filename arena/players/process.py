@@ -105,9 +105,7 @@ class Dialogue:
         self.sink: DialogueSink | None = None
         """Receives the whole dialogue as it happens; ``None`` if the dialogue is not stored."""
         self.unread: Callable[[], tuple[Sent, Received]] = lambda: (Sent(), Received())
-        """Function that returns what compiled code has sent and received but not yet passed to ``exchanged``;
-        thread-safe.
-        """
+        """Thread-safe function that returns what compiled code has exchanged and not yet passed to ``exchanged``."""
 
     def sent(self, text: str, at_ns: int | None = None) -> None:
         """Record lines sent to the engine; ``at_ns`` is the time (``time.monotonic_ns``), ``None`` for now."""
@@ -188,9 +186,7 @@ class Dialogue:
         return lines[-self.SENT_LINES :]
 
     def _received_lines(self) -> list[tuple[int, str, str]]:
-        """The stored lines of the engine, each as arrival time in ns, ``<``, and text; the last one
-        may be incomplete.
-        """
+        """The stored lines of the engine, each as arrival time in ns, ``<``, and text; the last may be incomplete."""
         lines: list[tuple[int, str, str]] = []
         begun = b""
         at_ns = 0
@@ -294,9 +290,7 @@ class EngineProcess:
             raise _cannot_start(program, f"no supervisor ({error.strerror})") from None
 
     def _widen_output(self) -> None:
-        """Enlarge the output pipe: elolab does not read it while the engine ponders, and a full pipe would block the
-        search.
-        """
+        """Enlarge the output pipe, because elolab does not read it while the engine ponders."""
         if hasattr(fcntl, "F_SETPIPE_SZ"):  # Linux
             with contextlib.suppress(OSError):
                 fcntl.fcntl(self._output, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
@@ -420,9 +414,7 @@ class EngineProcess:
         return not (self.has_ended or self._lines or self._begun or self._skipping)
 
     def take_unasked(self) -> Sequence[str]:
-        """Return and remove the complete lines that arrived while no caller waited for one, in the form of
-        ``read_line``.
-        """
+        """Return and remove the complete lines that arrived while no caller waited, in the form of ``read_line``."""
         if not self.has_ended and self.talk.has_unread and self._read_output() == READ_BYTES:
             self._read_rest()
         if not self._lines:
@@ -481,9 +473,7 @@ class EngineProcess:
             self._begun = b""
 
     def _take(self, chunk: bytes, at_ns: int) -> None:
-        """Split new output into lines and store them; a line that exceeds ``LINE_BYTES`` is cut, and its rest
-        discarded.
-        """
+        """Split new output into lines and store them; what exceeds ``LINE_BYTES`` in a line is discarded."""
         if self._skipping:
             _, end, chunk = chunk.partition(b"\n")
             self._skipping = not end
@@ -623,9 +613,7 @@ def _descriptor_of(process_id: int) -> int:
 
 
 def find_program(command: Sequence[str], directory: str | None) -> str:
-    """Find the absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), which names the
-    mistake.
-    """
+    """Absolute path of a command's program; raises ``PlayerFault`` (``startup_failure``), naming the mistake."""
     if not command:
         raise PlayerFault("startup_failure", Fault("no_command"))
     program = command[0]

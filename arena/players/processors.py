@@ -149,9 +149,7 @@ def memory_megabytes() -> int:
 
 
 def thread_count(player: PlayerSpec) -> int:
-    """Number of threads of an engine according to its options or to arguments such as ``--threads 4``; 1 if not
-    specified.
-    """
+    """Number of threads that an engine's options or arguments such as ``--threads 4`` set; 1 if none do."""
     return max(1, _number_given(player, THREAD_OPTIONS) or 1)
 
 

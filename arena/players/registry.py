@@ -126,9 +126,7 @@ class Protocol:
     ``None`` if the protocol can send positions.
     """
     find_games: Callable[[Converse], tuple[str, ...]] | None = None
-    """Function that finds out which of the protocol's games a program plays; ``None`` if every program plays all of
-    them.
-    """
+    """Function that finds out which of the protocol's games a program plays; ``None`` if all programs play all."""
     greeting: Greeting | None = None
     """Greeting that detects programs with this protocol; ``None`` if the protocol cannot be detected."""
 

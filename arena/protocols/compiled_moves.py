@@ -110,9 +110,7 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """The clock of each side after ``play``, with the number of disturbed moves and their largest delay in
-        nanoseconds.
-        """
+        """Each side's clock after ``play``, number of disturbed moves, and their largest delay in nanoseconds."""
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
@@ -130,9 +128,7 @@ class CompiledMoves:
         self._last = NO_MOVES
 
     def learn(self) -> None:
-        """Add the moves of an ended game to the moves that compiled code can recognise, unless it has played them
-        itself.
-        """
+        """Teach compiled code the moves of an ended game, unless it has played them itself."""
         if self._compiled == len(self._moves):
             return
         for player in self._players:

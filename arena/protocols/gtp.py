@@ -127,8 +127,7 @@ class GtpClient(ProtocolClient):
         self._lines: list[str] | None = None
         self._is_success = False
         self._numbers_after_blank: bool | None = None
-        """Whether the engine writes a blank between an answer's sign and its number; ``None`` before the first answer.
-        """
+        """Whether the engine writes a blank between an answer's sign and number; ``None`` before the first answer."""
 
     @property
     def is_idle(self) -> bool:

@@ -57,9 +57,7 @@ COUNT_MILLISECONDS = ("fairy-stockfish",)
 NEW_GAME_BUTTONS = ("newgame", "clear_hash")
 """Options of type ``button`` that make an engine forget the last game; the first one that the engine has is used."""
 READY_MS = 1_000
-"""Time in milliseconds to wait for the first ``readyok``. An engine that does not answer is assumed to lack
-``isready``.
-"""
+"""Milliseconds to wait for the first ``readyok``; an engine that sends none is assumed to lack ``isready``."""
 
 
 def time_unit_of(spec: PlayerSpec) -> str:
@@ -379,9 +377,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The commands that forbid moves that lose by the rules, and start a search (with ``ponder``, a pondering
-        search).
-        """
+        """The commands that forbid moves that lose by the rules and start a search, with ``ponder`` a ponder search."""
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]

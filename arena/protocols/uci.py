@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 RANKS_OPTION = "ranks"
-"""Option that elolab reads itself and does not send: 0, 1 or ``auto`` (default), the engine's number for the first
-rank.
-"""
+"""Option for the number of the first rank: 0, 1 or ``auto`` (default); elolab reads it and does not send it."""
 
 OFF_WHERE_ABSENT = ("use nnue",)
 """Options, in lower case, that may be set to false even if the engine lacks them.
@@ -227,15 +225,11 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         self._game_texts: GameMoves | None = None
         """Converts moves of the current game; ``None`` in the games of ``RANKED``."""
         self._is_chess960 = ""
-        """The current value of the engine's option ``UCI_Chess960``, ``true`` or ``false``; empty if it has no such
-        option.
-        """
+        """Value of the engine's option ``UCI_Chess960``, ``true`` or ``false``; empty if it has no such option."""
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` command of a search without clock and pondering."""
         self._program_sides: dict[int, tuple[tuple[Any, ...], ProgramSide]] = {}
-        """The data with which compiled code plays for this engine, by side. Each entry begins with the engine process,
-        the opponent's limits and the threshold for which it was made.
-        """
+        """By side: data for compiled code to play for this engine, and the circumstances in which they are valid."""
 
     def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, set its options, and detect whether it numbers ranks from 0 or from 1."""

@@ -182,9 +182,7 @@ class GameLine:
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
-        """Make later commands start from ``position`` (a FEN), which the first ``moves`` moves of the game have
-        reached.
-        """
+        """Make later commands start from the FEN ``position``, which is reached after ``moves`` moves of the game."""
         self._moves = self._first = self._before = moves
         self._start = position
         self.begin(f"fen {self._texts.write_position(position)}")
@@ -213,9 +211,7 @@ class GameLine:
         return self._texts.write(self._start, moves[self._before :], first - self._before)
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` command after ``moves`` and the reply that is expected. Later commands do not contain
-        that reply.
-        """
+        """The ``position`` command after ``moves`` and the expected reply, which later commands leave out."""
         before = " moves " if len(moves) == self._first else " "
         (word,) = self._words([*moves, expected], len(moves))
         return self.command(moves) + before + word
@@ -239,7 +235,7 @@ class UciFamilyClient(ProtocolClient):
         self.options: dict[str, AnnouncedOption] = {}
         """Options that the engine announced, keyed by name in lower case."""
         self.told_rule = ""
-        """The repetition rule of the last game for which it was looked up; empty before the first search."""
+        """The repetition rule last chosen for the engine; empty before the first search."""
         self._scored = ""
         self._counted = ""
 
@@ -350,9 +346,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._line = GameLine("", RankedMoves(0))
         self._reading: Fault | None = None
         self._ruled: GameLine | None = None
-        """The ``position`` commands of the game for which the repetition rule was last looked up."""
+        """The writer of ``position`` commands in the game for which the repetition rule was last chosen."""
         self._learnt: tuple[GameLine, str] = (self._line, "")
-        """The ``position`` commands of the game, and the last command whose moves compiled code knows."""
+        """The writer of the game's ``position`` commands, and the last command with moves that compiled code knows."""
         self._words: MoveWords
         """The table of move texts that compiled code can read for this player."""
 

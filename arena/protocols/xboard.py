@@ -369,9 +369,7 @@ class XboardClient(ProtocolClient):
         self._due.discard("done")
 
     def acknowledgements(self, *more: str) -> list[str]:
-        """The lines that accept or reject each announced feature. ``more`` names features to accept besides
-        ``ACCEPTED``.
-        """
+        """The lines that accept or reject each announced feature; ``more`` are accepted besides ``ACCEPTED``."""
         accepted = {*ACCEPTED, *more}
         return [f"{'accepted' if name in accepted else 'rejected'} {name}" for name in self.features]
 
@@ -470,9 +468,7 @@ class XboardClient(ProtocolClient):
 
     @property
     def all_options(self) -> dict[str, AnnouncedOption]:
-        """The options of the engine, keyed by name in lower case; with ``memory`` and ``cores`` if the engine
-        supports them.
-        """
+        """Options of the engine by lower-case name, with ``memory`` and ``cores`` if it supports them."""
         return all_options(self.options, self.features)
 
     def move_style(self, variant: str) -> str:
@@ -532,9 +528,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._path: tuple[str, ...] = ()
         """Moves from the start of the game to the opening's position; empty if the position is set up directly."""
         self._known: list[str] = []
-        """All moves that the engine has received or played: ``_path``, the moves of the opening and the moves of the
-        game.
-        """
+        """All moves that the engine has received or played: ``_path``, those of the opening and of the game."""
         self._plays = False
         """Whether the engine is out of ``force`` mode; it then answers each move without ``go``."""
         self._draw_is_offered = False
@@ -704,9 +698,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.think(*offer, *self._client.clock_lines(clock), *lines)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine does not support
-        that.
-        """
+        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine lacks it."""
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
         self._restarts = True

@@ -208,9 +208,7 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def files_in(store: Store) -> list[dict[str, str | None]]:
-    """All builds of the external players' files, oldest first. Each has ``kind``, ``path``, ``directory`` and
-    ``sha256``.
-    """
+    """All builds of external players' files, oldest first, as ``kind``, ``path``, ``directory`` and ``sha256``."""
     return [
         {"kind": file.kind, "path": file.word, "directory": file.directory, "sha256": digest}
         for file, digests in recorded_files(store.metadata).items()
@@ -286,9 +284,7 @@ def _changed(store: Store) -> dict[str, str]:
 
 
 def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
-    """The warnings about a folder's provenance, each as a message key (catalogue of ``arena``) and the message's
-    fields.
-    """
+    """Warnings about a folder's provenance, each as a message key (catalogue of ``arena``) and its fields."""
     found: list[tuple[str, dict[str, Any]]] = [
         ("provenance.builds", {"file": _place(file), "count": len(digests), "digests": _shown(digests)})
         for file, digests in recorded_files(store.metadata).items()
@@ -306,9 +302,7 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _games_from_used_openings(store: Store) -> int:
-    """Number of games in a tournament that repeat an opening, because their two players had played it in an earlier
-    pair.
-    """
+    """Number of games in a tournament from an opening that the same players had played in an earlier pair."""
     if not (store.metadata("specification") or {}).get("opening_reuse"):
         return 0
     pairings = [outcome.pairing for outcome in store.outcomes()]

@@ -206,9 +206,7 @@ def variations_table(contents: Contents) -> TextTable:
 
 
 def _found_text(count: VariationCount, kind: str) -> str:
-    """The number of a player's moves with one kind of fault, and in brackets the game and ply of the first: ``3
-    (12:40)``.
-    """
+    """Number of a player's moves with one kind of fault, and game and ply of the first one: ``3 (12:40)``."""
     if not count.counts[kind]:
         return "0"
     game, ply = count.first[kind]

@@ -111,9 +111,7 @@ def _weighted_interval(exponent: float, low: float, high: float) -> float:
 
 
 def log_normal_cdf(deviations: float) -> float:
-    """Natural logarithm of the standard normal distribution function, also accurate where the function itself
-    underflows.
-    """
+    """Natural logarithm of the standard normal distribution function, accurate even where that underflows."""
     if deviations > -MAX_DIRECT:
         return math.log(math.erfc(-deviations / math.sqrt(2)) / 2)
     # Asymptotic series of Mills' ratio; its next term is below 1e-11 here.

@@ -141,9 +141,7 @@ def fault_sentences(faults: Sequence[FaultCount], say: Catalogue, language: str)
 
 
 def fault_text(fault: FaultCount, say: Catalogue, language: str) -> str:
-    """One sentence on the games that a player ended by one kind of fault. ``say`` is the message catalogue of
-    ``arena``.
-    """
+    """A sentence on the games that a player ended by one kind of fault; ``say`` is the catalogue of ``arena``."""
     how = say(f"lost_by.{fault.reason}")
     key = "fault.no_move" if fault.drawn else "fault.one" if fault.games == 1 else "fault.many"
     lost = say(key, player=fault.player, games=fault.games, number=fault.number, how=how)

@@ -110,7 +110,7 @@ def labelled(label: str, text: str) -> str:
 
 
 VERDICT_KEYS = {"H1 accepted": "upper", "H0 accepted": "lower"}
-"""Maps the verdict of a sequential test to the end of a message key. For other verdicts the end is ``undecided``."""
+"""Last part of a message key for each verdict of a sequential test; ``undecided`` for all other verdicts."""
 
 
 def verdict_text(verdict: str) -> str:

@@ -315,9 +315,7 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
 
 
 def round_name(round: int, rounds: int) -> str:
-    """The name of a round, as in ``KnockoutRow.reached``. ``round`` is its index from 0, ``rounds`` the number of
-    rounds.
-    """
+    """Name of the round with index ``round``, from 0, of ``rounds`` rounds; see ``KnockoutRow.reached``."""
     left = 2 ** (rounds - round)
     return {2: "final", 4: "semi_finals", 8: "quarter_finals"}.get(left, f"round_of_{left}")
 

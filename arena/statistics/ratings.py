@@ -136,13 +136,9 @@ class Ratings:
     first_move_error: float
     """Half the width of the 95 % interval of ``first_move_advantage``."""
     draw_parameter: float
-    """Davidson's nu: the probability of a draw, divided by the geometric mean of both players' probabilities of
-    winning.
-    """
+    """Davidson's nu: a draw's probability divided by the geometric mean of both winning probabilities."""
     dispersion: float
-    """Variance of pair scores, divided by their variance if games were independent; less than 1 if openings decide
-    games.
-    """
+    """Ratio of the variance of pair scores to that of independent games; less than 1 if openings decide games."""
     groups: tuple[tuple[int, ...], ...]
     """Groups of players connected by games, as indices; largest group first. All players of a group can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
@@ -385,9 +381,7 @@ class _RatingFit:
 
 
 def _draw_parameter(point: Array) -> float:
-    """The draw parameter nu at a point. The exponent is limited, because the first steps of Newton's method may
-    overshoot.
-    """
+    """The draw parameter nu at a point, limited because first steps of Newton's method may overshoot."""
     return math.exp(max(-700.0, min(700.0, float(point[-1]))))
 
 
@@ -457,9 +451,7 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
 
 
 def _row_weights(table: PairingTable, dispersions: Array) -> Array:
-    """Mean dispersion of the games in each row of ``games_by_first_mover``, shape (rows,). Games outside pairs count
-    as 1.
-    """
+    """Mean dispersion of the games in each row of ``games_by_first_mover``, shape (rows,); 1 for single games."""
     pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
     games = pairs + single
     weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)

@@ -42,9 +42,7 @@ class SearchStatistics:
     """Search statistics summed over the games of a tournament, for each player that has any."""
 
     totals: Mapping[str, Mapping[str, Any]]
-    """The summed statistics of each player, keyed by name, in the specification's order; see
-    ``engine.search_statistics``.
-    """
+    """Summed statistics (``engine.search_statistics``) by player name, in the order of the specification."""
     games: Mapping[str, int]
     """Number of games with statistics, keyed by the player's name."""
 

@@ -41,9 +41,7 @@ NOTHING = "\N{EN DASH}"
 MAX_MATRIX = 11
 """Maximum number of columns in the matrix of likelihoods of superiority as text."""
 MAX_PAIRING_LIST = 45
-"""Maximum number of rows in the list of pairings as text, which is enough for ten players. The CSV file has all
-pairings.
-"""
+"""Maximum number of rows in the list of pairings as text, enough for ten players; the CSV file has all."""
 
 PairKey = tuple[int, int, int]
 
@@ -122,9 +120,7 @@ class PairCounter:
         return Trinomial(int(wins), int(draws), int(losses))
 
     def estimate(self, one: int, other: int) -> Estimate:
-        """Estimate the Elo of ``one`` relative to ``other``, from complete pairs or, if there are none, from single
-        games.
-        """
+        """Elo of ``one`` relative to ``other``, estimated from complete pairs or, without any, from single games."""
         counts = self.between(one, other)
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
@@ -193,9 +189,7 @@ class Standing:
     mean_time_ms: float | None
     """Mean time per move in milliseconds; ``None`` if unknown."""
     group: int
-    """Number, from 1, of the player's group. Players of a group are connected by games; only their ratings are
-    comparable.
-    """
+    """Number, from 1, of the player's group: players connected by games, whose ratings are comparable."""
 
     @property
     def is_rated(self) -> bool:
@@ -254,9 +248,7 @@ class Tables:
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """One row per player. Players connected by games form a group; larger groups come first, and in a group the best
-    rating.
-    """
+    """One row per player: larger groups of players connected by games first, in a group the best rating first."""
     head_to_heads: tuple[HeadToHead, ...]
     """One row for each ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
@@ -375,9 +367,7 @@ class TableCounter:
     """Counts games for all tables, without keeping them. Games must be added in schedule order."""
 
     def __init__(self, game: str, players: Sequence[str]) -> None:
-        """Start without games. ``game`` is the game's name; ``players`` has the names in the order of the
-        specification.
-        """
+        """Start without games. ``game`` is the game's name; ``players`` are names in the specification's order."""
         self.pairs = PairCounter(players)
         self._effort = _Effort(game, players)
         self._endings = Counter[tuple[str, str]]()
@@ -579,7 +569,7 @@ def rating_text(row: Standing, tables: Tables) -> str:
 
 
 def rating_error_text(row: Standing, tables: Tables, say: Callable[..., str]) -> str:
-    """Half the width of a rating's interval as text; for an anchor the word "given", and ``NOTHING`` if unknown."""
+    """Half the width of a rating's interval as text; the word "fixed" for an anchor, ``NOTHING`` if unknown."""
     if not row.is_rated:
         return NOTHING
     return say("rating.given") if row.player in tables.anchors else error_text(row.rating_error)

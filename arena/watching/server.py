@@ -181,9 +181,7 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def table_page(self, request: Request) -> Response:
-        """Respond with rows of a table as JSON, from index ``from`` on, sorted by column ``sort``; ``query`` selects
-        games.
-        """
+        """Respond with rows of a table as JSON, from index ``from``, sorted by ``sort``; ``query`` selects games."""
         run, query = await self._run_of(request), request.query_params
         first, name = query.get("from", "0"), request.url.path.rpartition("/")[2]
         if not (first.isascii() and first.isdigit() and len(first) < 10):
@@ -245,9 +243,7 @@ class _Server(uvicorn.Server):
 
 
 def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
-    """Serve the pages of ``runs`` on the socket ``listening`` until SIGTERM or Ctrl-C; Ctrl-C raises
-    ``KeyboardInterrupt``.
-    """
+    """Serve the pages of ``runs`` on a socket until SIGTERM or Ctrl-C, which raises ``KeyboardInterrupt``."""
     config = uvicorn.Config(
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,

@@ -154,9 +154,7 @@ class RunFollower:
         self._live: dict[str, Any] = {}
 
     def read(self) -> State:
-        """Read the current state. If the folder cannot be read, return the last state with the reason in
-        ``trouble``.
-        """
+        """Read the current state; if the folder cannot be read, the last state with the reason in ``trouble``."""
         state, failure = {**self._state, "trouble": ""}, ""
         self._read_live()
         try:
@@ -280,9 +278,7 @@ class RunFollower:
         state["game"] = state["game"] or next((game["game"] for game in state["running"] if game.get("game")), "")
 
     def _remove_progress(self, state: State) -> None:
-        """Remove from ``state`` the running games, speed and time left, which ``live.json`` of a killed run still
-        contains.
-        """
+        """Remove running games, speed and time left, which ``live.json`` of a killed run still has, from ``state``."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []
@@ -543,9 +539,7 @@ class _Figures:
 
 
 class _Curve:
-    """A curve over the pairs of a match. When it has more than ``MAX_POINTS`` points, the distance between them
-    doubles.
-    """
+    """A curve over the pairs of a match; beyond ``MAX_POINTS`` points, the distance between points doubles."""
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1

@@ -11,8 +11,7 @@ from elolab.engine.games.contract import Position
 def start_position(examination: Examination) -> Remark:
     """Check that the program answers the start position with a legal move.
 
-    If it is unknown whether the program counts ranks from 0 or from 1, the move shows it: no first move is legal in
-    both.
+    If it is unknown whether the program counts ranks from 0 or from 1, the move shows it.
     """
     start = examination.start_position
     if examination.settings.game in RANKED and examination.knowledge.first_rank is None:
@@ -41,10 +40,7 @@ def ranks(examination: Examination) -> Remark:
 
 
 def told_moves(examination: Examination) -> Remark:
-    """Check that the program understands positions sent as the start position and all moves.
-
-    It must answer with legal moves.
-    """
+    """Check that the program answers with legal moves to positions sent as the start position and all moves."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         examination.search(position)
@@ -52,10 +48,7 @@ def told_moves(examination: Examination) -> Remark:
 
 
 def described(examination: Examination) -> Remark:
-    """Check that the program understands positions sent as FEN; it must answer with legal moves.
-
-    Every second position is sent as the FEN of the position before and the last move.
-    """
+    """Check that the program answers with legal moves to positions sent as FEN."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         examination.search(_from_text(position, number % 2))
@@ -63,9 +56,7 @@ def described(examination: Examination) -> Remark:
 
 
 def _from_text(position: Position, plies: int) -> Position:
-    """Return an equal position whose start is the position ``plies`` earlier, given as text, followed by the moves
-    since.
-    """
+    """Return the same position, described by a FEN from ``plies`` plies earlier and the moves since."""
     game, before = position.game, len(position.moves) - plies
     text = game.position(position.start, position.moves[:before]).text
     return game.position(text, position.moves[before:])

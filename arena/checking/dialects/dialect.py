@@ -137,9 +137,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return list(lines), True
 
     def leave(self, farewell: str | None) -> bool:
-        """Send the farewell, or close the input if it is ``None``; returns whether the program ends within
-        ``ending_ms``.
-        """
+        """Send ``farewell``, or close the input for ``None``; returns whether the program ends within ``ending_ms``."""
         try:
             return self.process.leave(farewell, self.settings.ending_ms)
         except (DeadlinePassed, ProcessEnded):
@@ -316,9 +314,7 @@ class Dialect(ABC, Generic[ClientKind]):
         raise self.lacking()
 
     def hit(self, position: Position, clock: PlayerClock) -> SearchAnswer:
-        """Report that the opponent played the expected move, the last one of ``position``; returns the program's
-        answer.
-        """
+        """Report that the opponent played the expected move, the last one of ``position``; returns the answer."""
         raise self.lacking()
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:

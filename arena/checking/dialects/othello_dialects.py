@@ -67,9 +67,7 @@ class GtpDialect(Dialect[gtp.GtpClient]):
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
 
     def configure(self) -> None:
-        """Check that the options set only ``gtp_passes``; raises ``PlayerFault`` for any other option or an invalid
-        value.
-        """
+        """Check the options; raises ``PlayerFault`` for an invalid value or a name other than ``gtp_passes``."""
         for name, value in self.settings.options:
             if name != PASSES_OPTION or value not in gtp.PASSES:
                 choices = " or ".join(gtp.PASSES)

@@ -191,9 +191,7 @@ class UcciDialect(UciDialect):
         self.send(*self.option_lines(options))
 
     def begin_game(self) -> None:
-        """Begin a new game with the button that announces it; ``arena.protocols.ucci.new_game_button`` chooses the
-        button.
-        """
+        """Begin a new game with the button that ``arena.protocols.ucci.new_game_button`` chooses."""
         self.send(f"setoption {ucci.new_game_button(self.options)}")
         self.settled()
 

@@ -137,9 +137,7 @@ class _Reader:
         self._stream = stream
         self._where = where
         self.damage: PortableGameError | None = None
-        """The error for damaged content; ``None`` as long as no damage was found. What precedes the
-        damage can be read.
-        """
+        """The error for damaged content, ``None`` if no damage is found yet; earlier content can be read."""
 
     def read(self, size: int) -> bytes:
         """Read ``size`` bytes, or fewer at the end of the content or where it is damaged."""
@@ -168,7 +166,7 @@ def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
     """Yield the content of a file; a large text comes in parts.
 
     Raises ``PortableGameError`` for damaged content, after the parts before the damage, and for content that is too
-    large. ``when`` is added to the message for content that is too large.
+    large. The message for the latter contains ``when``: empty, or " when unpacked".
     """
     data = reader.read(PART_BYTES)
     if len(data) < PART_BYTES or b"\0" in data or data.lstrip().startswith(_UNDIVIDED):

@@ -65,9 +65,7 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
 
 
 def _moves(root: ElementTree.Element, where: str) -> Iterator[ArchivedMove]:
-    """The moves of the game, each with its comment; the first entry has no move, only the comment on the start
-    position.
-    """
+    """The moves of the game with their comments; the first entry has only the comment on the start position."""
     for ply, element in enumerate(root.iterfind("MoveList/Move")):
         value, comment = element.get("value", "").strip(), " ".join((element.text or "").split())
         if ply == 0 and value == _START:

@@ -242,9 +242,7 @@ _DATE = re.compile(r"(\d{4})\D{1,2}(\d{1,2})(?:\D{1,2}(\d{1,2}))?\D*")
 
 
 def date_tag(text: str) -> str:
-    """Convert a date that begins with the year to PGN's form, such as ``2019.07.31``; other text is
-    returned unchanged.
-    """
+    """Convert a date that begins with the year to PGN, such as ``2019.07.31``; other text is returned unchanged."""
     match = _DATE.fullmatch(text)
     if match is None:
         return f"{text}.??.??" if re.fullmatch(r"\d{4}", text) else text
