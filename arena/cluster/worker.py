@@ -107,10 +107,9 @@ class Order:
     number: int
     """The order applies to all chunks up to this number; ``dialogue`` only to this chunk."""
     kind: str
-    """The action that the workers take.
+    """``finish``: begin no further game. ``stop``: also abandon running games.
 
-    ``finish``: begin no further game. ``stop``: also abandon running games. ``release``: end the players' processes.
-    ``dialogue``: include dialogues in the reports for ``DIALOGUE_SECONDS``.
+    ``release``: end the players' processes. ``dialogue``: include dialogues in the reports for ``DIALOGUE_SECONDS``.
     """
 
 

@@ -188,8 +188,7 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Symmetric matrix of the cost of pairing the players at places i and j of the ranking; ``None`` if they must not
-    meet.
+    """Cost of pairing the players at two places of the ranking, as a symmetric matrix; ``None`` if the pair is illegal.
 
     With an odd number of players, the last row and column stand for the bye.
     """

@@ -165,10 +165,9 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest plots and tables of a run as HTML and data for the page, for a tournament its ranking or
-        crosstable.
+        """The latest plots and tables of a run, as HTML and data for the page; empty if there are none yet.
 
-        Empty if there are none yet.
+        A tournament has its ranking or its crosstable.
         """
         placing = self._follower.placing
         if placing is not None:
