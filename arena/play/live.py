@@ -71,6 +71,8 @@ class _Count:
     done: int
     game_seconds: float
     """Approximate seconds per game; only the ratios between stages matter."""
+    is_rest: bool
+    """Whether the stage gets the games of earlier stages that end early."""
 
 
 class RunProgress:
@@ -143,7 +145,7 @@ class RunProgress:
         for line in plan.lines():
             self._write(line, keep=True)
         stages = plan.stages if len(plan.stages) > 1 else ()
-        self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds) for one in stages]
+        self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds, one.is_rest) for one in stages]
         self._stage = None
 
     def begin(
@@ -186,9 +188,20 @@ class RunProgress:
             for before in self._stages[: self._stages.index(self._stage)]:
                 before.planned = before.done
 
+    def omit_later_stages(self) -> None:
+        """Plan no further games for the stages after the current one, because they are not needed."""
+        self._keep_count()
+        for later in self._later_stages():
+            later.planned = later.done
+
+    def _later_stages(self) -> list[_Count]:
+        return [] if self._stage is None else self._stages[self._stages.index(self._stage) + 1 :]
+
     def _keep_count(self) -> None:
-        """Copy ``planned`` and ``done`` to the record of the current stage."""
+        """Copy ``planned`` and ``done`` to the record of the current stage; a later stage gets the games left over."""
         if self._stage is not None:
+            for later in self._later_stages():
+                later.planned += later.is_rest * (self._stage.planned - self.planned)
             self._stage.planned, self._stage.done = self.planned, self.done
 
     @property
@@ -213,11 +226,9 @@ class RunProgress:
         """
         self._keep_count()
         missing = self._missing()
-        if self._stage is not None:
-            own = max(LEAST_GAME_SECONDS, self._stage.game_seconds)
-            for later in self._stages[self._stages.index(self._stage) + 1 :]:
-                each = max(LEAST_GAME_SECONDS, later.game_seconds)
-                missing += max(0, later.planned - later.done) * each / own
+        for later in self._later_stages():
+            own, each = (max(LEAST_GAME_SECONDS, one.game_seconds) for one in (self._stage or later, later))
+            missing += max(0, later.planned - later.done) * each / own
         return missing / games_per_second
 
     def finished(self, record: GameRecord | None = None) -> None:

@@ -46,6 +46,8 @@ class GameStage:
     """Power of each statistical test of the stage with the planned games."""
     test: SequentialSettings | None = None
     """The sequential test that may end the stage; ``None`` without one."""
+    is_rest: bool = False
+    """Whether the stage also gets the games of earlier stages that end early, so that ``games`` is its minimum."""
 
     @property
     def has_unknown_games(self) -> bool:
@@ -175,7 +177,9 @@ class StagePlan:
             seconds = self.seconds_of(stage)
             time = "" if seconds is None else duration_text(seconds, always_hours=True)
             key = "stage_at_most" if stage.seconds is None else "stage_in_time"
-            if stage.unknown_speed:
+            if stage.is_rest:
+                key = "stage_rest"
+            elif stage.unknown_speed:
                 key += "_unknown"
             lines.append(say(f"dry_run.{key}", stage=stage.name, games=stage.games, stored=stage.stored, time=time))
         return [*lines, *more, time_line(data), *remark_lines(data)]

@@ -236,7 +236,8 @@ def tuning_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> st
         return _sentence_so_far(result, result.decision, message)
     if not result.verdicts:
         kept = message("study.nothing_better", base=spec.base_name, games=result.games_before_validation)
-        return in_one(filter(None, (kept, _left_sentence(result.decision, message))), message)
+        left = _left_sentence(result.decision, message)
+        return in_one(filter(None, (kept, left, message("study.larger_budget"))), message)
     found = message("list.semicolon").join(verdict_sentence(verdict, language) for verdict in result.verdicts)
     outcome = "stopped_in_validation" if result.interrupted else "confirmed" if result.confirmed else "not_confirmed"
     if spec.is_by_matches and not result.interrupted:
@@ -261,7 +262,7 @@ def needed_sentence(verdict: Verdict, message: Catalogue, length: str, where: st
     needed = pairs_needed(verdict)
     if isinstance(verdict.test, GainState):
         if needed is None:
-            return message("study.no_gain_seen")
+            return in_one((message("study.no_gain_seen"), message("study.larger_budget")), message)
         more, shown = 2 * (needed - verdict.counts.pairs), length.format(pairs=needed)
         return message("study.needed_to_confirm", more=more, remedy=shown)
     if needed is None:

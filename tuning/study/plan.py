@@ -89,7 +89,8 @@ class GainReach(Reach):
         text = say("reach.gains", pairs=self.pairs, gains=gains)
         if self.is_likely:
             return text
-        return text + say("reach.more", target=f"{self.target_elo:.0f}", pairs=self.target_pairs)
+        times = f"{math.ceil(10 * self.target_pairs / self.pairs) / 10:g}"
+        return text + say("reach.more", target=f"{self.target_elo:.0f}", pairs=self.target_pairs, times=times)
 
 
 @dataclass(frozen=True)
@@ -143,13 +144,14 @@ class TuningPlan:
         unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
         most = max(2 * planned.pairs, games)
         planned = replace(planned, pairs=most // 2)
-        if (
-            planned.kind == GAIN and self.spec.sampler == "duel" and _playoff(store) is None
-        ):  # the search may leave more
+        is_rest = planned.kind == GAIN and self.spec.sampler == "duel" and _playoff(store) is None
+        if is_rest:
             pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
             planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
         reach = reach_of_validation(self, planned, length_of(planned.kind, number))
-        return GameStage(validation_name(number), most, seconds, games, unknown_speed=unknown, reach=reach)
+        return GameStage(
+            validation_name(number), most, seconds, games, unknown_speed=unknown, reach=reach, is_rest=is_rest
+        )
 
 
 def length_of(kind: str, number: int) -> str:

@@ -135,7 +135,7 @@ def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
 
     def ended(**more: Any) -> StudyResult:
         state = rounds.state
-        planned = schedule.planned_games(len(state.results))
+        planned = schedule.planned_games()
         return StudyResult(
             spec=spec,
             directory=run.directory,
@@ -171,6 +171,8 @@ def _played(plan: TuningPlan, run: Run, match: Match | None) -> StudyResult:
         values = dict(zip(spec.space.names, decision.values, strict=True))
         verdicts = play_own_validations(plan, run, values, games)
         further = further_verdicts(plan, run, values, games)
+    else:
+        run.progress.omit_later_stages()
     interrupted = run.is_interrupted or any(one.unfinished_of is not None for one in verdicts)
     return ended(interrupted=interrupted, decision=decision, verdicts=tuple(verdicts), further=further)
 

@@ -332,3 +332,17 @@ def test_stages_are_counted_one_by_one_and_together(tmp_path: Path) -> None:
     assert all(done <= planned and all_done <= all_planned for done, planned, all_done, all_planned in counts)
     assert "left" not in lines[-1]
     assert max(map(len, lines)) <= 79
+
+
+def test_a_stage_may_get_the_games_of_one_that_ends_early(tmp_path: Path) -> None:
+    progress = RunProgress(io.StringIO())
+    stages = (GameStage("study", 8, 1.0), GameStage("validation", 2, 1.0, is_rest=True))
+    plan = StagePlan("cup", tmp_path, stages)
+    assert plan.lines()[2] == "- validation: the rest, at least 2 games, 0 of them stored"
+    progress.announce(plan)
+    progress.begin(8, stage="study")
+    assert progress.all_planned == 10
+    progress.planned = 4
+    assert progress.all_planned == 10, "the validation gets the games that the study leaves"
+    progress.omit_later_stages()
+    assert progress.all_planned == 4, "nothing is validated"

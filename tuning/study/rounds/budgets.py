@@ -256,15 +256,15 @@ class BudgetSchedule:
         """Whether the store has games of round ``number``, of later rounds or of the playoff."""
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
-    def planned_games(self, finished: int) -> int:
-        """Planned number of games of rounds and playoff, if ``finished`` rounds have ended."""
-        return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(finished))
+    def planned_games(self) -> int:
+        """Planned number of games of rounds and playoff."""
+        return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(len(self.rounds)))
 
     def missing_games(self, finished: Collection[int]) -> int:
         """Number of games still to play before validations; ``finished`` has the finished rounds' numbers."""
         rounds = (one for one in self.rounds if one.number not in finished)
         missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in rounds)
-        playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(finished))
+        playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(self.rounds))
         if playoff is None:
             return missing + 2 * pairs
         before = self.playoff_start(int(playoff[0]))

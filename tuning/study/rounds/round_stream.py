@@ -96,7 +96,7 @@ class RoundStream:
         spec, progress = self._spec, self._run.progress
         stages = self._plan.stages(self._schedule.periods[-1].games, self._run.store)
         progress.announce(StagePlan(spec.name, self._run.directory, stages, self._run.concurrency))
-        planned = self._schedule.planned_games(len(self.state.results))
+        planned = self._schedule.planned_games()
         done = planned - self._schedule.missing_games(self.state.results)
         progress.begin(
             planned, lambda: round_words(self.state, len(self._schedule.rounds)), done=done, stage=stages[0].name,
@@ -183,7 +183,7 @@ class RoundStream:
                 self._announce()
         # Equal settings, and settings that meet again from the same opening, play no games.
         ended = self.state.results
-        self._run.progress.done = self._schedule.planned_games(len(ended)) - self._schedule.missing_games(ended)
+        self._run.progress.done = self._schedule.planned_games() - self._schedule.missing_games(ended)
 
     def _read_all_rounds(self) -> None:
         """Read the finished rounds of all workers of a shared study."""
