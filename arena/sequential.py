@@ -227,7 +227,7 @@ class Reach:
     where: str
     """The file or command in which ``pairs`` is set."""
     length: str
-    """How to set ``pairs`` there, as text with a placeholder for the number, such as ``--pairs {pairs}``."""
+    """How to set ``pairs`` in ``where``: a text with a placeholder for the number, such as ``--pairs {pairs}``."""
     easier: str
     """The key or option whose increase reduces the number of pairs needed, such as ``--elo1``."""
     openings: int | None = None

@@ -152,8 +152,10 @@ def test_a_games_words_are_those_of_the_game_in_english_and_others_in_chinese() 
         assert (english.title, english.side_names, english.score_name) == (game.title, game.side_names, game.score_name)
         assert CHINESE.search(chinese.title)
     assert game_words("xiangqi", "en", Rules()).rules == (
-        "repetition asian at occurrence 3", "120 plies without capture", "draw without attacking pieces"
-    )  # fmt: skip
+        "asian repetition rule when a position occurs 3 times",
+        "draw after 120 plies without a capture",
+        "draw if neither side has attacking pieces",
+    )
 
 
 # What code and templates use is there, and what is there is used

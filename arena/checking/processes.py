@@ -54,10 +54,10 @@ def alive(processes: Iterable[ProcessStatus]) -> list[ProcessStatus]:
 
 
 def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
-    """Total processor time used, plus the time for which runnable threads have waited for a processor, in seconds.
+    """Processor time in seconds that the processes have used or, because others were running, have waited for.
 
-    The sum is the time that the program would use on an otherwise idle machine. Waiting counts as 0 if the system does
-    not report it.
+    This is the time that they would use on an otherwise idle machine. Waiting counts as 0 if the system does not report
+    it.
     """
     return sum(one.cpu_seconds + _waited_seconds(one.number) for one in processes)
 

@@ -335,7 +335,9 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Send chunks to every worker until it has enough; returns false once the results of all games have arrived."""
+        """Send chunks to every worker until it has enough of them; returns false once the results of all games have
+        arrived.
+        """
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)

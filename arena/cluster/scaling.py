@@ -115,9 +115,7 @@ class LimitScaling:
             )  # fmt: skip
 
     def _fail(self, site: Site, worker: Worker, error: Exception) -> None:
-        """Handle a failed benchmark: refuse the worker, unless it was lost and the benchmark may succeed on the next
-        attempt.
-        """
+        """Handle a failed benchmark: refuse the worker, unless it was lost and may be measured again."""
         machine = _machine_of(worker)
         self._failures[machine] += 1
         if not site.is_loss(error) or self._failures[machine] >= MOST_FAILURES:

@@ -151,7 +151,7 @@ def _with_path(word: str, new: Mapping[str, str]) -> str:
 def _directory_of(paths: Mapping[GameFile, str], directory: str) -> str:
     """Absolute path, on the client, of a player's working directory.
 
-    If it is relative, the path follows from the absolute path of a file that the player names relative to it.
+    A relative directory is found from a file that the player names relative to it; ``paths`` has the absolute paths.
     """
     if os.path.isabs(directory):
         return os.path.normpath(directory)

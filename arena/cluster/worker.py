@@ -107,9 +107,10 @@ class Order:
     number: int
     """The order applies to all chunks up to this number; ``dialogue`` only to this chunk."""
     kind: str
-    """``finish``: begin no further game. ``stop``: also abandon running games.
+    """The action that the workers take.
 
-    ``release``: end the players' processes. ``dialogue``: include dialogues in the reports for ``DIALOGUE_SECONDS``.
+    ``finish``: begin no further game. ``stop``: also abandon running games. ``release``: end the players' processes.
+    ``dialogue``: include dialogues in the reports for ``DIALOGUE_SECONDS``.
     """
 
 

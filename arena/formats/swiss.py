@@ -188,7 +188,8 @@ def paired_round(state: PairingState) -> PairedRound | None:
 
 
 def pairing_costs(state: PairingState) -> list[list[int | None]]:
-    """Cost of pairing the players at two places of the ranking, as a symmetric matrix; ``None`` if the pair is illegal.
+    """Symmetric matrix of the cost of pairing the players at places i and j of the ranking; ``None`` if they must not
+    meet.
 
     With an odd number of players, the last row and column stand for the bye.
     """

@@ -99,8 +99,8 @@ class PortableMove(NamedTuple):
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN keeps only part of the score of a mate or a repetition. Such a score is read as one of the values that are
-        written alike.
+        PGN keeps only part of the score of a mate or a repetition; it is read as one of the scores that have the same
+        text.
         """
         return parse_figures(self.move, self.comment, self.side)
 
@@ -137,7 +137,7 @@ class PortableGame:
         return next((value for key, value in self.tags if key.lower() == name.lower()), "")
 
     def name(self, game: Game) -> str:
-        """The name of the opening; without one, the names of both players; may be empty."""
+        """The name of the opening, or else the names of both players; may be empty."""
         return self.tag("Opening") or " - ".join(filter(None, map(self.tag, game.side_names)))
 
 
@@ -411,9 +411,9 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
     """Read score, depth, time and nodes from a move's comment; ``None`` if it has none of them.
 
-    They are at its beginning; variation and latency may follow and are read too. Commands such as ``[%eval 0.31,12]``
-    and ``[%emt 0:00:05]`` are also read. The score of ``[%eval]`` is from the first mover's point of view, so ``side``
-    must be the side that made the move.
+    They stand at the beginning of the comment; variation and latency may follow. Commands such as ``[%eval 0.31,12]``
+    and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of view and is
+    converted to that of ``side``, which made the move.
     """
     match = _FIGURES.match(comment)
     if match is None:
@@ -520,7 +520,7 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
 
 
 def _decoded(data: bytes, encoding: str) -> list[str]:
-    """A list with the decoded text; empty if the bytes are invalid in that encoding."""
+    """A list of one text, the decoded bytes; empty if they are invalid in that encoding."""
     try:
         return [data.decode(encoding)]
     except UnicodeDecodeError:
@@ -528,7 +528,7 @@ def _decoded(data: bytes, encoding: str) -> list[str]:
 
 
 def _mended(data: bytes, encodings: Sequence[str]) -> list[str]:
-    """A list with the decoding that has the fewest invalid characters; empty if it has too many."""
+    """A list of one text, the decoding with the fewest invalid characters; empty if even that has too many."""
     texts = [data.decode(encoding, "replace") for encoding in encodings]
     text = min(texts, key=lambda text: text.count(_NO_CHARACTER))
     damaged = text.count(_NO_CHARACTER)

@@ -68,7 +68,7 @@ TOGETHER_SECONDS = 0.02
 If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.3
-"""Time for which finished games are collected, as a share of a game's duration; only for longer games.
+"""Share of a game's duration for which finished games are collected, if this is at least ``TOGETHER_SECONDS``.
 
 Other games are queued, so that no thread waits meanwhile.
 """

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 QUOTED = 80
 """Maximum number of characters of a player's output quoted in messages."""
 DISTURBED_SHARE = 0.1
-"""Share of the player's margin; a move is disturbed if elolab reads it late by more."""
+"""A move counts as disturbed if elolab reads it late by more than this share of the player's margin."""
 WINS = ("1-0", "0-1")
 """Result of a won game by the winner's side: 0 is the game's first mover."""
 
@@ -533,7 +533,7 @@ class GameInProgress:
             self.fault["dialogue"] = dialogue
 
     def detail(self) -> dict[str, Any]:
-        """The ``detail`` of the game's record, for both sides: a fault, late moves, disturbed moves and ponder hits, if
+        """The ``detail`` of the game's record: for both sides a fault, late and disturbed moves, and ponder hits, if
         any.
 
         A late move exceeded its time, but not the margin. A disturbed move was read late by elolab.

@@ -46,9 +46,7 @@ MOST_COLUMNS = 100
 SCORE_SECONDS = 1.0
 """Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults of one player and kind that are shown individually; of the later ones, only 20, 50, 100, 200 and so
-on.
-"""
+"""Number of faults of one player and kind shown one by one; of later ones, only 20, 50, 100, 200 and so on."""
 WHOLE_RATE = 10
 """Games per minute from which the speed is shown without decimals."""
 WHOLE_SECONDS = 10
@@ -137,10 +135,7 @@ class RunProgress:
         """Texts given to ``remark`` that have not been printed yet."""
 
     def announce(self, plan: StagePlan) -> None:
-        """Print the plan.
-
-        If it has several stages, the status line then shows both the current stage and the total.
-        """
+        """Print the plan. If it has several stages, the status line then shows both the current stage and the total."""
         self._leave_line()
         for line in plan.lines():
             self._write(line, keep=True)
@@ -252,9 +247,7 @@ class RunProgress:
             self._show_fault(record, *cause)
 
     def _show_fault(self, record: GameRecord, player: str, fault: Fault | None) -> None:
-        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only faults number 20, 50,
-        100, 200 and so on.
-        """
+        """Show a fault; after ``FAULTS_SHOWN`` of one player and kind, only numbers 20, 50, 100, 200 and so on."""
         self._faults[player, record.reason] += 1
         count = self._faults[player, record.reason]
         if count > FAULTS_SHOWN and str(count).strip("0") not in ("1", "2", "5"):

@@ -164,9 +164,7 @@ class MatchScore(Score):
             self.counts += Pentanomial.from_pairs([(before, points)])
 
     def estimate(self) -> Estimate | None:
-        """Elo estimate from complete game pairs, or from single games if no pair is complete; ``None`` before the first
-        result.
-        """
+        """Elo estimate from complete game pairs, else from single games; ``None`` before the first result."""
         if self.counts.pairs:
             return self.counts.estimate()
         tally = self.tally
@@ -208,9 +206,7 @@ class MatchScore(Score):
         return board.standings() if self._other else []
 
     def _strength(self, estimate: Estimate) -> Part:
-        """Part with the Elo difference and its 95 % confidence interval; the share of points if one of them is
-        infinite.
-        """
+        """Part with the Elo difference and its 95 % confidence interval, or the share of points if one is infinite."""
         say = console("elolab.arena")
         if math.isfinite(estimate.elo) and math.isfinite(estimate.elo_error):
             key, figures = "elo", {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
@@ -301,9 +297,7 @@ class MatchScores(Score):
         return self._scores[match]
 
     def expect(self, key: str, score: MatchScore) -> None:
-        """Register that the unfinished game with this key counts in the match ``score``; it may count in several
-        matches.
-        """
+        """Count the unfinished game with this key in the match ``score`` once it ends; several matches are possible."""
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:

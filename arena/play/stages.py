@@ -39,9 +39,7 @@ class GameStage:
     seconds: float | None = None
     """Time budget in seconds, in place of a fixed number of games; ``None`` without a budget."""
     unknown_speed: tuple[str, ...] = ()
-    """Names of external players whose speed is unknown because no game of theirs is stored; the
-    duration depends on it.
-    """
+    """Names of external players without stored games, whose unknown speed determines the duration."""
     reach: tuple[Reach, ...] = ()
     """Power of each statistical test of the stage with the planned games."""
     test: SequentialSettings | None = None
@@ -129,9 +127,7 @@ class StagePlan:
             )
 
     def remarks(self) -> list[str]:
-        """Sentences on the hypotheses and the power of each test in unfinished stages, with a warning if the power is
-        low.
-        """
+        """Sentences on the hypotheses and power of each test in unfinished stages; low power gets a warning."""
         say = console("elolab.arena")
         found = []
         for stage in filter(lambda stage: stage.missing, self.stages):
@@ -191,9 +187,7 @@ def remark_lines(plan: Mapping[str, Any]) -> list[str]:
 
 
 def time_line(plan: Mapping[str, Any]) -> str:
-    """Text with the duration of a plan, or the reason why it is unknown; ``plan`` is the result of
-    ``StagePlan.data``.
-    """
+    """Text with the duration of a plan, or why it is unknown; ``plan`` is the result of ``StagePlan.data``."""
     say = console("elolab.arena")
     if plan["seconds"] is None:
         return say("dry_run.time_unknown", players=", ".join(plan["unknown_speed"]))

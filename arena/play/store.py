@@ -267,9 +267,7 @@ class Store:
         return [_record_of(row) for row in rows]
 
     def scores(self) -> dict[str, float | None]:
-        """Score of each game from the first mover's point of view (1, 1/2 or 0), by game key; ``None`` without a
-        result.
-        """
+        """First mover's score in each game (1, 1/2 or 0), by game key; ``None`` without a result."""
         with self._failures():
             return {key: points_of(result) for key, result in self.connection.execute("SELECT key, result FROM games")}
 
@@ -298,9 +296,7 @@ class Store:
                     yield Pairing(*place), detail
 
     def numbers_lost_by(self, reasons: Collection[str]) -> list[int]:
-        """Numbers, in schedule order, of games that a player lost for one of these reasons (values of
-        ``GameRecord.reason``).
-        """
+        """Numbers, in schedule order, of games lost for one of these reasons (values of ``GameRecord.reason``)."""
         marks = ", ".join("?" * len(reasons))
         query = f"SELECT number FROM games WHERE reason IN ({marks}) AND result <> '1/2-1/2' ORDER BY series, number"
         return [number for (number,) in self._rows(query, tuple(reasons))]
@@ -319,8 +315,8 @@ class Store:
         return {number for (number,) in self._rows(query, (series, player))}
 
     def digest(self, games: int | None = None) -> str:
-        """Digest of the games (``arena.records.games_digest``); with ``games``, only of games with a smaller schedule
-        number.
+        """Digest of the games with a schedule number below ``games``, by default all; see
+        ``arena.records.games_digest``.
         """
         last = -1 if games is None else games
         rows = self._rows(
@@ -418,9 +414,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Context manager in which all reads see the store as it is at the beginning, even if other processes add
-        games.
-        """
+        """Context manager in which all reads see the store as it was at the beginning, whatever others add."""
         with self._failures():
             self.connection.execute("BEGIN")
         try:
@@ -542,9 +536,7 @@ def _leads_to_a_new_file(path: Path) -> bool:
 
 
 def made_folder(directory: Path) -> Path:
-    """Create the folder given with ``--out`` if it does not exist, and return it; raises
-    ``StoreError`` if that fails.
-    """
+    """Create the folder given with ``--out`` if needed, and return it; raises ``StoreError`` if that fails."""
     check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -633,9 +625,7 @@ def _leads_to(path: Path, handle: int) -> bool:
 
 
 def _holder(handle: int) -> str:
-    """Process id, as text, of the process that holds the lock, read from the lock file; ``unknown`` if the file is
-    empty.
-    """
+    """Process id, as text, of the process that holds the lock; ``unknown`` if the lock file is empty."""
     return os.read(handle, 20).decode("ascii", "replace").strip() or "unknown"
 
 

@@ -105,7 +105,7 @@ class TournamentResult:
 
     @property
     def exit_code(self) -> int:
-        """0 if every game was played, 1 if games are missing or were lost by a fault, 130 after an interruption.
+        """Exit code: 0 if every game was played, 1 if games are missing or were lost by a fault, 130 if interrupted.
 
         After a sequential test it is 3 unless H1 was accepted. It is 2 (wrong input) if no game could be played,
         because players cannot be started as specified.
@@ -193,9 +193,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """Schedule number below which games count for the results, given the games in the store; see
-    ``games_that_count``.
-    """
+    """Schedule number below which games count, given the games in the store; see ``games_that_count``."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 

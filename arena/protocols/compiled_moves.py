@@ -1,8 +1,8 @@
 """Fast play between two external programs: compiled code exchanges most of the moves of a game.
 
 The Python loop of ``arena.play.game`` takes some hundred microseconds per move, and parallel games wait for each other.
-Compiled code (``engine.compiled.program_play``) takes a tenth of that. It handles the usual cases for protocols that
-support it, and leaves all others to the Python loop.
+Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays the usual cases in protocols that have
+a ``ProgramSide``; the Python loop plays all others.
 """
 
 from __future__ import annotations

@@ -206,7 +206,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The current position as a FEN. It must follow a capture, because the FEN's counter of quiet moves is 0."""
+        """The current position, which a capture must have reached, as a FEN whose counter of quiet moves is 0."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"

@@ -182,8 +182,7 @@ def _limit_words(limits: Limits) -> str:
 
 
 def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
-    """The parts of a game's ``go`` commands that do not change: before both times, after both times, after
-    ``movestogo``.
+    """The constant parts of a game's ``go`` commands: before both times, after both times, and after ``movestogo``.
 
     ``limits`` are the player's, ``opponent`` has the opponent's limits. ``side_to_move`` is as for ``go_command``.
     Without a clock, the first part is the whole command.
@@ -286,7 +285,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return GameLine(position, self._texts)
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Start the engine if necessary, and leave the announcement to compiled code if that may play the game."""
+        """Start the engine if necessary; if compiled code may play the game, let it send the announcement."""
         self._start_for_game(stop)
         process = self._running()
         self._is_announced = self._is_for_compiled_code and process.is_quiet

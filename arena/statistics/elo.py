@@ -272,8 +272,8 @@ def _distributions_with_score(observed: Array, score: float) -> Array:
 def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
     """For each row, the most likely distribution whose mean is ``deviations`` standard deviations above 0.5.
 
-    The constraint is not linear. It is linearised at the current distribution, starting from the uniform distribution,
-    up to 10 times.
+    The constraint is not linear. It is linearised up to ten times at the current distribution, first at the uniform
+    one.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])

@@ -377,7 +377,7 @@ def result_sentence(placing: Placing, say: Catalogue) -> str:
 
 
 def score_text(one: float, other: float) -> str:
-    """The score of an encounter, such as ``1½–½``, from the points of both players."""
+    """The score of an encounter as text, such as ``1½–½``; ``one`` and ``other`` are the players' points."""
     return f"{points_text(one)}\N{EN DASH}{points_text(other)}"
 
 

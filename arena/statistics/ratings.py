@@ -367,9 +367,9 @@ class _RatingFit:
         return np.r_[ahead - behind, rows.sum(), 0.0]
 
     def _add_squares(self, information: Array, rows: Array) -> None:
-        """Add second derivatives to ``information``.
+        """Add the second derivatives with respect to strengths and first-move advantage to ``information``.
 
-        ``rows`` has the derivatives with respect to each row's difference of strength, shape (rows,).
+        ``rows`` has the second derivatives with respect to each row's difference of strength, shape (rows,).
         """
         count = self._count
         ahead, behind = (np.bincount(place, rows, count) for place in (self._firsts, self._seconds))

@@ -165,9 +165,10 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest plots and tables of a run, as HTML and data for the page; empty if there are none yet.
+        """The latest plots and tables of a run as HTML and data for the page, for a tournament its ranking or
+        crosstable.
 
-        A tournament has its ranking or its crosstable.
+        Empty if there are none yet.
         """
         placing = self._follower.placing
         if placing is not None:

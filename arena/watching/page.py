@@ -99,7 +99,7 @@ def _counts(language: str) -> dict[str, dict[str, str]]:
 
 
 def game_data(record: GameRecord, game: str, language: str) -> dict[str, Any]:
-    """A game as data for the replay: players, opening, result, moves and fault, and sentences on special features."""
+    """A game as data for the replay: players, opening, result, moves, fault, and sentences on unusual facts."""
     fault = fault_of_game(record, language)
     return {
         "key": record.key, "number": game_name(record.pairing.series, record.pairing.number),

@@ -230,7 +230,7 @@ def opened_socket(host: str, port: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
-    """A server that disconnects all viewers when a signal stops it; it would otherwise wait for them."""
+    """A server that disconnects all viewers when a signal stops it, instead of waiting for them."""
 
     def __init__(self, config: uvicorn.Config, ending: Callable[[], Any]) -> None:
         super().__init__(config)
@@ -243,7 +243,10 @@ class _Server(uvicorn.Server):
 
 
 def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str) -> None:
-    """Serve the pages of ``runs`` on a socket until SIGTERM or Ctrl-C, which raises ``KeyboardInterrupt``."""
+    """Serve the pages of ``runs`` on a socket until SIGTERM or Ctrl-C, which raises ``KeyboardInterrupt``.
+
+    ``language`` and ``host`` are as for ``application``.
+    """
     config = uvicorn.Config(
         application(runs, language, host), log_level="critical", access_log=False, ws="none", server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
@@ -257,7 +260,7 @@ def serve(runs: WatchedRuns, listening: socket.socket, language: str, host: str)
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """The URL of the first page.
+    """The URL of the first page. ``host`` is the name or address that the user gave.
 
     For a wildcard address such as ``0.0.0.0``, the URL contains this machine's address in its network.
     """

@@ -26,7 +26,7 @@ def name(examination: Examination) -> Remark:
 
 
 def ready(examination: Examination) -> Remark:
-    """Check that the program confirms its readiness, twice; later checks rely on that."""
+    """Check that the program confirms its readiness twice in succession, as later checks require."""
     examination.knowledge.answers_ready = True
     began = time.monotonic()
     try:

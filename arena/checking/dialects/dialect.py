@@ -69,7 +69,7 @@ class Dialect(ABC, Generic[ClientKind]):
     endless: ClassVar[Limits | None] = None
     """Limits of a search that only ``interrupt`` ends; ``None`` if the protocol has no such search."""
     start_lines: ClassVar[tuple[str, ...]] = ()
-    """Lines for the start position that use the protocol's own word for it."""
+    """Lines that send the start position by the protocol's own word, such as UCI's ``startpos``."""
     illegal_position: ClassVar[tuple[str, ...]] = ()
     """Lines that send an invalid position."""
     unknown_option: ClassVar[str] = ""

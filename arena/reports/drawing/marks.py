@@ -255,7 +255,7 @@ def settle(figure: Figure) -> Figure:
 
 
 def _fit_legends(figure: Figure) -> bool:
-    """Make too wide legends fit the figure: reduce their columns, then the length of their lines.
+    """Make legends that are too wide fit the figure: reduce their columns, then the length of their lines.
 
     The figure grows in height as much as the legends. Returns whether anything changed.
     """
