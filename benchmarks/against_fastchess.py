@@ -9,7 +9,7 @@ milliseconds. A ratio above 1 is in elolab's favour for games per second, a rati
 
 At the end, the statistics that fastchess printed are compared with those that elolab computes from fastchess's games:
 pentanomial counts, Elo, normalized Elo and log-likelihood ratio. elolab computes its intervals in another way
-(``docs``). So the error bar that is compared is the common normal approximation, computed from elolab's estimate.
+(``docs/statistics.md``). So the common normal approximation of the error bar, from elolab's estimate, is compared.
 
     python benchmarks/against_fastchess.py FASTCHESS [--engines stockfish fairy-stockfish] [--limits 1 1000 2+0.02]
 """

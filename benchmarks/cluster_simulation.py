@@ -1,7 +1,7 @@
 """Simulates what limits the speed of a run at 1, 2, 10, 100 and 1000 workers, with costs measured on this machine.
 
     python benchmarks/cluster_simulation.py                     games of 1000 nodes a move, and of 30 seconds
-    python benchmarks/cluster_simulation.py --nodes 10000       the same of longer games
+    python benchmarks/cluster_simulation.py --nodes 10000       the same with longer games
     python benchmarks/cluster_simulation.py --workers 50 200 --game 5 --overlaps 0 4
     python benchmarks/cluster_simulation.py --save costs.json   keep the measured costs; --costs costs.json takes them
 
@@ -144,7 +144,7 @@ class Schedule(Protocol):
         """Note that games are stored; return the seconds that the client then needs before it knows the next games."""
 
     def known(self) -> None:
-        """Note that the client has finished the work that ``ended`` returned."""
+        """Note that the client has done the work for which ``ended`` returned the time."""
 
     @property
     def is_over(self) -> bool:
@@ -537,10 +537,7 @@ def _nothing(number: int) -> int:
 
 
 def _fits(space: Any) -> tuple[tuple[int, float], ...]:
-    """Number of known games, and seconds to fit the model, find its maximum and design the next round.
-
-    Every settings pair has one result.
-    """
+    """Number of known games (one result per settings pair), and seconds to fit the model and design the next round."""
     from elolab.tuning.study.model.observations import Observations
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
     from elolab.tuning.study.state import StudyState

@@ -3,8 +3,8 @@
     python benchmarks/compilation.py [--repeats N] [GAME ...]
 
 Every measurement is a new process. The two methods take turns. Each compiles with an empty cache, starts again with the
-filled cache, which must compile nothing, and searches. The last figure is the rest that ``elolab compile`` compiles
-after a first analysis, for commands with functions of their own.
+filled cache, which must compile nothing, and searches. The last figure is the time of ``elolab compile`` after a first
+search: for functions that a search does not use.
 """
 
 from __future__ import annotations

@@ -2,12 +2,12 @@
 
     python benchmarks/limits_simulation.py [--runs N] [--budget GAMES]
 
-The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm of the nodes per move, by another amount
-in each dimension, and differences in Elo shrink. The processor time of a game is proportional to its nodes. Every
-method has the same budget of processor time; a tenth of it is for a playoff at the target. Three kinds of methods are
-compared. The first plays many games at the shortest limit, the second few games at the target. The third divides the
-time among several limits, and the model extrapolates to the target. *Regret* is the true Elo at the target by which a
-recommendation is worse than the optimum.
+The optimum of a landscape (``tuning/landscapes.py``) moves with the logarithm of the nodes per move, by a different
+amount in each dimension, and differences in Elo shrink. The processor time of a game is proportional to its nodes.
+Every method has the same budget of processor time; a tenth of it is for a playoff at the target. Three kinds of methods
+are compared. The first plays many games at the shortest limit, the second few games at the target. The third divides
+the time among several limits, and the model extrapolates to the target. *Regret* is the true Elo at the target by which
+a recommendation is worse than the optimum.
 """
 
 from __future__ import annotations

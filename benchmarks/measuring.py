@@ -78,10 +78,7 @@ def long_game(game: str, plies: int) -> list[str]:
 
 
 class UciProgram:
-    """A UCI engine, by default fairy-stockfish for Xiangqi without a network.
-
-    ``options`` are further arguments of ``setoption name``.
-    """
+    """A UCI engine, by default fairy-stockfish for Xiangqi; ``options`` are arguments of ``setoption name``."""
 
     def __init__(
         self, command: Sequence[str] = (FAIRY_STOCKFISH,), options: Sequence[str] = ("UCI_Variant value xiangqi",)

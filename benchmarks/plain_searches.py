@@ -79,10 +79,7 @@ class Searcher:
         return _Line(start.state, np.array(codes, np.int64), players, nodes)
 
     def __call__(self, threads: int) -> PlainSearches:
-        """Repeat all searches in ``threads`` threads.
-
-        Raises ``RuntimeError`` if the games have another total of nodes.
-        """
+        """Repeat all searches in ``threads`` threads; raises ``RuntimeError`` if the number of nodes differs."""
         shares = [self._lines[thread::threads] for thread in range(threads)]
         with ThreadPoolExecutor(threads) as pool:
             list(pool.map(self._search, [share[:1] for share in shares]))  # compiled, tables touched

@@ -33,7 +33,7 @@ range for tuning.
 
 @dataclass(frozen=True)
 class Mutation:
-    """A change to a parameter that the signature must notice in at least one of several ways."""
+    """A change to a parameter, and ways to make it. At least one of them must change the signature."""
 
     row: str
     kind: str

@@ -79,10 +79,7 @@ class Row:
 
 
 def tilted(kind: str | Sequence[float], score: float) -> Array:
-    """A distribution of outcomes, tilted exponentially so that its mean score is ``score``.
-
-    ``kind`` is a kind of play or a distribution.
-    """
+    """The distribution ``kind``, or that of a kind of play, tilted exponentially to the mean score ``score``."""
     base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):

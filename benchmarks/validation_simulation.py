@@ -37,7 +37,7 @@ from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, Plann
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
 """Outcome probabilities of a pair of equal players (LL, LD, even, WD, WW); its score has a deviation of 0.27."""
 STRENGTHS = (-10, -5, 0, 5, 10, 20)
-"""Logistic Elo of the recommendation over the base."""
+"""Simulated strengths of the recommendation relative to the base, in logistic Elo."""
 GAMES = 8000
 """Budget of the tuning in games; the lengths of both stages follow from it."""
 OPENINGS = 15_000

@@ -101,9 +101,8 @@ class PlayedGames:
 
     @naming_arguments("folder")
     def write_report(self) -> Path:
-        """Write the report, tables and plots into ``folder``, and for a tournament also its PGN.
-
-        Returns the path of report.html.
+        """Write the report, with tables, plots and a tournament's PGN, into ``folder``; returns the path of
+        report.html.
         """
         return self._written_report()
 
@@ -164,10 +163,7 @@ def read_specification(
 
 
 def kept_specification(given: object) -> dict[str, str]:
-    """Files to store in the run's folder, text by file name, for a specification given as a mapping.
-
-    Empty if the specification came from a file.
-    """
+    """Files to store in a run's folder, text by name: the specification, if it was given as a mapping."""
     return {SPECIFICATION_NAME: toml_text(specified(given))} if isinstance(given, Mapping) else {}
 
 

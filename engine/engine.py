@@ -144,9 +144,7 @@ class TableEntry:
 
     move: str | None
     score: int
-    """Score in centipawns, from the point of view of the side to move.
-
-    An exact score is both a lower and an upper bound."""
+    """Score in centipawns, for the side to move. An exact score is both a lower and an upper bound."""
     depth: int
     is_lower_bound: bool
     is_upper_bound: bool

@@ -46,10 +46,7 @@ class Catalogue:
         return key in messages_of(self.package, self.language)
 
     def name_of(self, table: str, name: str) -> str:
-        """The text for ``name`` in a table of this message catalogue.
-
-        If there is none, returns ``name`` with spaces for underscores.
-        """
+        """The text for ``name`` in a table of the catalogue; if there is none, ``name`` with spaces for underscores."""
         key = f"{table}.{name}"
         return self(key) if key in self else name.replace("_", " ")
 
@@ -63,10 +60,7 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """Replace each ``{name:one|many}`` in a message by the singular or plural form for the number ``values[name]``.
-
-    Other fields stay unchanged.
-    """
+    """Replace each ``{name:one|many}`` in a message by the form for the number ``values[name]``, and nothing else."""
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 
@@ -82,10 +76,7 @@ def console(package: str) -> Catalogue:
 
 
 def with_minus(number: str) -> str:
-    """Replace the hyphen of a negative number by a typographic minus sign.
-
-    Used in text for people; data for programs keeps the hyphen.
-    """
+    """Replace the hyphen of a negative number by a minus sign, for text that people read."""
     return number.replace("-", "\N{MINUS SIGN}")
 
 

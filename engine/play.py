@@ -361,10 +361,7 @@ class CompiledGames:
         self._adjudication = new_record(ADJUDICATION_DTYPE)
         records = (self._state, self._lists, self._clocks, self._adjudication, self._tracker)
         self._arrays = tuple(map(array_of, records))
-        """The game's records, each as an array of one element that shares its memory.
-
-        Assigning to the element overwrites the record.
-        """
+        """The game's records as arrays of one element. Assignment to the element overwrites the record."""
         self._memories: dict[tuple[Any, ...], tuple[SearchMemory, StopFlag]] = {}
         self._endgames: EndgameSolver | None = None
 

@@ -144,10 +144,7 @@ class Adjudication:
     The maximum length of a stored game applies in any case.
     """
     solved_empties: int = _by_game(0, MAX_SOLVED_EMPTIES, 0, example=16, unit="squares")
-    """Maximum number of empty squares at which the position is solved and the game ends with its exact result.
-
-    0 switches solving off.
-    """
+    """Number of empty squares from which a position is solved and the game ends with the exact result; 0 for never."""
     resign_twosided: bool = schema.switch(default=True)
     """Whether resignation also requires the winner's scores to meet ``resign_score``; otherwise the loser's suffice."""
     tablebases: str = schema.text(default=schema.COMPUTED, value="", example="syzygy", expected="a folder of tables")

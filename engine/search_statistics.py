@@ -48,10 +48,7 @@ undecided within the node limit.
 
 MAX_INTERVAL = 10**9
 MATERIAL_STEP = 300
-"""Width of a row of ``null_by_material``, in centipawns of own material.
-
-ElephantEye's material limits are multiples of it.
-"""
+"""Width of a row of ``null_by_material`` in centipawns. ElephantEye's material limits are multiples of it."""
 
 
 @dataclass(frozen=True)

@@ -145,19 +145,16 @@ class TableSolver(Tablebases):
     unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
 
     def __init__(self, folders: str, ignore_50: bool, stop: StopFlag) -> None:
-        """``folders`` and ``ignore_50`` are as in the class; ``stop`` ends a solution early.
-
-        Raises ``UserError`` if there are no tables.
-        """
+        """Raises ``UserError`` if there are no tables; setting ``stop`` ends a solution early."""
         super().__init__(folders)
         self._ignore_50 = ignore_50
         self._stop = stop
 
     def solve(self, position: Position, *, every_move: bool = False) -> Solution:
-        """Solve a position exactly. The result is meaningless if the stop flag is set.
+        """Solve a position exactly; ``every_move`` also computes the score of every legal move.
 
-        ``every_move`` also computes the score of every legal move. The line continues to the end of the game, or for
-        one move if the game is drawn. Raises ``UserError`` if the tables lack the position or one that follows.
+        The line continues to the end of the game, or for one move if the game is drawn. The result is meaningless if
+        the stop flag is set. Raises ``UserError`` if the tables lack the position or one that follows.
         """
         position = position.copy()
         scores = self._scores(position)

@@ -100,7 +100,7 @@ def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rat
     ``aside`` is the perturbation as a fraction of the range, ``rate`` the step as a multiple of the perturbation. With
     ``beta`` the method is schedule-free (Defazio et al. 2024, as in fishtest-spsa-lab): it plays around a mean of the
     iterate and the average of all iterates, with the weight ``beta`` for the average, and recommends this mean. Choices
-    are sides of the unit cube, as ranges are.
+    are treated as ranges of the unit cube.
     """
     space, table, generator = landscape.space, Games(landscape, seed), np.random.default_rng(seed)
     iterate = point_of(space, space.default_values)
@@ -117,7 +117,7 @@ def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rat
 
 
 def spsa_fishtest(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """SPSA with the constants with which fishtest's authors end 95 % of the runs within half an Elo, on their bowls.
+    """SPSA with the constants by which fishtest's authors get 95 % of the runs within half an Elo, on their bowls.
 
     The perturbation is a sixth of their range; the step follows from the goal, the draws and the number of parameters.
     """

@@ -1,4 +1,4 @@
-"""The command ``check``: test whether an engine follows its protocol."""
+"""The command ``check``: tests whether an engine follows its protocol."""
 
 from __future__ import annotations
 

@@ -65,7 +65,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Test the claims about a game's search, or resume; returns the exit code."""
     from elolab.arena.run import check_directory
     from elolab.engine.settings.configuration import find_config
     from elolab.tuning.claims.cells import searches_at_most

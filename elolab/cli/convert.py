@@ -125,7 +125,7 @@ def _game_of(arguments: argparse.Namespace) -> Game:
 
 
 def _is_training(arguments: argparse.Namespace, target: str) -> bool:
-    """Whether to write training data; raises ``UsageError`` for options that do not fit the target."""
+    """Whether to write training data. Raises ``UsageError`` for options that do not fit the format ``target``."""
     from elolab.arena.notation.convert import TRAINING
 
     is_training = target in TRAINING or (target == "epd" and arguments.every_ply)
@@ -147,7 +147,7 @@ def _left_out_text(count: int, *, is_training: bool) -> str:
 
 
 def _entries(name: str, reading: Reading, plies: int | None) -> Iterator[Entry]:
-    """Read the games of ``INPUT``, a path, a run's folder or ``-`` for standard input; unreadable games become errors.
+    """Read the games of ``name``: a path, a run's folder or ``-`` for standard input. Unreadable games become errors.
 
     ``reading`` has the options for files, such as the game and the notation. ``plies`` limits the moves of each game.
     """
@@ -199,10 +199,7 @@ def _warn(message: str) -> None:
 
 
 def _encoded(texts: Iterable[str], encoding: str, where: str) -> Iterator[bytes]:
-    """Encode the parts of a text, one by one, in ``encoding``.
-
-    If a character cannot be encoded, the error names its line and ``where``, the file.
-    """
+    """Encode the parts of a text, one by one, in ``encoding``. An error names the line and the file, ``where``."""
     from elolab.arena.notation.pgn import encode_text
 
     line = 1

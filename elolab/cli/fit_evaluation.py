@@ -9,10 +9,7 @@ from elolab.cli.shared.playing_options import add_playing, output_file, output_f
 
 FIT_MATCH_LIMITS = ("nodes=1000", "depth=4")
 SCORE_SHARE = 50
-"""Weight of the search's score in the target of a logistic regression, in percent, by default.
-
-The rest of the target is the game's result.
-"""
+"""Default weight, in percent, of the search's score beside the game's result in the target of a logistic regression."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

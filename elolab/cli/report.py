@@ -115,10 +115,7 @@ def _report_tournament(directory: Path, arguments: argparse.Namespace) -> int:
 
 
 def report_folder(directory: Path, out: str | None) -> Path:
-    """The folder to write one run's report to: ``out``, or the run's own folder.
-
-    Raises ``UserError`` if the run's folder is not writable.
-    """
+    """The folder for a run's report: ``out``, or the run's own folder; raises ``UserError`` if that is not writable."""
     from elolab.arena.reports.write import folder_beside_runs
 
     if out is not None and os.path.realpath(out) != os.path.realpath(directory):

@@ -211,10 +211,7 @@ def read_bytes(descriptor, address, length):  # type: ignore[no-untyped-def]
 
 
 def read_from_start(descriptor, address, length):  # type: ignore[no-untyped-def]
-    """Read up to ``length`` bytes from the beginning of a file into memory at ``address``.
-
-    Returns their number, or -1 if nothing could be read.
-    """
+    """Read up to ``length`` bytes from a file's start to memory at ``address``; returns their number, -1 on failure."""
 
     def read() -> int:
         found = os.pread(descriptor, length, 0)

@@ -207,10 +207,7 @@ def _declare_count(count: Callable[[Any, Any], Any]) -> Any:
 
 
 def _declare_sum(instruction: Callable[..., Any]) -> Any:
-    """Make an intrinsic for arithmetic on two 64-bit words, without the checks of numba's operators.
-
-    ``instruction`` emits the LLVM instruction.
-    """
+    """Make an intrinsic from an LLVM instruction for two 64-bit words, without the checks of numba's operators."""
 
     @intrinsic
     def combined(typingctx, one, other):  # type: ignore[no-untyped-def]

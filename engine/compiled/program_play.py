@@ -663,10 +663,7 @@ class ProgramSide:
         program["noticed_ns"] = noticed_ns
 
     def set_line(self, line: str, has_moves: bool) -> bool:
-        """Set the ``position`` line. ``has_moves`` is true if it already contains moves.
-
-        Returns false if the line is too long for the buffer.
-        """
+        """Set the ``position`` line; returns false if it is too long. ``has_moves`` is true if it contains moves."""
         letters = line.encode()
         if len(letters) > QUESTION_BYTES - 2 * GO_BYTES:
             return False

@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Registration:
-    """A game: its protocols and names, which are known without an import of its folder.
-
-    That import loads or compiles machine code.
-    """
+    """A game: its protocols and names, known without the import of its folder, which loads or compiles machine code."""
 
     protocols: tuple[str, ...]
     """Names of the protocols that programs for this game use, the most common one first."""

@@ -148,10 +148,7 @@ def _tell_apart(states, lists, codes, marks):
 
 
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
-    """Convert UCI moves to ``notation``, one of ``NOTATIONS``, and play them on ``position``.
-
-    Raises ``WrongMoveError`` for an illegal move.
-    """
+    """Convert UCI moves to one of ``NOTATIONS`` and play them on ``position``; raises ``WrongMoveError`` if illegal."""
     if notation == "uci":
         return list(moves)
     trial = position.copy()

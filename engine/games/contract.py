@@ -420,10 +420,7 @@ class EvaluationFitting(ABC):
     odds_scale: float = 1.0
     """Advantage, in evaluation points, that multiplies the odds of winning by e: the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
-    """Groups of features whose weights should change together, such as the squares of one piece type.
-
-    Each group holds indices into ``features``.
-    """
+    """Groups of indices into ``features`` whose weights should change together, as the squares of a piece type."""
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -443,10 +440,7 @@ class EvaluationFitting(ABC):
         """
 
     def row_shares(self, steps: np.ndarray) -> np.ndarray:
-        """Share of each row of weights in the evaluation at each of n steps: shape (n, phases).
-
-        Only for a logistic regression.
-        """
+        """Share of each row of weights in the evaluation at n steps, shape (n, phases); for logistic regression."""
         return np.ones((len(steps), 1))
 
     @abstractmethod
@@ -505,10 +499,7 @@ class Game:
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
     stalemate: str = ""
-    """Position text of a stalemate, for tests of programs, because random games hardly ever reach one.
-
-    Empty in games without stalemate.
-    """
+    """Text of a stalemate, to test programs with: random games hardly ever reach one. Empty in games without it."""
     has_passes: bool = False
     """Whether a side without a legal move passes, instead of ending the game."""
     position_option: str = "fen"

@@ -203,10 +203,7 @@ class QianhongServer(EngineServer):
             raise CommandError("the engine thinks")
 
     def _begin_change(self) -> None:
-        """Prepare a change of the position: abandon any search, and clear the banned moves.
-
-        Raises ``CommandError`` during a search for a move.
-        """
+        """Stop pondering and clear banned moves. Raises ``CommandError`` during a search for a move or hint."""
         self._refuse_while_thinking()
         self._drop()
         self._banned = []

@@ -259,10 +259,7 @@ class UcciServer(EngineServer):
         self.start(SearchTask(position, limits, clock, tuple(allowed), ponders="ponder" in words))
 
     def _read_go(self, words: Sequence[str]) -> dict[str, int]:
-        """Parse the arguments of ``go``: returns each number, by the keyword before it. Raises ``CommandError``.
-
-        Times are in milliseconds.
-        """
+        """Parse the arguments of ``go``: numbers by keyword, times in milliseconds. Raises ``CommandError``."""
         found: dict[str, int] = {}
         unknown: list[str] = []
         rest = iter(words)

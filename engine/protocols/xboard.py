@@ -453,10 +453,7 @@ class XboardServer(EngineServer):
 
 
 def format_score(score: int) -> int:
-    """Convert a score to the protocol: centipawns, or ``MATE_SCORE`` + n for a mate in n moves.
-
-    It is negative if the engine is losing.
-    """
+    """Convert a score: centipawns, or ``MATE_SCORE`` + n for a mate in n moves; negative if the engine is losing."""
     plies = mate_distance(score)
     if plies is None:
         return score

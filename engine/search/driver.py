@@ -380,10 +380,7 @@ def _others_lose(state, search, lists, parameters, depth):
 
 @jit
 def _first_guess(search, parameters, depth_before):
-    """First guess for MTD(f), in centipawns.
-
-    ``depth_before`` is the depth of the last completed iteration, 0 for none.
-    """
+    """First guess for MTD(f), in centipawns; ``depth_before`` is the last completed depth, 0 for none."""
     if depth_before == 0 or parameters.mtdf_guess == _GUESS_ZERO:
         return np.int64(0)
     if parameters.mtdf_guess == _GUESS_TWO_BACK and search.previous_score > -INFINITY:

@@ -101,10 +101,7 @@ It is rounded to integers, so that reductions are the same on every processor.
 
 @jit
 def bounded(parameters, value, alpha, beta):
-    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on.
-
-    Mate scores are never clamped: ``is_mate_threat`` compares them exactly.
-    """
+    """The value, clamped to [alpha, beta] unless ``fail_soft`` is on or it is a mate score."""
     if parameters.fail_soft != 0 or value >= MATE_BOUND or value <= -MATE_BOUND:
         return value
     return min(max(value, alpha), beta)

@@ -306,10 +306,7 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 @jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Update history and killers after a beta cutoff by ``move``.
-
-    The first ``tried`` moves of the node were searched before it, without a cutoff.
-    """
+    """Update history and killers after a beta cutoff by ``move``; the node's first ``tried`` moves caused none."""
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)

@@ -52,7 +52,4 @@ ENGINE_FILES = register(
     ),
     FileKind("suites", "suite of positions", suffixes=(".epd",)),
 )  # fmt: skip
-"""The kinds of files that the engine reads.
-
-A preset needs no ``marks``: it is recognized by its sections, which are named after games.
-"""
+"""The kinds of files that the engine reads. A preset is recognized by its sections, which are named after games."""

@@ -136,10 +136,7 @@ class Schema:
     others: Field | None = None
     """Declaration for every key that is not in ``keys``; ``None`` if no other keys are allowed."""
     holds: Callable[[str], bool] = lambda name: False
-    """Function that tests whether a name is a valid key under ``others``.
-
-    Errors use it to suggest the table to which a misplaced key belongs.
-    """
+    """Function that tests whether a name is valid under ``others``, so that errors can suggest where a key belongs."""
     holder: type | None = None
     """The dataclass that represents the table; ``None`` if there is none."""
 

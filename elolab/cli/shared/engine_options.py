@@ -36,10 +36,7 @@ SOURCES = {"cmd": "command", "conf": REFERENCE, "preset": "preset"}
 SAME = {"name": "name", "dir": "directory", "proto": "protocol"}
 """Other arguments of ``--engine`` with a string as value, each with the ``[[players]]`` key that it sets."""
 LIMITS = ("tc", "st", "nodes", "depth", "plies", "limit")
-"""Arguments of ``--engine`` that set a search limit.
-
-``limit`` uses elolab's own notation, which can express all the others.
-"""
+"""Arguments of ``--engine`` that set a search limit; ``limit`` uses elolab's notation, which can express all others."""
 EXCLUDED_BY = {"tc": ("st", "limit"), "st": ("tc", "limit"), "limit": ("tc", "st", "nodes", "depth")}
 """For each limit of ``--engine``, such as ``tc``, the limits that cannot be combined with it.
 
@@ -82,10 +79,7 @@ class PlayerWords:
 
 
 def read_player_words(words: Sequence[str], option: str = "--engine") -> PlayerWords:
-    """Parse the ``NAME=VALUE`` arguments of ``option``.
-
-    Raises ``UsageError`` that names the wrong argument and the expected form.
-    """
+    """Parse the ``NAME=VALUE`` arguments of ``option``; ``UsageError`` names a wrong argument and the expected form."""
     player, given = None, without_ignored(words, "--engine")
     if option == "--engine" and given and "=" not in given[0] and given[0] not in FLAGS:
         player = given.pop(0)
@@ -391,10 +385,7 @@ def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
 
 
 def refuse_unused(each: PlayerWords, players: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ``UsageError`` for an argument of ``--each`` that applies to none of the players.
-
-    ``players`` are their ``[[players]]`` tables.
-    """
+    """Raise ``UsageError`` for an argument of ``--each`` that applies to no player (``[[players]]`` tables)."""
     if "name" in each.table:
         raise UsageError(f"--each name={each.table['name']}: every player needs its own name; give it to each --engine")
     if each.arguments and not any("command" in player for player in players):

@@ -20,10 +20,7 @@ def assignment(word: str, option: str) -> tuple[str, str]:
 
 
 def assignments(words: Sequence[str], option: str, known: Collection[str]) -> dict[str, str]:
-    """Parse the ``NAME=VALUE`` arguments of ``option`` into a dictionary.
-
-    Raises ``UsageError`` if a name is not in ``known``, or is given twice.
-    """
+    """Parse arguments ``NAME=VALUE`` of ``option``; raises ``UsageError`` for a name given twice or not ``known``."""
     refuse_unknown_words(words, option, known)
     values: dict[str, str] = {}
     for word in words:

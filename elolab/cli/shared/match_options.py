@@ -323,10 +323,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """A detector of programs' protocols that prints its findings.
-
-    It reuses findings stored in the runs ``directories``.
-    """
+    """A detector of programs' protocols that prints what it finds, and reuses what the runs ``directories`` store."""
     from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(

@@ -128,10 +128,7 @@ def after_outcome(failure: FileError) -> FileError:
 
 
 def _copy_of_games(directory: Path, arguments: argparse.Namespace) -> Path | None:
-    """The path of ``--pgnout``, or ``None``.
-
-    Raises ``UsageError`` if the file is not writable, or holds games of another run.
-    """
+    """The path of ``--pgnout``, or ``None``; raises ``UsageError`` if it is not writable or has another run's games."""
     if getattr(arguments, "pgnout", None) is None:
         return None
     path = output_file("--pgnout", pgn_words(arguments.pgnout)[0])
@@ -215,10 +212,7 @@ class _Patience:
     """Stand-in for a run's stop flag while the report is being written: Ctrl-C then only prints a message."""
 
     def set(self) -> None:
-        """Print that the report is still being written.
-
-        Writes to file descriptor 2, because the interrupted code may be using ``sys.stderr``.
-        """
+        """Print that the report is still being written, to file descriptor 2: ``sys.stderr`` may be in use."""
         os.write(2, f"elolab: {console('elolab.arena')('console.writing_report')}\n".encode())
 
 
@@ -233,10 +227,7 @@ def warn_if_in_use(directory: Path) -> None:
 
 
 def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
-    """Write the tables, PGN and report of the tournament stored in ``directory``.
-
-    ``detail`` and the result are as for ``written_exports``.
-    """
+    """Write tables, PGN and report of the tournament in ``directory``; the rest is as for ``written_exports``."""
     from elolab.arena.play.store import Store
     from elolab.arena.play.tournament_run import stored_tournament
 

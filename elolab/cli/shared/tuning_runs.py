@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
-    """Add the arguments of a command that runs a TOML file of the given kind, a key of ``FILE_KINDS``.
-
-    ``epilog`` ends the help.
-    """
+    """Add the arguments of a command for TOML files of ``kind``, a key of ``FILE_KINDS``; ``epilog`` ends the help."""
     playing_options.add_specification(parser, kind)
     parser.epilog = epilog + playing_options.names_paragraph(kind)
     options.add_output(parser)

@@ -45,10 +45,7 @@ def piece_count(state):
 
 @jit
 def history_piece(state, move):
-    """Index of the moving piece in history tables: its type plus 7 for Black, 0 to 13.
-
-    An empty origin, as of a null move, has index 6.
-    """
+    """Index of the moving piece in history tables: its type plus 7 for Black, 0 to 13; 6 for a null move."""
     code = np.int64(state.board[move & 63])
     return (code & 7) + 7 * (code >> 3)
 

@@ -29,10 +29,7 @@ _CODES = {notation.format_move(code): code for code in (STOCK + (square << 7) fo
 
 @jit
 def _replay(state, codes, rows):
-    """Play legal moves from ``state``; write the start and the position after each move into ``rows``.
-
-    ``rows`` has the shape (moves + 1, 2).
-    """
+    """Play legal moves from ``state``; write the start and each later position into ``rows``: shape (moves + 1, 2)."""
     for ply in range(rows.shape[0]):
         rows[ply, 0] = own_discs(state)
         rows[ply, 1] = other_discs(state)

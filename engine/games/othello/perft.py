@@ -31,10 +31,7 @@ def _leaves(own, other, depth, pass_plies):
 
 @jit
 def perft_of_passes(state, depth, pass_plies):
-    """Perft: number of leaves of the tree of legal moves. A finished game is one leaf.
-
-    A pass counts as ``pass_plies`` plies, 0 or 1.
-    """
+    """Perft with finished games as leaves; a pass counts as ``pass_plies`` plies, 0 or 1."""
     if depth == 0:
         return np.int64(1)
     return _leaves(own_discs(state), other_discs(state), np.int64(depth), np.int64(pass_plies))

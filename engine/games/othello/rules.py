@@ -112,10 +112,7 @@ def final_score(state):
 
 @jit
 def judge(state, lists):
-    """The arbiter's verdict code: the side with more discs wins, equal numbers are a draw.
-
-    The game is open while either side can place a disc.
-    """
+    """The arbiter's verdict code: open while a side can place a disc, then the side with more discs wins."""
     if not is_over(own_discs(state), other_discs(state)):
         return _OPEN
     difference = final_difference(state.discs[0], state.discs[1])

@@ -373,10 +373,7 @@ def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
 
 
 def _written_origins(kind: int, place: _Place) -> set[str]:
-    """Names of a piece of type ``kind`` as ``format_move_name`` writes them, in WXF and Chinese.
-
-    They are unique within a position.
-    """
+    """Unique names of a piece of type ``kind``, in WXF and Chinese, as ``format_move_name`` writes them."""
     chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
     return {_wxf_origin(kind, place), chinese}
 

@@ -409,10 +409,7 @@ def blocked_legs(state, origin):
 
 
 JUMPER_OFFSETS = np.array([5, 6, 11, 12, 13, 14, 15, 3, 4, 1, 2], np.uint8)
-"""Piece slots of horses, pawns, elephants and advisors, as offsets from the side's first slot, 16 or 32.
-
-They are in the order of move generation.
-"""
+"""Slots of horses, pawns, elephants and advisors, minus the side's first slot, in the order of move generation."""
 JUMPERS = len(JUMPER_OFFSETS)
 _FIRST_GUARD = 7
 """Index of the first elephant in ``JUMPER_OFFSETS``; advisors follow."""
@@ -443,10 +440,7 @@ def _pawns_reach(state, side, low, high):
 
 @jit_for_constants
 def _take_jumpers(state, lists, row, count, mode, suspects, others, base):
-    """Append or count the moves of horses, pawns, elephants and advisors.
-
-    Arguments and result are as for ``_take_sliders``.
-    """
+    """Append or count the moves of horses, pawns, elephants and advisors, like ``_take_sliders``."""
     base &= SLOT_BITS
     side = (base >> 4) - 1
     # Allowed targets: enemy pieces, and empty squares unless only captures are wanted.

@@ -100,10 +100,7 @@ def parse_position(text: str) -> Any:
 
 
 def _read_board(text: str) -> dict[int, tuple[int, int]]:
-    """Parse the board field of the FEN ``text``: returns the side and type of each piece, by square.
-
-    Raises ``PositionError``.
-    """
+    """Parse the board field of the FEN ``text``: side and type of each piece by square. Raises ``PositionError``."""
     letters = read_board(text, 10, 9, 0, "".join(_TYPE_OF_LETTER))
     board = {
         square: (RED if letter.isupper() else BLACK, _TYPE_OF_LETTER[letter.lower()])
@@ -133,10 +130,7 @@ def _check_counts(text: str, board: dict[int, tuple[int, int]]) -> None:
 
 
 def _check_square(text: str, square: int, side: int, kind: int) -> None:
-    """Raise ``PositionError``, which quotes the FEN ``text``, if a piece can never stand on the square.
-
-    ``kind`` is the piece's type.
-    """
+    """Raise ``PositionError``, with the FEN ``text``, if a piece of type ``kind`` can never stand on ``square``."""
     at = square if side == RED else (9 - square // 9) * 9 + square % 9
     legal = True
     if kind == GENERAL:
