@@ -11,7 +11,7 @@ from typing import Any
 
 from elolab.arena.checking.dialects import dialect_named
 from elolab.arena.checking.dialects.dialect import Dialect, Knowledge
-from elolab.arena.checking.findings import CheckSettings, Failed, Remark, SearchAnswer, Skipped
+from elolab.arena.checking.findings import CheckSettings, Failed, LimitRemains, Remark, SearchAnswer, Skipped
 from elolab.arena.checking.sample_positions import positions_of
 from elolab.arena.players.external import LogDialogue
 from elolab.arena.players.player import PlayerClock, PlayerFault
@@ -57,7 +57,8 @@ class CheckOutcome:
 class Examination:
     """Runs checks on one program; close it when done.
 
-    A check uses the process of the previous check, unless that check failed or this one needs a new process.
+    A check uses the process of the previous check, unless that check failed or this one needs a new process. A check
+    that meets ``LimitRemains`` is run again with a new process.
     """
 
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
@@ -109,7 +110,7 @@ class Examination:
             if self._dialect is None and check.needs:
                 self.start()
                 began_ns = time.monotonic_ns()
-            return CheckOutcome(check, "passed", check.test(self))
+            return CheckOutcome(check, "passed", self._test(check))
         except Skipped as skipped:
             if self._dialect is not None and self.dialect.process.dialogue.tail(began_ns):
                 self.close()  # the process may be in the middle of a search
@@ -121,6 +122,18 @@ class Examination:
         dialogue = None if self._dialect is None else self.dialect.process.dialogue
         self.close()  # the state of the process is unknown
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
+
+    def _test(self, check: Check) -> Remark | None:
+        """Run the check's test, again with a new process where the present one may keep a limit.
+
+        The first new process may be asked whether it accepts a depth limit, and keep that; the second one is not asked.
+        """
+        for _ in range(2):
+            try:
+                return check.test(self)
+            except LimitRemains:
+                self.start()
+        return check.test(self)
 
     # For checks.
 

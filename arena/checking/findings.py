@@ -70,6 +70,10 @@ class Skipped(CheckEnded):
     """Raised when a check does not apply to this program, game, protocol or system."""
 
 
+class LimitRemains(Exception):
+    """Raised before a search if the process may keep a limit of an earlier search, so that it needs a new process."""
+
+
 class SearchLine(NamedTuple):
     """Contents of one line of search output; ``depth`` and ``nodes`` are ``None`` if the line lacks them."""
 

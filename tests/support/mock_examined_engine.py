@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from plain_xiangqi import Board, in_check, is_red, pieces_between, play, reaches, read_board, read_move
 
-SILENT = ("xboard", "variant", "easy", "hard", "post", "accepted", "level", "time", "otim", "memory", "cores", "option")
+SILENT = ("xboard", "variant", "easy", "hard", "post", "accepted", "time", "otim", "memory", "cores", "option")
 """Commands of xboard of which nothing comes."""
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR w - - 0 1"
 SQUARES = [(file, rank) for file in range(9) for rank in range(10)]
@@ -339,7 +339,14 @@ class UciEngine(Engine):
 
 
 class XboardEngine(Engine):
-    """xboard."""
+    """xboard.
+
+    Two manners are allowed: ``prefers_depth`` keeps ``sd`` in new games and has no clock then, as Fairy-Stockfish 11;
+    ``draws_after_120_plies`` claims the draw.
+    """
+
+    has_depth = has_clock = False
+    moves = 0
 
     def obey(self, line: str) -> None:
         words = line.split()
@@ -349,6 +356,7 @@ class XboardEngine(Engine):
             say('feature option="Style -combo solid /// *normal" done=1')
         elif command == "new":
             self.begin_game()
+            self.has_clock, self.moves = False, 0
             self.plays: bool | None = None
             self.depth = 3
             self.is_endless = False
@@ -356,13 +364,18 @@ class XboardEngine(Engine):
         elif command == "setboard":
             self.set_position(line.partition(" ")[2], [])
         elif command == "usermove":
+            self.moves += 1
             if not self.make(words[1]):
                 say(f"Illegal move: {words[1]}")
             elif self.plays == self.red:
                 self.answer()
         elif command == "go":
             self.plays = self.red
-            if self.vice == "answers_before_stop" or not self.is_endless:
+            if self.vice == "draws_after_120_plies" and self.moves == 120:
+                say("1/2-1/2 {no capture}")
+            elif self.vice == "prefers_depth" and self.has_depth and self.has_clock:
+                self.is_thinking = True
+            elif self.vice == "answers_before_stop" or not self.is_endless:
                 self.answer()
             else:
                 self.is_thinking = True
@@ -373,7 +386,9 @@ class XboardEngine(Engine):
         elif command == "ping":
             say(f"pong {words[1]}")
         elif command == "sd":
-            self.depth = int(words[1])
+            self.depth, self.has_depth = int(words[1]), True
+        elif command == "level":
+            self.has_clock = True
         elif command == "st":
             self.is_endless = int(words[1]) > 100
         elif command == "quit":

@@ -89,12 +89,16 @@ def long_game(examination: Examination) -> Remark:
 
 
 def quiet_plies(examination: Examination) -> Remark:
-    """Check that the program plays on after many moves without a capture, where some engines declare a draw."""
+    """Check that the program plays on after many moves without a capture, where some engines declare a draw.
+
+    Where the game's standard rules end the game too, the program may declare it.
+    """
     for position in examination.positions.quiet:
         answer = examination.dialect.search(position)
-        if answer.move is None or answer.has_resigned:
+        if answer.move is not None and not answer.has_resigned:
+            expect_legal(position, answer)
+        elif answer.has_resigned or position.judge(position.game.standard_rules) is None:
             raise Failed("failure.quiet_plies", said=answer.line, plies=position.ply)
-        expect_legal(position, answer)
     if not examination.positions.quiet:
         raise Skipped("skip.game")
     return remark("note.plies", plies=examination.positions.quiet[-1].ply)

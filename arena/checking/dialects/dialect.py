@@ -41,8 +41,8 @@ class Knowledge:
     """Number of the board's lowest rank in the program's moves, 0 or 1; ``None`` while unknown."""
     answers_ready: bool = True
     """Whether the program answers when it is asked for its readiness (``ask_ready``)."""
-    knows_depth: bool = True
-    """Whether the program accepts a depth limit."""
+    knows_depth: bool | None = None
+    """Whether the program accepts a depth limit; ``None`` where it was not asked."""
 
 
 class Dialect(ABC, Generic[ClientKind]):

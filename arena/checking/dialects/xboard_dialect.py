@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from elolab.arena.checking.dialects.dialect import Dialect
-from elolab.arena.checking.findings import Failed, SearchAnswer, SearchLine, Skipped
+from elolab.arena.checking.findings import Failed, LimitRemains, SearchAnswer, SearchLine, Skipped
 from elolab.arena.players.announced_options import AnnouncedOption
 from elolab.arena.players.player import PlayerClock, first_word
 from elolab.arena.protocols import uci, xboard
@@ -15,9 +15,6 @@ from elolab.arena.protocols.uci_family import Information
 from elolab.engine.games import REGISTERED, game_named
 from elolab.engine.games.contract import Position
 from elolab.engine.settings.limits import Limits
-
-NO_DEPTH = 99
-"""A depth limit in plies that no search reaches, so that it cancels an earlier limit."""
 
 
 class XboardDialect(Dialect[xboard.XboardClient]):
@@ -53,18 +50,24 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Moves of the current game that were sent to the program or made by it."""
 
     def greet(self) -> None:
-        """Shake hands: read the features and options that the program announces."""
+        """Shake hands: read the features and options that the program announces.
+
+        As in games, the program has its whole time for the start until its first feature, and after ``done=0``.
+        """
         client = self.client
 
         def is_introduced(line: str) -> bool:
             return client.receive(line) == "done"
 
+        def has_begun(line: str) -> bool:
+            return is_introduced(line) or client.needs_time or bool(client.features)
+
         self.send(*client.hello())
-        lines = self.read_for(xboard.FEATURES_MS, is_introduced)
+        lines = self.read_until(has_begun, self.settings.start_ms, "feature")
+        if not client.is_idle and not client.needs_time:
+            lines += self.read_for(xboard.FEATURES_MS, is_introduced)
         if not client.is_idle and client.needs_time:
             lines += self.read_until(is_introduced, self.settings.start_ms, "feature done=1")
-        if not client.features:
-            raise Failed("failure.no_answer", awaited="feature", seconds=f"{xboard.FEATURES_MS / 1000:g}")
         client.give_up_features()
         self.name = client.engine_name
         self.announced = [
@@ -103,17 +106,17 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     def _learn_depth(self) -> None:
         """Find out whether the program supports ``sd``; if not, its searches are limited by time instead."""
-        if self.knowledge.knows_depth:
+        if self.knowledge.knows_depth is None:
             self.send(f"sd {self.settings.depth}")
             self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())
             self._depth_is_told = self.knowledge.knows_depth
-        if not self.knowledge.knows_depth:
+        if self.knowledge.knows_depth is False:
             self.limits -= {"depth"}
 
     @property
     def ordinary(self) -> Limits:
-        """Limits of a short search: a depth limit if the program supports it, otherwise one second."""
-        return super().ordinary if self.knowledge.knows_depth else Limits(move_time_ms=1000)
+        """Limits of a short search: a depth limit, or one second if the program is known not to support it."""
+        return Limits(move_time_ms=1000) if self.knowledge.knows_depth is False else super().ordinary
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
         """Send the moves that the program does not know, or the whole game, then ``go``."""
@@ -127,29 +130,24 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
         """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it.
 
-        ``mode`` is ``hard`` to let the program ponder, else ``easy``.
+        ``mode`` is ``hard`` to let the program ponder, else ``easy``. Raises ``LimitRemains`` if the limits have no
+        depth and the process has received one: ``new`` should cancel it, but many engines keep it, and some have no
+        clock as long as they have a depth limit.
         """
+        if self._depth_is_told and limits.depth is None:
+            raise LimitRemains
+        self._depth_is_told |= limits.depth is not None
         if self._game == (position.start, limits) and position.moves[: len(self._known)] == self._known:
             lines = ["force", *self._moves(position.moves[len(self._known) :])]
         else:
             limit_lines = xboard.limit_commands(limits, self.settings.timeout_ms)
             start = [] if position.start == position.game.start else [self._set_board(position.start)]
-            lines = [
-                *self._new_game(mode), *limit_lines, *self._no_depth(limits), *start, *self._moves(position.moves)
-            ]  # fmt: skip
+            lines = [*self._new_game(mode), *limit_lines, *start, *self._moves(position.moves)]
         self._game, self._known = (position.start, limits), list(position.moves)
         self.send(*lines)
         for line in self.settled():
             if xboard.is_refusal(line):
                 raise Failed("failure.refused", command=lines[-1], said=line)
-
-    def _no_depth(self, limits: Limits) -> list[str]:
-        """The lines that cancel an earlier depth limit; empty if there is none to cancel.
-
-        The command ``new`` should cancel it, but many engines keep it.
-        """
-        self._depth_is_told |= limits.depth is not None
-        return [f"sd {NO_DEPTH}"] if self._depth_is_told and limits.depth is None else []
 
     def _set_board(self, position: str) -> str:
         if not self.client.has("setboard"):

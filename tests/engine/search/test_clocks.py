@@ -21,7 +21,7 @@ from elolab.engine.search import clock as clock_module
 from elolab.engine.search.records import CLOCK_CPU, CLOCK_WALL, STOPPED_BY_HARD_LIMIT
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
-from tests.support.residence import resident_share
+from tests.support.residence import give_back, resident_share
 
 GAME = game_named("xiangqi")
 POSITIONS = (
@@ -268,6 +268,7 @@ def test_the_record_of_a_game_lost_on_time_says_so() -> None:
 @pytest.mark.parametrize("limit", ["move_time=0.001", "clock=0.1", "clock=0.1,cpu"])
 def test_no_time_is_spent_on_memory_that_the_system_has_only_promised(limit: str) -> None:
     memory = SearchMemory(resolve({"hash_mb": 64}), None)
+    give_back(memory.table)
     assert resident_share(memory.table) < 0.1
     memory.set_limits(Limits.parse(limit), None)
     assert resident_share(memory.table) == 1
@@ -276,6 +277,7 @@ def test_no_time_is_spent_on_memory_that_the_system_has_only_promised(limit: str
 @pytest.mark.parametrize("limit", ["depth=3", "nodes=10000000", f"clock=0.1,{NODE}"])
 def test_where_no_time_is_limited_a_table_is_not_waited_for(limit: str) -> None:
     memory = SearchMemory(resolve({"hash_mb": 64}), None)
+    give_back(memory.table)
     memory.set_limits(Limits.parse(limit), None)
     assert resident_share(memory.table) < 0.1
 
