@@ -185,7 +185,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _compare_figures(output: Path, pgn: Path) -> None:
-    """Compare the statistics that fastchess printed last with elolab's statistics of the same games, and print both."""
+    """Print the last statistics in fastchess's ``output`` beside elolab's statistics of its games in ``pgn``."""
     scores: dict[str, list[float]] = {}
     points = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
     for game in pgn.read_text().split("[Event ")[1:]:

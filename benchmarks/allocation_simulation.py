@@ -98,7 +98,7 @@ class Outcome:
 
 
 def played(outcomes: np.ndarray, rule: VerdictRule) -> Outcome:
-    """Play a whole run on outcomes from ``simulated_pairs``, with the allocation code of ablations."""
+    """Play a whole run on outcomes from ``simulated_pairs``, with the code that allocates games in ablations."""
 
     def question(match: int) -> Question:
         def estimate_after(pairs: int) -> EffectEstimate:
@@ -170,7 +170,7 @@ def beside_equal_split(
 
 
 def is_false(verdict: str, elo: float, margin_elo: float) -> bool:
-    """Whether a verdict contradicts the true effect, ``elo``."""
+    """Whether a verdict contradicts the true effect ``elo``, given the equivalence margin ``margin_elo``."""
     return (
         (verdict == BETTER and elo <= 0)
         or (verdict == WORSE and elo >= 0)

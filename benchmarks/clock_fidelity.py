@@ -171,7 +171,7 @@ def play_here(folder: Path, count: int, games: int, plies: int) -> None:
 
 
 def measure_fastchess(plies: int, program: str, folder: Path, count: int, games: int) -> Measured:
-    """Play with fastchess. Half a millisecond is added to its times, because they are truncated."""
+    """Play with fastchess, ``program``. Half a millisecond is added to its times, because they are truncated."""
     engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",

@@ -94,7 +94,7 @@ def report(what: str, records: Sequence[GameRecord], seconds: float) -> None:
 
 
 def report_overruns(preset: str, records: Sequence[GameRecord]) -> None:
-    """Print the distribution of the times by which moves exceeded their limit."""
+    """Print the distribution of the times by which the preset's moves exceeded their limit."""
     over = [max(0.0, move.time_ms - MOVE_TIME_MS) for record in records for move in record.moves]
     cuts = statistics.quantiles(over, n=100)
     print(

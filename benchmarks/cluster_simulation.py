@@ -229,7 +229,7 @@ def tournament(games: int) -> Batches:
 
 
 def tuning(games: int, overlap: int, costs: Costs) -> Batches:
-    """A schedule like a study's by default: its rounds and its playoff."""
+    """A schedule like a study's by default: its rounds, with the given overlap, and its playoff."""
     pairs = games // 2 - int(games // 2 * SHARE)
     each = game_pairs_per_settings_pair(games)
     round_pairs = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each)) * each
@@ -250,12 +250,12 @@ def tuning(games: int, overlap: int, costs: Costs) -> Batches:
 
 
 def looks(sizes: Sequence[int]) -> Batches:
-    """A schedule of interim analyses. Each one waits for all games before it."""
+    """A schedule of interim analyses, each after a batch of ``sizes`` games and all games before it."""
     return Batches(sizes, range(len(sizes)), "look")
 
 
 def validation(games: int, overlap: int) -> Batches:
-    """A schedule of a sequential test of a recommendation, which ends after ``games`` games."""
+    """A sequential test of a recommendation that ends after ``games`` games, with ``overlap`` analyses in progress."""
     counted = math.ceil(games / 2 / INTERIM_PAIRS)
     needs = [max(0, look - overlap) for look in range(counted + overlap)]
     schedule = Batches([2 * INTERIM_PAIRS] * len(needs), needs, "look")
@@ -431,7 +431,7 @@ class _Simulation:
 
 
 def simulate(schedule: Schedule, workers: int, costs: Costs, design: Design = Design(), seed: int = 1) -> Outcome:
-    """Simulate a run with this number of workers. The schedule changes and cannot be used again."""
+    """Simulate a run with this number of workers. ``schedule`` changes and cannot be used again."""
     return _Simulation(schedule, workers, costs, design, seed).run()
 
 

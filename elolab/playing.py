@@ -489,10 +489,9 @@ def _placing(spec: TournamentSpec, folder: Path) -> DataFrame | None:
 
 
 def _entry(player: Player, reader: PlayerReader) -> dict[str, Any]:
-    """Convert a player, in any form that callers may pass, to a ``[[players]]`` table; ``reader`` resolves names of
-    players.
+    """Convert a player, in any form that callers may pass, to a ``[[players]]`` table. Raises ``UserError``.
 
-    Raises ``UserError`` for an invalid player.
+    ``reader`` resolves names of players.
     """
     if not isinstance(player, Mapping):
         expected = "a preset's name, a TOML file, settings, or the contents of a [[players]] table"

@@ -436,8 +436,7 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line that was just found; if it ends in a solved position, moves from the transposition table
-        follow.
+        """The moves of a line that was just found, and after a solved position those in the transposition table.
 
         Does not affect later searches.
         """

@@ -180,7 +180,7 @@ class Hills(Landscape):
             pass
 
     def _draw(self, generator: np.random.Generator, switches: int) -> bool:
-        """Draw all random properties; return False if no place for the default is found."""
+        """Draw all random properties, with ``switches`` dimensions of choices; return whether a default was found."""
         count = self._numbers
         shape, second_shape = self._drawn_shape(generator), self._drawn_shape(generator)
         self._steps = np.full(count, FINE)
@@ -213,7 +213,7 @@ class Hills(Landscape):
         return np.asarray(np.sqrt(np.outer(importance, importance)) * mixed, float)
 
     def _scale(self, generator: np.random.Generator, shapes: Array, effects: Array) -> None:
-        """Find the scale at which the mean Elo over the ranges is the family's."""
+        """Scale ``shapes`` and ``effects`` so that the mean Elo over the ranges is the family's."""
         points = np.round(generator.random((4000, self._numbers)) * self._steps) / self._steps
         choices = generator.integers(len(CHOICES), size=(4000, len(effects)))
         low, high = 1.0, 1e6
@@ -226,8 +226,8 @@ class Hills(Landscape):
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """Place the default at its Elo between a summit and a random point, or at the optimum; return whether it
-        worked.
+        """Place the default at its Elo, between a summit and a random point or at the optimum; return whether it
+        succeeds.
         """
         if self._family.best_default:
             self.space = self._space(self._optimum, self._effects.argmin(axis=1))

@@ -50,7 +50,7 @@ Method = Callable[[Landscape, int, int], Outcome]
 
 
 def best_of(model: ResponseModel, observations: Observations, start: Values) -> Values:
-    """The model's maximum, found in the same way as by a study."""
+    """The model's maximum, found as in a study: from ``start`` and from other combinations of values."""
     starts = [start, *combinations(model.space, 16)]
     return maximum(model, observations.trust_region(), starts)
 
@@ -108,7 +108,7 @@ def add_results(observations: Observations, results: Sequence[tuple[Values, Valu
 
 
 def duel(landscape: Landscape, games: int, seed: int, overlap: int = 0) -> Outcome:
-    """The method of ``elolab tune``, with a playoff."""
+    """The method of ``elolab tune``, with a playoff; ``overlap`` is as for ``play_settings_pairs``."""
     model, best, table = play_settings_pairs(landscape, games, seed, SHARE, overlap)
     base, pairs = landscape.space.default_values, int(games // 2 * SHARE)
     decision = decide(model, best, pairs, table.play(best, base, pairs)) if best != base else decide(model, base)
@@ -148,7 +148,7 @@ def halves(landscape: Landscape, games: int, seed: int) -> Outcome:
 
 
 def is_accepted(table: Games, values: Values, base: Values, test: GainTest | SequentialSettings, pairs: int) -> bool:
-    """Whether a sequential test of at most ``pairs`` game pairs accepts a gain of ``values`` over ``base``."""
+    """Whether a sequential test of at most ``pairs`` pairs from ``table`` accepts that ``values`` beat ``base``."""
     counts = Pentanomial((0, 0, 0, 0, 0))
     while counts.pairs < pairs:
         counts += Pentanomial(table.count(values, base, min(test.batch_pairs, pairs - counts.pairs)))

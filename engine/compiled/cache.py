@@ -226,7 +226,7 @@ class _EngineLocator(UserProvidedCacheLocator):
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
-        """Make the locator for a function of the engine; ``None`` for any other function."""
+        """Make the locator for a function of the engine in the file ``py_file``; ``None`` for any other function."""
         return super().from_function(py_func, py_file) if ENGINE_DIRECTORY in Path(py_file).parents else None
 
 

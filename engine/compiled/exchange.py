@@ -386,9 +386,7 @@ def _patience_ms(talk, stop, now_ns, wake_ns):  # type: ignore[no-untyped-def]
 
 @jit
 def _has_line(talk, begin, skips_thinking):  # type: ignore[no-untyped-def]
-    """Whether the buffer has the end of a line after index ``begin``; ``skips_thinking`` ignores lines of thinking
-    output.
-    """
+    """Whether a line in the buffer ends at index ``begin`` or later; ``skips_thinking`` ignores thinking output."""
     for place in range(begin, talk.filled):
         if talk.output_bytes[place] == _NEWLINE:
             is_whole = talk.line_start > 0 or talk.is_in_line == 0

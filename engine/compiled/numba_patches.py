@@ -64,9 +64,7 @@ def _infer_return_type_once(self: Any) -> Any:
 
 
 def _checked_return_type(self: Any, types_by_name: Any) -> Any:
-    """Replace ``TypeInferer.get_return_type``; raise an error if a return type kept for recursive calls turns out
-    wrong.
-    """
+    """Replace ``TypeInferer.get_return_type``; raise an error if the return type kept for recursive calls was wrong."""
     final = _return_type(self, types_by_name)
     known = vars(self).get("known_return_type")
     if known not in (None, final):

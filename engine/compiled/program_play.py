@@ -458,7 +458,7 @@ def _is_asking(talk):  # type: ignore[no-untyped-def]
 
 @jit
 def _are_ready(first_talks, second_talks, stop, schedule, wake_ns):  # type: ignore[no-untyped-def]
-    """Write the commands that announce a new game, and read the answers; returns whether both are ``readyok``."""
+    """Write both programs' announcement of a new game and read their answers; returns whether both are ``readyok``."""
     for talks in (first_talks, second_talks):
         if exchange(talks, WRITE, stop, schedule, wake_ns) != DONE:
             return False

@@ -634,9 +634,7 @@ def enter_address(state, search, lists, parameters):
 
 @jit
 def enter_node(state, search, lists, parameters, alpha, beta, depth, ply):
-    """Call ``search_node`` through its address, so that callers do not contain a copy of its code, the engine's
-    largest.
-    """
+    """Call ``search_node`` through its address, so that callers do not contain a copy of its large code."""
     return call_at(
         search.node_address,
         (

@@ -32,7 +32,7 @@ to test whether it is singular.
 def null_move_banned(search, parameters, node_type):
     """Whether the node's place in the tree forbids a null move: after a null move, or within a verification search.
 
-    Which places forbid it depends on parameters. True at every node if null moves are off.
+    Parameters select the places. True at every node if null moves are off.
     """
     if parameters.null_move == 0 or node_type == EXCLUSION:
         return True
