@@ -312,7 +312,8 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 
 def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
-    """Cost of reaching a fixed depth: variant, then reference, of each comparison in turn; ``None`` if interrupted."""
+    """Costs of reaching a fixed depth, one tuple for each comparison's variant and reference; ``None`` if
+    interrupted."""
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
         return []

@@ -250,7 +250,7 @@ class Question:
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
-        """A question before its first game; ``matches`` are indices, each match has at most ``pairs`` pairs."""
+        """A question before its first game, answered by the matches with these indices, of at most ``pairs`` pairs."""
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 

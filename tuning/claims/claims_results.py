@@ -89,8 +89,7 @@ class CellRow:
     variant: str = ""
     """The variant's changes to the preset, as JSON. For an interaction, the two factors with two values each."""
     reference: str = ""
-    """The reference's changes to the preset, as JSON, or the common settings of an interaction; empty without
-    either."""
+    """The reference's changes to the preset, or an interaction's common settings, as JSON; otherwise empty."""
     engine_identity: str = ""
     """Identity of the engine that measured the cell, or of several engines; empty before the first result."""
 

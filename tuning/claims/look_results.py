@@ -121,7 +121,7 @@ class LookResult:
         return _Outcomes(self)
 
     def unbiased_effect(self) -> float:
-        """The median-unbiased estimate; if the part expects nothing, no look stops early, and it is the plain one."""
+        """The median-unbiased estimate; the plain one if the part expects nothing, because then no look stops early."""
         if self.done == 1 or self.looks.rule.expect is None:
             return self.effect
         low, high = (self.effect + side * 8 * self.error for side in (-1, 1))
@@ -193,7 +193,7 @@ class Region(NamedTuple):
 def _regions(rule: PartRule, reach: float, unit: float) -> list[Region]:
     """Intervals of estimates with equal verdicts at a look. Together they cover all estimates.
 
-    ``reach`` is the interval's half width in units of ``unit``, the standard error at the planned end.
+    ``unit`` is the standard error at the planned end; ``reach`` is the interval's half width in this unit.
     """
     if math.isinf(reach):
         return [Region(-math.inf, math.inf, OPEN)]
@@ -296,7 +296,8 @@ class _Outcomes:
     def _looks_to_rank(observed: LookResult, is_in_middle: bool) -> int:
         """Number of looks whose outcomes must be ranked against the observed one.
 
-        These are the looks up to its own, or all if it stopped in the middle, because later outcomes rank around it.
+        All looks count if the observed outcome stopped in the middle, because outcomes of later looks rank on both
+        sides of it. For any other outcome, the looks up to its own suffice.
         """
         drift = observed.effect / observed.unit
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)

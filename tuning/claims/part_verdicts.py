@@ -108,7 +108,8 @@ class PartRule:
     def hypotheses(self, low: float, high: float) -> tuple[tuple[float, int], ...]:
         """Values that the verdict rejects, each with the side on which the effect lies: +1 above, -1 below.
 
-        In the interval ``low`` to ``high`` the expected direction is positive. Empty if the interval does not decide.
+        ``low`` and ``high`` bound the interval; the expected direction is positive. Empty if the interval does not
+        decide.
         """
         verdict, margin = self.verdict(low, high), self.margin
         if verdict in (OPEN, SHOWN):

@@ -79,7 +79,7 @@ def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
     """Indices (from 0) of the iteration's games in the store.
 
-    Games of other weights are excluded; an earlier iteration has got more games since they were played.
+    Games played with other weights are excluded; an earlier iteration has got more games since.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 

@@ -76,7 +76,7 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
-    """CSV text with the columns file, column and meaning: every table's columns, with units and points of view."""
+    """The columns of all tables, with units and points of view, as CSV text (columns file, column, meaning)."""
     message = Catalogue(MESSAGES, language)
     rows = [
         (COMPRESSED.get(name, f"{name}.csv"), column, message(f"column.{column}"))

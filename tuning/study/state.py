@@ -26,7 +26,7 @@ class StudyState:
 
     observations: Observations
     openings: int
-    """Number of openings for the tuning. Successive game pairs use them in order, again and again."""
+    """Number of openings for the tuning. Successive game pairs use them in order, then start again."""
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` if all are played at the target limit."""
     is_paired: bool = True

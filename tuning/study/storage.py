@@ -252,7 +252,7 @@ class FolderStorage(InMemoryStorage):
         found = optuna.create_study(storage=self._file, study_name=name, direction="maximize", load_if_exists=True)
         self._study_in_file = found._study_id
         self._ids_in_file: dict[int, int] = {}
-        """The file's identifiers of trials, by their numbers."""
+        """Identifiers of the trials in the file, by the trial's number."""
         self._complete: set[int] = set()
         """Numbers of the finished trials in the file."""
         self._study = super().create_new_study(found.directions, name)

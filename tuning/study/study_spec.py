@@ -290,10 +290,7 @@ class TuningSpec:
         return tuple(idle)
 
     def unknown_speed(self, limits: Iterable[Limits]) -> tuple[str, ...]:
-        """Name of the program, as the only entry, if one of the limits makes the duration of games depend on its speed.
-
-        Otherwise the tuple is empty.
-        """
+        """The study's name if a command or function plays the matches; otherwise see ``Conditions.unknown_speed``."""
         return (self.name,) if self.is_by_matches else self.conditions.unknown_speed(limits)
 
     def player(self, values: Mapping[str, Value], limits: Limits | None = None) -> PlayerSpec:

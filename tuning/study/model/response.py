@@ -46,7 +46,7 @@ class TwoHills:
 
 
 class ResponseModel:
-    """Elo as a function of a set of values, with its uncertainty. Only differences between sets have a meaning."""
+    """Elo as a function of a set of values, with its uncertainty. Only differences between sets are meaningful."""
 
     def __init__(
         self,
