@@ -70,7 +70,7 @@ FAULTS = (
     Fault("hang", "no_answer", rf"{WATCHED}; it (?:said nothing|last said ')"),
     Fault("deaf", "no_answer", f"{WATCHED}|did not answer ping", plies=4),
     Fault("info_flood", "no_answer", rf"{WATCHED}; it last said '"),
-    Fault("byte_flood", "no_answer", rf"{WATCHED}; its last line is longer than 65536 bytes and has no end: 'x"),
+    Fault("byte_flood", "no_answer", rf"{WATCHED}; its last line is longer than 65536 bytes and has not ended: 'x"),
     Fault("until_stop", "no_answer", WATCHED),
     Fault("until_stop", "time_forfeit", f"{OVERDUE}$", on_clock=True, plies=0),
     Fault("hang", "no_answer", OVERDUE, on_clock=True, plies=0),
