@@ -52,7 +52,7 @@ class Sent(NamedTuple):
     goes: bytes = b""
     """The ``go`` lines, ``GO_BYTES`` bytes for each."""
     now_ns: int = 0
-    """Time of the command that is being answered; its time in ``records`` is still 0."""
+    """Time in nanoseconds of the command that is being answered; it is 0 in ``records`` until then."""
 
     def texts(self) -> Iterator[tuple[int, str]]:
         """Yield each kept command, oldest first: its time in nanoseconds, and the text of its two lines."""

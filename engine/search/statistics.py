@@ -118,7 +118,7 @@ def note_null(state, search, column, depth):
 
 @jit
 def note_null_score(search, parameters, value, ply):
-    """Count a null search whose score is a mate threat, separately for each definition in ``mate_threat_offset``."""
+    """Count a null search with a mate threat, separately by each definition that ``mate_threat_offset`` can select."""
     if search.search_statistics_address == 0:
         return
     if value == ply + 2 - MATE:

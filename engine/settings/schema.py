@@ -302,7 +302,7 @@ class Table:
         return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")
 
     def read(self, holder: type[Read], **given: Any) -> Read:
-        """Create an instance of the dataclass from the table's values; ``given`` are values from elsewhere.
+        """Create an instance of the dataclass from the table's values, and from ``given`` for all other fields.
 
         Missing keys without a constant default become ``None``.
         """

@@ -162,7 +162,7 @@ _GENERAL_IN_EXCHANGE = 10_000
 
 @jit
 def full_score(state):
-    """Sum of the piece-square values, from Red's point of view, computed by a scan of the board.
+    """Sum of the piece-square values, as a packed pair from Red's point of view, computed by a scan of the board.
 
     Tests compare it with the incrementally updated score in the state.
     """
