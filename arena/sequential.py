@@ -105,10 +105,7 @@ class SequentialSettings:
 
 @functools.lru_cache(maxsize=100_000)
 def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> SequentialTest:
-    """The state of the test after results with these counts.
-
-    Cached, because several callers repeat the same interim analyses.
-    """
+    """The state of the test for these counts of results; cached, because callers repeat the same interim analyses."""
     return sequential_test(counts, settings.elo0, settings.elo1, settings.model, settings.alpha, settings.beta)
 
 
@@ -300,7 +297,7 @@ def target_of(settings: SequentialSettings) -> float:
 
 @functools.lru_cache(maxsize=1024)
 def least_pairs(settings: SequentialSettings) -> int:
-    """Smallest number of pairs after which H1 can be accepted. It suffices if player 1 wins all games."""
+    """Smallest number of pairs after which H1 can be accepted, if player 1 wins all games."""
     return first_pairs(lambda pairs: settings.test(Pentanomial((0, 0, 0, 0, pairs))).verdict == "upper accepted")
 
 

@@ -146,9 +146,9 @@ def greet(
 ) -> tuple[Protocol | None, str]:
     """Find the first protocol in which a program answers; ``None`` if there is none.
 
-    Also returns a text with the program's last output in the first protocol. ``seconds`` is the limit per protocol;
-    ``waiting`` is called once all greetings are sent without an answer. All processes have ended on return. Raises
-    ``DetectionError`` if the program cannot be started.
+    Also returns a text with the program's last output after the first protocol's greeting. ``seconds`` is the limit per
+    protocol; ``waiting`` is called once all greetings are sent without an answer. All processes have ended on return.
+    Raises ``DetectionError`` if the program cannot be started.
     """
 
     attempts: list[_Attempt] = []

@@ -114,7 +114,7 @@ class CompiledMoves:
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Wait for the answer of ``side`` to a question that compiled code has sent, and return it."""
+        """Wait for the answer of ``side`` to a request that compiled code has sent, and return it."""
         self.has_asked = False
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 

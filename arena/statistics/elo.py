@@ -410,11 +410,10 @@ def _worse_outcome(
 def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> float:
     """Variance of the log-likelihood ratio, relative to its variance if the variance of results were known.
 
-    The ratio is proportional to the mean minus a fixed score, divided by the observed variance or its square root. Rare
-    results change both the mean and the variance. Let p be this power of the variance, 1 or 1/2, and let d be p times
-    the difference in standard deviations. By the delta method the relative variance is 1 - 2 d skewness + d^2 (kurtosis
-    - 1). The approximation is too coarse outside the range from ``LEAST_NOISE`` to 1, so the result is clipped to that
-    range.
+    The ratio is proportional to the mean minus a fixed score, divided by the power p of the observed variance, which is
+    1 or 1/2. Rare results change both the mean and the variance. Let d be p times the difference in standard
+    deviations. By the delta method the relative variance is 1 - 2 d skewness + d^2 (kurtosis - 1). The approximation is
+    too coarse outside the range from ``LEAST_NOISE`` to 1, so the result is clipped to that range.
     """
     shares = np.array(counts.counts) / sum(counts.counts)
     scores = np.linspace(0, 1, len(shares)) - counts.score

@@ -106,7 +106,7 @@ def selected(query: str, games: Sequence[FinishedGame], running: Sequence[Finish
 def _test_of(
     key: str, text: str, words: Sequence[tuple[str, str]], engines: set[str], openings: set[str]
 ) -> Callable[[FinishedGame], bool]:
-    """The condition for games that the word ``key:text`` of a query sets; ``key`` may be empty.
+    """The condition that the word ``key:text`` of a query sets for games; ``key`` may be empty.
 
     ``words`` has all words of the query. ``engines`` and ``openings`` have all names in lower case.
     """
