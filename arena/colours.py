@@ -1,7 +1,4 @@
-"""Colours and safe one-line text for terminals.
-
-Only terminals receive colours, and only while ``NO_COLOR`` is unset (https://no-color.org).
-"""
+"""Colours for terminals, unless ``NO_COLOR`` is set (https://no-color.org), and safe one-line text."""
 
 from __future__ import annotations
 

@@ -401,9 +401,7 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
 
 
 def _other_meaning(word: str, engines: EnginesFile) -> str:
-    """A hint for a word that names no preset: the engine with the most similar name in the engines file; empty if
-    there is none.
-    """
+    """Hint for a word that names no preset: the most similar name in the engines file; empty if there is none."""
     if near := nearest(word, engines.tables):
         return f"; {engines.path} has no such engine{near}"
     return ""

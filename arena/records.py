@@ -421,9 +421,7 @@ def exact_score_detail(score: int | None) -> dict[str, Any]:
 
 
 def points_of(result: str) -> float | None:
-    """Points of the player who moved first, 1, 0.5 or 0, from a result such as ``1-0``; ``None`` for an unfinished
-    game.
-    """
+    """Points of the first mover, 1, 0.5 or 0, from a result such as ``1-0``; ``None`` for an unfinished game."""
     return {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}.get(result)
 
 

@@ -65,10 +65,7 @@ def planned_games(spec: TournamentSpec) -> int:
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """The withdrawal of a player that could not be started.
-
-    It occurs in formats whose later games depend on results.
-    """
+    """The withdrawal of a player that could not be started, in a format whose later games depend on results."""
 
     player: str
     round: int

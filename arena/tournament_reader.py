@@ -126,9 +126,7 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part``: ``tournament`` if ``openings`` is the suite that elolab ships for the game,
-    otherwise ``all``.
-    """
+    """Default of ``opening_part``: ``tournament`` for the suite that elolab ships for the game, otherwise ``all``."""
     return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 
 
@@ -192,10 +190,7 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
 
 
 def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
-    """Add ``anchors``, pairs of a player's name and its fixed Elo, to a tournament.
-
-    Raises ``UserError`` if a player does not exist.
-    """
+    """Add ``anchors``, pairs of a player's name and its fixed Elo; raises ``UserError`` for an unknown player."""
     names = [player.name for player in spec.players]
     for name, _ in anchors:
         if name not in names:

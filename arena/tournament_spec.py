@@ -106,10 +106,7 @@ class TournamentSpec(RunSpec):
     search_statistics: SearchStatisticsSettings | None = schema.key(
         schema.TABLE, schema.SWITCH, schema=SEARCH_STATISTICS, default=COMPUTED, value=None, example=True
     )
-    """Settings of the search statistics of built-in players; ``None`` for no statistics.
-
-    The statistics do not influence the games.
-    """
+    """Settings of built-in players' search statistics, which do not influence the games; ``None`` for none."""
     sprt: SequentialSettings | None = schema.table(SPRT, value=None)
     """The settings of the sequential test that ends a match of format ``sprt``; ``None`` in other formats."""
     anchors: tuple[tuple[str, float], ...] = schema.table(ANCHORS, value=(), example={"default": 2500})

@@ -73,9 +73,7 @@ def _found(tree: Path, program: str) -> str:
 
 
 def commit_build(table: Table) -> CommitBuild | None:
-    """Description of the build that ``with_program`` has put into a table; ``None`` if the player is not built from a
-    commit.
-    """
+    """The build that ``with_program`` has put into a table; ``None`` if the player is not built from a commit."""
     if SOURCE not in table:
         if "build" in table:
             raise table.error("build", "none without source = REPO@REV")

@@ -63,10 +63,7 @@ def demanded_seconds(processes: Iterable[ProcessStatus]) -> float:
 
 
 def _waited_seconds(number: int) -> float:
-    """Seconds for which the threads of process ``number`` have waited for a processor, in total.
-
-    They are the second field of ``schedstat``.
-    """
+    """Seconds for which the threads of a process have waited for a processor: the second field of ``schedstat``."""
     waited_ns = 0
     for path in (_PROC / str(number) / "task").glob("*/schedstat"):
         with contextlib.suppress(OSError, ValueError, IndexError):

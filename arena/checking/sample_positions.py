@@ -136,10 +136,7 @@ def _pieces(position: Position) -> list[str]:
 
 
 def _repeated(start: Position) -> Position | None:
-    """A position whose board equals the start board after two moves of each side.
-
-    ``None`` if moves of the game cannot be undone.
-    """
+    """A position with the start board after two moves of each side; ``None`` if moves cannot be undone."""
     position = start.copy()
     moves: list[str] = []
     for _ in range(2):

@@ -41,10 +41,7 @@ TOPIC = "elolab-games"
 
 
 def play_chunk_on_dask(chunk: Chunk, *sent: SentFile) -> PlayedChunk:
-    """Play a chunk on a Dask worker, which publishes its games in progress through the scheduler.
-
-    ``sent`` are files that the worker lacked.
-    """
+    """Play a chunk on a Dask worker and publish its games in progress; ``sent`` are files that the worker lacked."""
     from distributed import get_worker
 
     worker = get_worker()

@@ -47,10 +47,7 @@ CHUNK_SECONDS = 4.0
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
 GROWTH = 4
-"""Maximum factor by which a worker's next chunk may be larger than its last one.
-
-The duration of the first few games is a poor estimate.
-"""
+"""Maximum factor from a worker's last chunk to its next, because the first few games are a poor estimate."""
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
@@ -133,9 +130,7 @@ class _Queue:
         """Number of workers lost while playing a chunk of this game alone, by game key."""
 
     def known(self, most: int) -> int:
-        """Read the schedule until ``most`` games wait or the next game depends on results; returns the number of
-        waiting games.
-        """
+        """Read the schedule until ``most`` games wait or the next depends on results; returns how many wait."""
         while len(self._waiting) < most:
             job = next(self._source, None)
             if job is None:  # the end, or the next game is not yet known
@@ -335,9 +330,7 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Send chunks to every worker until it has enough of them; returns false once the results of all games have
-        arrived.
-        """
+        """Send chunks to every worker until it has enough; returns false once all results have arrived."""
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)

@@ -98,10 +98,7 @@ class Site(ABC):
         return ()
 
     def ask_for_dialogue(self, run: str, chunk: int) -> None:  # noqa: B027 - nothing to do without reports
-        """Request that the reports of the next seconds contain the dialogue of a chunk's game.
-
-        Does nothing if the site has no reports.
-        """
+        """Request the dialogue of a chunk's game for the next reports; does nothing if the site has no reports."""
 
     def loads(self) -> Mapping[str, float]:
         """Load average of each worker's machine over the last minute, by worker address; only where it is reported."""

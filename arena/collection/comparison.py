@@ -53,10 +53,7 @@ class ComparedRun:
     """All settings that can differ between runs, as nested dictionaries and lists."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """Names of the two players of a match, in which ratings are from the first player's point of view.
-
-    Empty for other tournaments.
-    """
+    """Names of a match's two players; ratings are from the view of the first. Empty for other tournaments."""
     anchors: tuple[tuple[str, float], ...] = ()
     """Name and fixed rating in Elo of each anchor, to which the other ratings are relative."""
     groups: tuple[tuple[str, ...], ...] = ()
@@ -127,10 +124,7 @@ def _settings_of(spec: TournamentSpec) -> dict[str, Any]:
 def _ratings(
     spec: TournamentSpec, store: Store, count: int
 ) -> tuple[dict[str, RatedPlayer], tuple[tuple[str, ...], ...]]:
-    """The rating of every player by name, and the groups of players connected by games, as names.
-
-    Only the first ``count`` games are used.
-    """
+    """Ratings by player name and groups of players connected by games, both from the first ``count`` games."""
     records = (record for record in store.iterate() if record.pairing.number < count)
     tables = tables_of(spec.game, [player.name for player in spec.players], records, dict(spec.anchors))
     names = tables.counter.players

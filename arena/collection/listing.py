@@ -175,10 +175,7 @@ def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) 
 
 
 def match_estimate(store: Store, games: int) -> Estimate | None:
-    """Elo difference, first player minus second, from the first ``games`` games of the schedule.
-
-    ``None`` if it cannot be estimated.
-    """
+    """Elo of the first player minus the second from the first ``games`` games; ``None`` if there is no estimate."""
     return MatchScore("", (outcome for outcome in store.outcomes() if outcome.pairing.number < games)).estimate()
 
 

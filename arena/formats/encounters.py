@@ -28,9 +28,7 @@ class Encounter:
 
     @property
     def winner(self) -> int | None:
-        """Index of the player with more points, or of the opponent of an absent one; ``None`` for a tie or if both are
-        absent.
-        """
+        """Index of the player with more points or an absent opponent; ``None`` for a tie or if both are absent."""
         one, other = self.players
         if self.absent:
             return None if len(self.absent) == 2 else other if one in self.absent else one

@@ -14,10 +14,7 @@ FREE, OUTER, INNER = range(3)
 """Label of a node: outside all trees, at an even distance from its tree's root, or at an odd distance."""
 
 Costs = Sequence[Sequence[int | None]]
-"""Cost of each pair of vertices: a symmetric n x n matrix of integers.
-
-``None`` forbids a pair; the diagonal is unused.
-"""
+"""Cost of each pair of vertices, a symmetric n x n matrix of integers; ``None`` forbids a pair."""
 Edge = tuple[int, int]
 
 
@@ -174,8 +171,8 @@ class _Matching:
             self._top[inside] = blossom
 
     def _move_duals(self) -> bool:
-        """Change the dual values until an edge becomes tight or an inner blossom can be expanded; returns false if
-        neither can happen.
+        """Change the dual values until an edge is tight or an inner blossom can be expanded; returns false if neither
+        can.
         """
         duals, top = self._duals, self._top
         step: int | None = None

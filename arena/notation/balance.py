@@ -85,10 +85,7 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points from the point of view of the side to move.
-
-        Raises ``OpeningError`` if the player fails twice or reports no score.
-        """
+        """Score in points for the side to move; raises ``OpeningError`` if the player fails twice or reports none."""
         try:
             score = self._ask(position)
         except GameStopped:

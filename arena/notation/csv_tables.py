@@ -32,10 +32,7 @@ def unquoted(text: str) -> str:
 
 
 def row_writer(stream: IO[str]) -> Callable[[Iterable[Any]], None]:
-    """Make a function that writes a row to an open text file.
-
-    It writes numbers in full precision, and ``None`` and NaN as empty cells.
-    """
+    """Make a function that writes a row: numbers in full precision, ``None`` and NaN as empty cells."""
     table = csv.writer(stream, lineterminator="\n")
 
     def write(cells: Iterable[Any]) -> None:

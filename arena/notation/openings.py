@@ -206,10 +206,7 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 
 
 def find_suite(name_or_path: str) -> Path:
-    """Path of a suite, given by its name or path: a file, or a folder with files.
-
-    Raises ``ConfigurationError`` if there is none.
-    """
+    """Path of a suite (a file or folder) from its name or path; raises ``ConfigurationError`` if there is none."""
     try:
         return find_config("openings", name_or_path)
     except ConfigurationError:
@@ -403,10 +400,7 @@ def split_line(line: str) -> tuple[str, str]:
 
 
 def moves_mistake(position: str) -> str:
-    """Error message for an EPD line in which moves follow the position, as in UCI's ``position`` command.
-
-    Empty if no moves follow.
-    """
+    """Error message if moves follow the position in an EPD line, as in UCI's ``position`` command; else empty."""
     if MOVES not in position.split():
         return ""
     return "a line is one position and has no moves; give the position that they lead to, or games in a file of PGN"

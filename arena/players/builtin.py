@@ -44,10 +44,7 @@ class BuiltinPlayer:
         self._counted: dict[str, Any] = {}
         self._engine: Engine | None = None
         self._expected: tuple[Position, PlayerClock | None] | None = None
-        """Position and clock of the ponder search that follows the opponent's move, on the CPU or node clock.
-
-        ``None`` if there is none.
-        """
+        """On CPU and node clocks, position and clock of the ponder search after the opponent's move, or ``None``."""
         self._search: PonderSearch | None = None
         self._processors: Processors = frozenset()
         """Numbers of the processors on which to search; if empty, the system chooses."""
@@ -192,10 +189,7 @@ class BuiltinPlayer:
 
 
 class PonderSearch:
-    """A ponder search in its own thread.
-
-    It runs until the opponent has moved; after a ponder hit, until it has found a move.
-    """
+    """A ponder search in its own thread: until the opponent moves or, after a ponder hit, until it finds a move."""
 
     def __init__(
         self, search: Callable[..., SearchResult], pinned: Callable[[Callable[[], SearchResult]], SearchResult]

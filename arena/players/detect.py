@@ -221,10 +221,7 @@ class _Attempt:
 
     @property
     def description(self) -> str:
-        """Text with the program's last output and, if the process ended by itself, the way it ended.
-
-        Call this after ``close``.
-        """
+        """The program's last output and, if it ended by itself, the way it ended; call this after ``close``."""
         said = f"said {self._words[:QUOTED]!r}" if self._words else ""
         return _printable(" and ".join(part for part in (said, self._end) if part))
 

@@ -149,9 +149,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self.log_dialogue: LogDialogue = lambda player, command, process_id: None
         """Function called for every new process; returns the log of its dialogue, or ``None`` if no log is kept."""
         self._starting: StopFlag | None = None
-        """Stop flag that interrupts the start of the engine; ``None`` if no start is in progress or it cannot be
-        interrupted.
-        """
+        """Stop flag that interrupts the engine's start; ``None`` without a start or if nothing may interrupt it."""
         self._is_announced = False
         """Whether the next exchange announces a new game, or has announced it without a complete answer."""
 
@@ -195,10 +193,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return False
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Let the engine search for a move.
-
-        Its clock runs from just before the request is written until the answer has arrived.
-        """
+        """Let the engine search; its clock runs from just before the request until the answer has arrived."""
         if self._passes_by_itself and position.legal_moves() == [PASS]:
             return Reply(PASS, None, None, None, 0)
         lines = self._question(position, moves, clock, stop)
@@ -445,10 +440,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _last_line(self, since_ns: int = 0) -> Fault:
-        """The last line of the engine since ``since_ns``, as part of a fault's text.
-
-        The line may show a misspelt or unfinished answer.
-        """
+        """The last line of the engine since ``since_ns``, which may be misspelt or unfinished, as part of a fault."""
         if self._process is None:
             return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]

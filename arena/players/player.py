@@ -132,10 +132,7 @@ def late_move_fault(elapsed_ms: float, allowed_ms: float, margin_ms: float = 0) 
 
 
 class PlayerFault(Exception):
-    """Raised if a player fails: it loses its game, or the game cannot begin.
-
-    ``reason`` is one of ``engine.rules.REASONS``.
-    """
+    """Raised if a player fails and loses its game, or cannot begin it; ``reason`` is in ``engine.rules.REASONS``."""
 
     def __init__(self, reason: str, what: Fault | str, player: str = "") -> None:
         """``reason`` is one of ``engine.rules.REASONS``, ``what`` the fault, or an English sentence about wrong
@@ -160,10 +157,7 @@ class PlayerResigned(Exception):
 
 
 LEVEL_SCORE = 100
-"""Maximum absolute score of a level position, in centipawns or hundredths of a disc.
-
-A score beyond it claims a win or a loss.
-"""
+"""Maximum absolute score, in centipawns or hundredths of a disc, that does not claim a win or a loss."""
 
 
 class NoMove(Exception):

@@ -509,10 +509,7 @@ class EngineProcess:
     # Ending.
 
     def end(self, farewell: str | None = None) -> None:
-        """End the process and its group.
-
-        With ``farewell``, a command such as ``quit``, the process first gets time to exit by itself.
-        """
+        """End the process and its group; a command ``farewell`` such as ``quit`` first lets it exit by itself."""
         if self._gone:
             return
         by_itself = self._wait_for_exit(20) if self._ended else False
@@ -572,10 +569,7 @@ class EngineProcess:
         return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
-        """Whether the process has exited.
-
-        If ``waitid`` exists, the process remains a zombie, so that its number is not reused.
-        """
+        """Whether the process has exited; with ``waitid``, it remains a zombie, so that its number is not reused."""
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         if self._process.returncode is not None:

@@ -1,7 +1,4 @@
-"""The registry of player protocols.
-
-A new protocol needs a module that exports its ``PROTOCOL``, and a line in ``_MODULES``.
-"""
+"""The registry of player protocols: a module with a ``PROTOCOL`` and a line in ``_MODULES`` for each of them."""
 
 from __future__ import annotations
 
@@ -69,10 +66,7 @@ class Greeting:
     lines: tuple[str, ...]
     """Lines to send; they must be harmless to programs that use other protocols."""
     is_answer: Callable[[str], bool]
-    """Function that returns whether a line of output proves that the program uses this protocol.
-
-    An echo of the greeting is no proof.
-    """
+    """Function that returns whether a line of output, other than an echo, proves that this protocol is used."""
     is_refusal: Callable[[str], bool] = lambda line: False
     """Function that returns whether a line shows that the program uses another protocol.
 
@@ -103,15 +97,9 @@ class Protocol:
     keys: Schema = NO_KEYS
     """Keys of ``[[players]]`` that are specific to this protocol."""
     read: Callable[[Table], Mapping[str, Any]] = _nothing_of_its_own
-    """Function that reads and checks ``keys`` in a table; returns fields of ``PlayerSpec`` by name.
-
-    It raises ``ConfigurationError``.
-    """
+    """Function that reads and checks ``keys``; returns fields of ``PlayerSpec``, or raises ``ConfigurationError``."""
     check: Callable[[PlayerSpec], str] = _no_mistake
-    """Function that checks whether the protocol supports a specification.
-
-    It returns an error message with the remedy, or an empty text.
-    """
+    """Function that returns why a specification is not supported, with the remedy; empty if it is supported."""
     remedy: str = ""
     """Advice in error messages for a key that the protocol does not have: the setting to use instead."""
     can_ponder: bool = False

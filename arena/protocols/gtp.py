@@ -214,10 +214,7 @@ def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The command that sends the time control of ``limits``; ``None`` if they have none.
-
-    A fixed time per move is sent as byo-yomi.
-    """
+    """The command that sends the time control, a fixed time per move as byo-yomi; ``None`` without a time."""
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:

@@ -172,9 +172,7 @@ class GameMoves(MoveTexts):
             return " ".join(self._named(words, position))
 
     def _named(self, words: Sequence[str], position: Position) -> list[str]:
-        """The moves for ``words`` in any notation that the game reads, such as SAN, up to the first word that is no
-        legal move.
-        """
+        """Convert ``words`` in any notation of the game, such as SAN, up to the first that is no legal move."""
         names = self._game.move_names
         if names is None:
             return []

@@ -91,9 +91,7 @@ class NBoardClient(ProtocolClient):
         return self.synchronise()
 
     def think(self, *before: str) -> list[str]:
-        """The lines to send for a search: ``before``, ``ping`` and ``go``. The client then expects ``pong``, and
-        ``===`` with the move.
-        """
+        """Return ``before``, ``ping`` and ``go``; the client then expects ``pong``, and ``===`` with the move."""
         self.answer, self._depth, self._nodes, self._searched = "", None, None, ""
         lines = [*self.synchronise(*before), "go"]
         self._asks_for_move = True

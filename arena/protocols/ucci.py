@@ -44,10 +44,7 @@ if TYPE_CHECKING:
     from elolab.engine.settings.schema import Table
 
 TIME_UNITS = ("auto", "milliseconds", "seconds")
-"""Values of the key ``time_unit``, the unit in which an engine counts time.
-
-``auto`` chooses it from the engine's options and name.
-"""
+"""Values of the key ``time_unit``; ``auto`` chooses the unit from the engine's options and name."""
 STARTS = ("capture", "opening")
 """Values of the key ``moves_since``: the engine receives the moves since the last capture, or since the opening."""
 MILLISECONDS = "usemillisec"
@@ -315,10 +312,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """Options that the engine announced, keyed by name in lower case.
-
-        ``None`` if it announced none, because it may still accept options.
-        """
+        """The engine's options by lower-case name; ``None`` if it announced none, as it may still accept some."""
         return self._client.options or None
 
     def _handshake(self, deadline_ns: int) -> None:

@@ -132,10 +132,7 @@ KEYS = schema.declare("elolab.arena.keys", "player", "uci", options=schema.table
 
 
 def read_keys(table: Table) -> dict[str, Any]:
-    """Read the keys of UCI players; returns fields of ``PlayerSpec``.
-
-    Raises ``ConfigurationError`` for repeated or invalid options.
-    """
+    """Read the keys of UCI players as fields of ``PlayerSpec``; raises ``ConfigurationError`` for bad options."""
     options = table["options"]
     seen: dict[str, str] = {}
     for name in options:

@@ -176,9 +176,7 @@ class GameLine:
         """Number of the game's moves that lead to ``_start``."""
         self._written = ""
         self._moves = self._first = 0
-        """Numbers of moves since the start of the game: at the end of the command, and at the position with which the
-        command starts.
-        """
+        """Numbers of the game's moves before the end of the command, and before the position with which it starts."""
         self.restart(position, 0)
 
     def restart(self, position: str, moves: int) -> None:
@@ -197,10 +195,7 @@ class GameLine:
         return self._moves > self._first
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` command after ``moves``, all moves of the game.
-
-        The moves of the previous call must be the beginning of ``moves``.
-        """
+        """The ``position`` command after ``moves``, all moves of the game, which begin with those of the last call."""
         for word in self._words(moves, self._moves):
             self._written += (" moves " if self._moves == self._first else " ") + word
             self._moves += 1

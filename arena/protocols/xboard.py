@@ -182,10 +182,7 @@ def _centipawns(number: int) -> int:
 
 
 def parse_move(line: str) -> str | None:
-    """The move in a line ``move h2e2`` or, in version 1, ``1. ... h2e2``, as the engine wrote it.
-
-    ``None`` for other lines.
-    """
+    """The move in a line ``move h2e2`` or (version 1) ``1. ... h2e2``, as written; ``None`` for other lines."""
     found = _MOVE.match(line)
     return None if found is None else found.group(1)
 
@@ -455,10 +452,7 @@ class XboardClient(ProtocolClient):
 
     @property
     def reported_ms(self) -> float | None:
-        """Duration of the last search in milliseconds, as the engine reported it (in centiseconds).
-
-        ``None`` if it reported none.
-        """
+        """Milliseconds of the last search, from the engine's centiseconds; ``None`` if it reported none."""
         return parse_thinking_time(self._thinking)
 
     @property
@@ -667,9 +661,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return next(filter(is_refusal, self._client.complaints), "")
 
     def hear_draw_offer(self) -> None:
-        """Record a draw offer of the opponent. It is sent before the next search, unless the engine declines offers
-        (``draw=0``).
-        """
+        """Record a draw offer to send before the next search, unless the engine declines offers (``draw=0``)."""
         self._draw_is_offered = self._client.features.get("draw") != "0"
 
     def _question(

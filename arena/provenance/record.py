@@ -45,10 +45,7 @@ class GameFile(NamedTuple):
     is_program: bool = True
 
     def digest(self) -> str | None:
-        """SHA-256 of the file's current content in hexadecimal digits.
-
-        ``None`` if the file is missing or unreadable on this machine.
-        """
+        """SHA-256 of the file's current content in hexadecimal digits; ``None`` if it is missing or unreadable here."""
         path = self.path()
         return None if path is None else digest_of_file(path)
 
@@ -96,10 +93,7 @@ def _digest(path: str, changed_ns: int, size: int, number: int) -> str:
 
 
 def files_of(player: PlayerSpec) -> dict[GameFile, str]:
-    """The digests of an external player's program and of the files that its arguments and options name.
-
-    Missing files are left out.
-    """
+    """Digests of an external player's program and of the files in its arguments and options, if they exist."""
     return {file: digest for file in _named_by(player) if (digest := file.digest()) is not None}
 
 
@@ -152,9 +146,7 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Compute the digests of the files of a job's players before their first game. Later changes of the files
-        are ignored.
-        """
+        """Compute the digests of the job's players' files before their first game; ignores later changes."""
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)

@@ -48,10 +48,7 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is complete: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum total length of the chunks inside a page, in characters (about 2000 games).
-
-If they are longer, all chunks become files.
-"""
+"""Maximum total length of chunks inside a page, in characters (about 2000 games); beyond it, all are files."""
 GAMES_FOLDER = "report-games"
 """Name of the folder, next to the page, for chunks in files."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
@@ -126,10 +123,7 @@ class GamesOnPage:
 
     @property
     def policy(self) -> Markup:
-        """Content security policy for the page's scripts.
-
-        It allows ``file:``, because a page opened from a file has no origin.
-        """
+        """Content security policy for scripts; allows ``file:``, because a page opened from a file has no origin."""
         return Markup("script-src 'unsafe-inline'" + (" 'self' file:" if self.packed.files else "") + "; ")
 
     @property
@@ -138,10 +132,7 @@ class GamesOnPage:
         return script_data(self.facts(sorted(self.packed.reasons)))
 
     def facts(self, reasons: Iterable[str]) -> dict[str, Any]:
-        """The data that ``report.js`` needs, without the games, as plain data.
-
-        ``reasons`` are the reasons that can end a game.
-        """
+        """The data that ``report.js`` needs besides the games; ``reasons`` are the reasons that can end a game."""
         reasons = tuple(reasons)
         contract, words, endings = self.contract, self.words, Catalogue("elolab.engine", self.language)
         messages = messages_of(REPORTS, self.language)

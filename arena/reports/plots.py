@@ -90,8 +90,8 @@ _WANTED: ContextVar[Collection[str]] = ContextVar("formats of reports", default=
 
 @contextmanager
 def also_written_as(endings: Collection[str]) -> Iterator[None]:
-    """A context in which reports are also written in the formats ``endings``: ``png`` and ``pdf`` for plots,
-    ``LATEX`` for tables.
+    """A context in which reports are also written in the formats ``endings``: ``png``, ``pdf`` (plots), ``LATEX``
+    (tables).
     """
     token = _WANTED.set(endings)
     try:

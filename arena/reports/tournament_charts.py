@@ -264,10 +264,7 @@ def _draw_lines(
 
 
 def _name_lines(figure: Figure, axes: Axes) -> None:
-    """Add a legend on the right, and widen coinciding lines so that all are visible.
-
-    Does nothing for more than ``MAX_LEGEND`` lines.
-    """
+    """Add a legend on the right and widen coinciding lines, unless there are more than ``MAX_LEGEND`` lines."""
     lines = [line for line in axes.lines if not str(line.get_label()).startswith("_")]
     if len(lines) <= MAX_LEGEND:
         widen_coinciding(lines)

@@ -55,10 +55,7 @@ class Exports:
     """Final ranking of a Swiss tournament or a knockout; ``None`` for other formats."""
     caveats: Caveats = NO_CAVEATS
     variations: tuple[VariationCount, ...] = ()
-    """For each player, the number of scores and variations that it announced, and the faults in them.
-
-    Empty if no files were written.
-    """
+    """By player: numbers of announced scores and variations, and of faults in them; empty if no files were written."""
 
 
 def folder_beside_runs(directory: Path) -> Path:

@@ -59,10 +59,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Pentanomial:
-    """Counts of a player's five pair outcomes, worst first: LL, LD, WL or DD, WD, WW.
-
-    L is a lost, D a drawn and W a won game.
-    """
+    """Counts of pair outcomes, worst first: LL, LD, WL or DD, WD, WW (L for a lost, D a drawn, W a won game)."""
 
     counts: tuple[int, int, int, int, int]
 
@@ -262,10 +259,7 @@ def log_likelihood_ratios(
 
 
 def _distributions_with_score(observed: Array, score: float) -> Array:
-    """For each row of observed frequencies, the most likely distribution with the mean ``score``.
-
-    All frequencies must be positive.
-    """
+    """For each row of positive observed frequencies, the most likely distribution with the mean ``score``."""
     return _tilted(observed, np.broadcast_to(_outcome_scores(observed) - score, observed.shape))
 
 
@@ -427,10 +421,7 @@ def _noise_of_ratio(counts: Pentanomial | Trinomial, test: SequentialTest) -> fl
 
 
 def _falling_root(function: Callable[[float], float], value: float) -> float:
-    """Solve ``function(x) = value`` for a decreasing function and x from 0 to 1.
-
-    Returns 0 or 1 if the solution is outside this range.
-    """
+    """Solve ``function(x) = value`` for a decreasing function and x from 0 to 1, clipped to this range."""
     low, high = 0.0, 1.0
     if function(low) <= value:
         return low

@@ -50,13 +50,9 @@ class PairingCounts:
     first: int
     second: int
     pairs: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
-    """Complete pairs. Rows are outcomes of the game in which ``first`` moved first, columns are outcomes of the
-    other game.
-    """
+    """Complete pairs by the outcomes of the game in which ``first`` moved first (rows) and the other game (columns)."""
     single: tuple[tuple[int, int, int], tuple[int, int, int]] = ((0, 0, 0), (0, 0, 0))
-    """Games outside complete pairs. Row 0 has games in which ``first`` moved first, row 1 the others; columns are
-    outcomes.
-    """
+    """Games outside complete pairs: ``first`` moved first in row 0, second in row 1; columns are outcomes."""
 
     def pentanomial(self) -> Pentanomial:
         """The pair outcomes, from the view of ``first``."""
@@ -67,9 +63,7 @@ class PairingCounts:
         return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
 
     def outcomes(self) -> Array:
-        """All games, shape (2, 3). Row 0 has games in which ``first`` moved first, row 1 the others; columns are
-        outcomes.
-        """
+        """All games, shape (2, 3): ``first`` moved first in row 0, second in row 1; columns are outcomes."""
         pairs = np.array(self.pairs, float)
         return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
 
@@ -326,9 +320,7 @@ class _RatingFit:
             point, value = point + fraction * step, following
 
     def weighted_information(self, point: Array, weights: Array) -> Array:
-        """Information (negative Hessian) at ``point`` if the games of each row have the weight in ``weights``, shape
-        (rows,).
-        """
+        """Information (negative Hessian) at ``point`` with a weight for the games of each row, shape (rows,)."""
         return self._derivatives(self._outcomes * weights[:, None], point)[1]
 
     def _posterior(self, point: Array) -> float:

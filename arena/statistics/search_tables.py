@@ -216,10 +216,7 @@ def iteration_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
 
 
 def end_rows(name: str, total: Mapping[str, Any]) -> list[Row]:
-    """Rows on the reasons that ended a player's searches, most frequent reason first.
-
-    ``total`` has the player's summed statistics.
-    """
+    """Rows on the reasons that ended a player's searches, by frequency; ``total`` has its summed statistics."""
     rows = []
     for reason, values in total["ends"].items():
         row = dict(zip(END_COLUMNS, values, strict=True))

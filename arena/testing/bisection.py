@@ -74,9 +74,7 @@ class Bisection:
 
     @property
     def _span(self) -> tuple[int, int]:
-        """Indices in ``commits`` of the last good commit (-1 if it is the one before them) and the first bad one after
-        it.
-        """
+        """Indices in ``commits`` of the last good commit (-1 for the one before) and of the first bad one after it."""
         last = len(self.commits) - 1
         bad = min(self._known(BAD), default=last)
         return max((index for index in self._known(GOOD) if index < bad), default=-1), bad

@@ -83,9 +83,7 @@ def _languages(language: str) -> list[tuple[str, str]]:
 
 
 def _counts(language: str) -> dict[str, dict[str, str]]:
-    """Texts for the scripts of a page: titles of run kinds and tournament formats (``kinds``) and of run states
-    (``states``).
-    """
+    """Texts for a page's scripts: titles of run kinds and formats (``kinds``) and of run states (``states``)."""
     say, shown = Catalogue(MESSAGES, language), messages_of("elolab.arena.collection", language)
     named = messages_of(MESSAGES, language)
     states = {key.removeprefix("list.state_"): text for key, text in shown.items() if key.startswith("list.state_")}

@@ -87,10 +87,7 @@ FIT_PAUSE = 100
 MAX_FIT_PAUSE_SECONDS = 10.0
 
 CHECKED_BYTES = 64 * 2**20
-"""Maximum size in bytes of a store that is checked for damage before it is first read.
-
-Larger stores are only checked by runs and reports.
-"""
+"""Maximum size in bytes of a store checked for damage at its first reading; runs and reports check larger ones."""
 NO_PAIRS = Pentanomial((0, 0, 0, 0, 0))
 
 
@@ -544,9 +541,7 @@ class _Curve:
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """Add a point with the values of ``figures()`` after ``pairs`` pairs, unless the distance to the last point
-        is too small.
-        """
+        """Add a point with the values of ``figures()`` after ``pairs`` pairs, unless it is too near the last one."""
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])

@@ -85,9 +85,7 @@ class UciDialect(Dialect[UciFamilyClient]):
 
     @property
     def declared_first_rank(self) -> int | None:
-        """Number of the lowest rank in Xiangqi: 1 for programs with the option ``UCI_Variant``, ``None`` (unknown) for
-        others.
-        """
+        """Number of the lowest rank in Xiangqi: 1 with the option ``UCI_Variant``, otherwise ``None`` (unknown)."""
         if self.settings.game not in RANKED:
             return super().declared_first_rank
         return 1 if "uci_variant" in self.options else None
@@ -121,9 +119,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return self.answer(clock.remaining_ms)
 
     def miss(self, position: Position, limits: Limits, clock: PlayerClock) -> SearchAnswer:
-        """End pondering with ``stop`` and ignore that answer, then search ``position``; returns the answer of the
-        second search.
-        """
+        """End pondering with ``stop`` and ignore its answer; then search ``position`` and return that answer."""
         self.interrupt()
         return self.search(position, limits, clock)
 
@@ -135,10 +131,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse an ``info`` line; ``None`` for other lines.
-
-        Raises ``Failed`` if a count is not a whole number or a score lacks its unit.
-        """
+        """Parse an ``info`` line; raises ``Failed`` for an invalid count, or a score without unit."""
         figures, word, rest = [*_FREE_TEXT.split(f"{line} ", 1), "", ""][:3]
         if first_word(figures) != "info" or (word in ("string", "message") and figures.strip() == "info"):
             return None

@@ -79,10 +79,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
             self.limits |= {"nodes"}
 
     def configure(self) -> None:
-        """Accept the announced features and set the options.
-
-        Raises ``PlayerFault`` if the program does not support the game.
-        """
+        """Accept the announced features and set the options; raises ``PlayerFault`` if the game is not supported."""
         self.client.check_variant(REGISTERED[self.settings.game].xboard_variants[0])
         self.send(*self.client.acknowledgements(), *self.option_lines(self.settings.options))
         forced = uci.forced_first_rank(self.settings.options)

@@ -58,10 +58,7 @@ _DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield the files at a path, sorted by name; for an unreadable file, an error instead.
-
-    Errors of unreadable folders come first.
-    """
+    """Yield errors for unreadable folders, then each file at a path by name, or an error if it is unreadable."""
     if path.is_dir():
         unreadable: list[OSError] = []
         files = sorted(_files_below(path, unreadable.append))
@@ -73,10 +70,7 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress gzip, bzip2 or Zstandard content, and convert UTF-16 with a byte-order mark to UTF-8.
-
-    Raises ``PortableGameError``.
-    """
+    """Decompress gzip, bzip2 or Zstandard, and turn UTF-16 into UTF-8; raises ``PortableGameError``."""
     for begins, decompress in _COMPRESSIONS:
         if data.startswith(begins):
             return _limited(lambda decompress=decompress: decompress(BytesIO(data)), where)  # type: ignore[misc]

@@ -49,10 +49,7 @@ def format_of(data: bytes) -> ArchiveFormat | None:
 
 
 def is_games(source: ArchiveFile) -> bool:
-    """Whether the content or the name of a file shows that it holds games.
-
-    Also true for known archive formats that elolab cannot read.
-    """
+    """Whether the content or name of a file shows that it holds games, perhaps in a format that elolab cannot read."""
     return source.where.lower().endswith(_PGN_ENDINGS) or is_archive(source)
 
 
@@ -68,10 +65,7 @@ def is_archive(source: ArchiveFile) -> bool:
 
 
 def is_foreign(source: ArchiveFile, game: str) -> bool:
-    """Whether a file is an archive of another game, or an archive that elolab cannot read.
-
-    Always false for a file that the user named.
-    """
+    """Whether a file not named by the user is an archive of another game, or one that elolab cannot read."""
     archive = format_of(source.data)
     if source.is_chosen or (archive is None and not is_archive(source)):
         return False

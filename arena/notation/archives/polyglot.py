@@ -49,10 +49,7 @@ def _are_moves(codes: Any) -> bool:
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield one game for each line of the book.
-
-    A line ends where the book has no further move, or after ``reading.plies`` plies.
-    """
+    """Yield one game for each line of the book, up to the end of the line or ``reading.plies`` plies."""
     surplus = len(source.data) % _ENTRY.itemsize
     if surplus:
         raise PortableGameError(

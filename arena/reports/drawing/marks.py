@@ -1,6 +1,4 @@
-"""Chart elements that prevent misreading: arrowheads at truncated intervals, rims around hidden lines, and tick
-labels that do not overlap.
-"""
+"""Chart elements that prevent misreading: arrowheads at cut intervals, rims around hidden lines, spaced tick labels."""
 
 from __future__ import annotations
 

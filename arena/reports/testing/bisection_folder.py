@@ -41,10 +41,7 @@ class BisectionFolder:
     """
 
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
-        """Read the state of an earlier run of the same bisection, if there is one.
-
-        Raises ``UserError`` if the folder contains anything else.
-        """
+        """Read the state of an earlier run, if any; raises ``UserError`` if the folder has other content."""
         self.folder, self.report, self._language = folder, report, language
         self.is_interrupted: bool = False
         """Whether the user interrupted a step."""
@@ -98,10 +95,7 @@ class BisectionFolder:
             raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
 
     def _check(self) -> None:
-        """Raise ``UserError`` if the folder contains another bisection.
-
-        While the reference has no name yet, it is not compared.
-        """
+        """Raise ``UserError`` if the folder has another bisection; a reference without a name is not compared."""
         here = self.report.data()
         for key in FIXED:
             if self._stored and here[key] and self._stored[key] != here[key]:
