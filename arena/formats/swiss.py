@@ -45,7 +45,7 @@ LOOKAHEAD_PLAYERS = 20
 With more players, there are at most half as many rounds as players.
 """
 SEARCH_STEPS = 20_000
-"""Maximum number of steps in the search for all further rounds; has always sufficed for ``LOOKAHEAD_PLAYERS``."""
+"""Maximum number of steps in the search for all further rounds; always enough for ``LOOKAHEAD_PLAYERS`` players."""
 
 
 class Swiss(Format):

@@ -31,7 +31,7 @@ GAME = "xiangqi"
 START_TIMEOUT_MS = 60_000
 """Maximum time in milliseconds that the engine may take to start."""
 MARGIN_MS = 30_000
-"""Milliseconds by which a move may exceed the clock before the engine counts as hanging; it loses no game on time."""
+"""Milliseconds by which a move may exceed the clock before the engine counts as hanging; no game is lost on time."""
 STOP_MS = 10_000
 """Maximum time in milliseconds for a move after the engine receives ``stop``; a slower engine counts as hanging."""
 POLL_S = 0.01

@@ -57,7 +57,7 @@ class FollowedRun:
         self._dialogues: dict[str, float] = {}
         """Time of the last request for a game's dialogue (``time.monotonic``), keyed by the game's name on pages."""
         self._last_request: tuple[float, frozenset[str], bool] = (0.0, frozenset(), False)
-        """Time (``time.monotonic``) of the last request to the run, its dialogues, and whether it was for all moves."""
+        """Time (``time.monotonic``) and dialogues of the last request to the run, and whether it was for all moves."""
 
     async def state(self) -> State:
         """Read the folder of the run; returns its state, as ``arena.watching.snapshot`` describes it."""

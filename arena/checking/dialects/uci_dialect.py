@@ -131,7 +131,7 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse an ``info`` line; raises ``Failed`` for an invalid count, or a score without unit."""
+        """Parse an ``info`` line, ``None`` for others; raises ``Failed`` for a bad count or a score without unit."""
         figures, word, rest = [*_FREE_TEXT.split(f"{line} ", 1), "", ""][:3]
         if first_word(figures) != "info" or (word in ("string", "message") and figures.strip() == "info"):
             return None
