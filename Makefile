@@ -34,7 +34,7 @@ demo: .venv/.installed  ## play a demonstration tournament of each game and writ
 
 test: .venv/.installed-test  ## run the tests, without the slow ones and those that need other programs
 	$(interpreter)
-	@.venv/bin/elolab compile
+	@.venv/bin/python -m tests.support.compiled_for_tests
 	$(call tests,not slow and not packaging and not programs)
 
 programs: .venv/.installed-test  ## run the tests that need engines of others, a browser or PostgreSQL

@@ -1,0 +1,57 @@
+"""Compiles what ``elolab compile`` does, and the functions of each game that only tests call from Python.
+
+    python -m tests.support.compiled_for_tests
+
+A process that has compiled a game knows the types of these functions already; in the tests each of them would take seconds.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from elolab.engine.compiled.compilation import compile_quietly
+from elolab.engine.compiled.kernel import announce_compilation
+from elolab.engine.games import GAMES, game_named
+from elolab.engine.settings.parameters import resolve, to_record
+from elolab.engine.values import INFINITY
+
+
+def compile_contract(name: str) -> None:
+    """Call each function of a game's contract, as the tests call it."""
+    game = game_named(name)
+    position, kernels = game.position(), game.kernels
+    state, lists, code = position.state, position.lists, position.move_codes()[0]
+    kernels.prepare(state, to_record(resolve({}, game=name)))
+    kernels.evaluate(state, 0, -INFINITY, INFINITY)
+    kernels.generate_noisy(state, lists, 1)
+    kernels.perft(state, lists, 1)
+    kernels.path_verdict(state, 0)
+    for kernel in (kernels.material, kernels.position_key, kernels.null_move_allowed, kernels.restarts_draw_count):
+        kernel(state)
+    for kernel in (
+        kernels.is_quiet, kernels.key_after, kernels.history_piece, kernels.capture_order, kernels.capture_gain,
+        kernels.loses_material,
+    ):  # fmt: skip
+        kernel(state, code)
+    kernels.make(state, code)
+    kernels.unmake(state)
+    kernels.gives_check(state, code)
+    kernels.make_null(state)
+    kernels.unmake_null(state)
+
+
+def main(words: Sequence[str]) -> int:
+    """Compile the named game, or every game in a process of its own; returns the largest exit code."""
+    if words:
+        compile_quietly(words[0])
+        compile_contract(words[0])
+        return 0
+    announce_compilation()
+    helpers = [subprocess.Popen([sys.executable, "-m", "tests.support.compiled_for_tests", name]) for name in GAMES]
+    return max(helper.wait() for helper in helpers)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
