@@ -391,7 +391,7 @@ def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended(
     rows = [
         comparison_row(name, -1.0, 2.0, ended="futility" if place else "decided") for place, name in enumerate(names)
     ]
-    for language, reason in (("en", "39 stopped for futility"), ("zh", "判定无望，提前停止 39")):
+    for language, reason in (("en", "39 stopped for futility"), ("zh", "因判定无望而停止 39")):
         text = ablation_text(rows, language=language)
         lines = [line for line in text.splitlines() if "…" in line]
         assert len(lines) == len(set(lines)) == 40
