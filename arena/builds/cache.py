@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def cache_folder() -> Path:
-    """elolab's folder in the user's cache: ``$XDG_CACHE_HOME/elolab``, by default ``~/.cache/elolab``."""
+    """elolab's folder in the user's cache: below ``$XDG_CACHE_HOME`` or ``~/.cache``; on macOS ``~/Library/Caches``."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches" / "elolab"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "elolab"

@@ -124,9 +124,10 @@ class Examination:
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     def _test(self, check: Check) -> Remark | None:
-        """Run the check's test, again with a new process where the present one may keep a limit.
+        """Run a check's test; repeat it with a new process if the process may keep an earlier depth limit.
 
-        The first new process may be asked whether it accepts a depth limit, and keep that; the second one is not asked.
+        The first new process may be asked whether it accepts a depth limit, and keep that limit; the second is not
+        asked.
         """
         for _ in range(2):
             try:

@@ -163,11 +163,7 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """The latest plots and tables of a run as HTML and data for the page, for a tournament its ranking or
-        crosstable.
-
-        Empty if there are none yet.
-        """
+        """Plots and tables of a run for the page, for a tournament its ranking or crosstable; empty without any."""
         placing = self._follower.placing
         if placing is not None:
             from elolab.arena.reports.grids import placing_html

@@ -501,7 +501,7 @@ class _Figures:
         return [dict(zip(found, sentences, strict=True)) for sentences in zip(*found.values(), strict=True)]
 
     def _fit(self, withdrawals: tuple[Withdrawal, ...], *, is_running: bool) -> None:
-        """Recompute standings and result if there are new games and, while the run is in progress, after a pause."""
+        """Recompute standings and result if there are new games; while the run is in progress, only after a pause."""
         games, now = len(self._games), time.monotonic()
         pause = min(max(FIT_SECONDS, FIT_PAUSE * self._fit_seconds), MAX_FIT_PAUSE_SECONDS)
         if not is_running or self._fitted_games <= 0:

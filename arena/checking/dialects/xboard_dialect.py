@@ -52,7 +52,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def greet(self) -> None:
         """Shake hands: read the features and options that the program announces.
 
-        As in games, the program has its whole time for the start until its first feature, and after ``done=0``.
+        As in games, the program may use the whole start time before its first feature, and after ``done=0``.
         """
         client = self.client
 
