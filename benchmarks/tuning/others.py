@@ -117,7 +117,7 @@ def constant_walk(landscape: Landscape, games: int, seed: int, aside: float, rat
 
 
 def spsa_fishtest(landscape: Landscape, games: int, seed: int) -> Outcome:
-    """SPSA with the constants by which fishtest's authors get 95 % of the runs within half an Elo, on their bowls.
+    """SPSA with the constants of fishtest's authors, for which 95 % of the runs on their bowls end within half an Elo.
 
     The perturbation is a sixth of their range; the step follows from the goal, the draws and the number of parameters.
     """
