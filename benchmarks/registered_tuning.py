@@ -77,7 +77,8 @@ def main() -> int:
         result = tune(spec, folder, concurrency=arguments.concurrency, stream=sys.stderr)
         if result.interrupted or result.decision is None:
             return result.exit_code
-        rows.append((sampler, result.games, f"{result.decision.gain:+.1f}", "yes" if result.confirmed else "no", "0"))
+        games = result.games_before_validation + 2 * sum(one.counts.pairs for one in result.verdicts)
+        rows.append((sampler, games, f"{result.decision.gain:+.1f}", "yes" if result.confirmed else "no", "0"))
         if not result.decision.is_base:
             found = validate_again(folder, limits, arguments.pairs, concurrency=arguments.concurrency)
             if found.verdict is None or found.interrupted:

@@ -138,7 +138,7 @@ class RunProgress:
         """Print the plan. If it has several stages, the status line then shows both the current stage and the total."""
         self._leave_line()
         for line in plan.lines():
-            self._write(line, keep=True)
+            self._write("\n".join(wrapped(line, self._columns())), keep=True)
         stages = plan.stages if len(plan.stages) > 1 else ()
         self._stages = [_Count(one.name, one.games, one.stored, one.game_seconds, one.is_rest) for one in stages]
         self._stage = None

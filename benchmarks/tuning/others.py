@@ -178,7 +178,7 @@ def tbpsa(landscape: Landscape, games: int, seed: int) -> Outcome:
     import nevergrad
 
     space, table = landscape.space, Games(landscape, seed)
-    cube = nevergrad.p.Array(init=point_of(space, space.default_values)).set_bounds(0, 1)
+    cube = nevergrad.p.Array(init=point_of(space, space.default_values), lower=0, upper=1)
     cube.random_state = np.random.RandomState(seed)
     optimizer = nevergrad.optimizers.TBPSA(cube, budget=games // 2)
     for _ in range(games // 2):

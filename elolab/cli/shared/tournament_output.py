@@ -14,7 +14,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.colours import RED, coloured, text_columns
+from elolab.arena.colours import RED, coloured, terminal_columns, text_columns
 from elolab.arena.files import FileError, replacing
 from elolab.cli.shared.match_conditions import epd_file, pgn_words
 from elolab.cli.shared.options import print_json, warn
@@ -113,7 +113,8 @@ def print_plan(
     if arguments.json:
         print_json({**data, "machine": machine, "warnings": warnings})
     else:
-        print(*lines, *([] if machine is None else [machine_line(machine)]), sep="\n")
+        shown = fitted(lines, terminal_columns(sys.stdout)) if sys.stdout.isatty() else lines
+        print(*shown, *([] if machine is None else [machine_line(machine)]), sep="\n")
         print_warnings(warnings)
     warn_if_in_use(directory)
     return 0
