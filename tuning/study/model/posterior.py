@@ -217,13 +217,9 @@ def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
     far = _single_hill(observations.space, results)
-    near, double, two_hills = _near_base(far), _two_hills(far), None
-    candidates = [near, far] if near.log_odds > far.log_odds else [far, near]
-    if double is not None:
-        two_hills = _described(double, double.log_odds - far.log_odds)
-        # Compared under the same prior: a base at a lower summit also looks like a base that was tuned before.
-        candidates = [double, far] if double.log_odds > far.log_odds else [*candidates, double]
-    best, *others = candidates
+    near, double = _near_base(far), _two_hills(far)
+    best, *others = sorted(filter(None, (far, near, double)), key=lambda one: -one.log_odds)
+    two_hills = None if double is None else _described(double, double.log_odds - max(far.log_odds, near.log_odds))
     return _averaged(best, others if is_last else [], two_hills, LAST_SPREAD if is_last else 1.0)
 
 
