@@ -70,7 +70,7 @@ class TournamentSpec(RunSpec):
     """The tournament format: a key of ``arena.schedule.FORMATS``, such as ``round_robin``."""
     players: tuple[PlayerSpec, ...]
     pairs: int = schema.whole(1, MAX_PAIRS, default=COMPUTED, example=50, unit="pairs")
-    """Number of game pairs between any two players, over all rounds. The games of a pair have swapped colours.
+    """Number of game pairs between any two players, over all rounds.
 
     Swiss: pairs of one player over all rounds. Knockout: pairs of one encounter. Sequential test: the maximum; 0 means
     as many as there are openings.
@@ -91,6 +91,11 @@ class TournamentSpec(RunSpec):
     """Whether the openings are repeated, in the same order, if there are more pairs than openings.
 
     This requires a clock, because players at fixed nodes or depth would repeat their games.
+    """
+    swap_colours: bool = schema.switch(default=True)
+    """Whether the games of a pair have the same opening and swapped colours.
+
+    If not, the player listed first moves first in both games, and each game has its own opening.
     """
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: number of players, from the start of the list, who play against all others."""
@@ -123,6 +128,11 @@ class TournamentSpec(RunSpec):
     def pairs_of_encounter(self) -> int:
         """Number of game pairs that two players play in one round."""
         return self.pairs // self.rounds
+
+    @property
+    def openings_per_pair(self) -> int:
+        """Number of openings of a game pair: 1, or 2 if colours are not swapped."""
+        return 1 if self.swap_colours else 2
 
     def player(self, name: str) -> PlayerSpec:
         """The specification of the player named ``name``."""

@@ -541,7 +541,8 @@ class EndgameSolver:
     def ending(self, position: Position) -> Ending | None:
         """The game's ending with best play, or ``None`` if it could not be determined.
 
-        That happens if the search takes too many nodes, no tablebase has the position, or the stop flag is set.
+        That happens if the search takes too many nodes, no tablebase has the position or its result does not end
+        games (``tablebase_results``), or the stop flag is set.
         """
         if self.adjudication.tablebases:
             return self._ending_by_table(position)
@@ -556,7 +557,9 @@ class EndgameSolver:
     def _ending_by_table(self, position: Position) -> Ending | None:
         tables = open_tablebases(self.adjudication.tablebases)
         result = tables.result(position.text, self.adjudication.tablebase_ignore_50)
-        return None if result is None else Ending(_result_of(-result if position.side_to_move else result), "tablebase")
+        if result is None or self.adjudication.tablebase_results == ("draw" if result else "win_loss"):
+            return None
+        return Ending(_result_of(-result if position.side_to_move else result), "tablebase")
 
 
 def _result_of(score: int) -> str:

@@ -51,6 +51,8 @@ FOLDS = (3, 4, 5)
 MAX_SCORE = 30_000
 MAX_TABLEBASE_PIECES = 7
 """Maximum number of pieces in Syzygy tables."""
+TABLEBASE_RESULTS = ("both", "win_loss", "draw")
+"""Values of ``Adjudication.tablebase_results``."""
 MAX_SOLVED_EMPTIES = 24
 """Maximum of ``Adjudication.solved_empties``. Beyond it, ``engine.play.SOLVING_NODES`` nodes rarely suffice."""
 
@@ -153,6 +155,8 @@ class Adjudication:
     """Maximum number of pieces, including kings, for which the tables are probed; 0 for that of the largest table."""
     tablebase_ignore_50: bool = schema.switch()
     """Whether a win that the 50-move rule prevents counts as a win instead of a draw."""
+    tablebase_results: str = schema.choice(TABLEBASE_RESULTS, default=TABLEBASE_RESULTS[0], example="draw")
+    """Results in a table that end a game: all (``both``), decisive ones (``win_loss``), or draws (``draw``)."""
 
     def to_record(self) -> Any:
         """The settings as a numpy record of ``ADJUDICATION_DTYPE``."""
@@ -170,7 +174,9 @@ class Adjudication:
         """
         content = asdict(self)
         if not content.pop("tablebases"):
-            del content["tablebase_pieces"], content["tablebase_ignore_50"]
+            del content["tablebase_pieces"], content["tablebase_ignore_50"], content["tablebase_results"]
+        elif self.tablebase_results == TABLEBASE_RESULTS[0]:
+            del content["tablebase_results"]
         if not self.solved_empties:
             del content["solved_empties"]
         if self.resign_twosided:

@@ -100,7 +100,7 @@ def test_words_go_by_the_number_before_them() -> None:
     }  # fmt: skip
     counted = re.compile(
         r"\{(games|pairs|plies|moves|rounds|planned|most|players|openings|positions|parts|groups|runs|count)\} "
-        r"((more|planned|complete|colour-swapped) )?[a-z]+s\b"
+        r"((more|planned|complete) )?[a-z]+s\b"
     )
     assert several == {
         f"{package.removeprefix('elolab.')} {key}"
@@ -109,7 +109,7 @@ def test_words_go_by_the_number_before_them() -> None:
     for say in (Catalogue("elolab.arena.reports"), markup_messages("elolab.arena.reports", "en")):
         assert say("warning.missing", missing="1", planned="6") == "1 of 6 planned games has not been played."
         assert say("warning.missing", missing="2", planned="6") == "2 of 6 planned games have not been played."
-        assert say("format.match_text", pairs=1) == "match, 1 colour-swapped pair"
+        assert say("format.match_text", pairs=1) == "match, 1 pair of games"
     assert Catalogue("elolab.arena.reports", "zh")("format.match_text", pairs=1).count("1") == 1
 
 

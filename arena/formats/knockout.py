@@ -45,15 +45,15 @@ class Knockout(Format):
         played = waiting[0].games // 2
         start = round * _pairs_of_round(spec) + played
         pairs = range(start, start + (1 if played else spec.pairs))
-        yield from paired_games(encounters, pairs, order, number=len(results), round=round)
+        yield from paired_games(spec, encounters, pairs, order, number=len(results), round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
         """The number of games so far, plus the maximum number that undecided encounters can still need."""
         undecided = [tie for tie in bracket_of(spec, results).ties if tie.reason is None]
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
-    def openings_needed(self, spec: TournamentSpec) -> int:
-        """Number of distinct openings, including openings for sudden-death pairs; each round uses its own openings."""
+    def opened_pairs(self, spec: TournamentSpec) -> int:
+        """The pairs of all rounds, sudden-death pairs included; each round uses its own openings."""
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:

@@ -29,7 +29,7 @@ class RoundRobin(Format):
         for round in range(spec.rounds):
             of_round = range(round * pairs, (round + 1) * pairs)
             number = 2 * len(encounters) * of_round.start
-            yield from paired_games(encounters, of_round, order, number=number, round=round)
+            yield from paired_games(spec, encounters, of_round, order, number=number, round=round)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
         return 2 * len(self.encounters(spec)) * spec.pairs

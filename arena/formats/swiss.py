@@ -64,7 +64,7 @@ class Swiss(Format):
             return
         pairs = spec.pairs_of_encounter
         of_round = range(table.rounds * pairs, (table.rounds + 1) * pairs)
-        yield from paired_games(paired.encounters, of_round, order, number=len(results), round=table.rounds)
+        yield from paired_games(spec, paired.encounters, of_round, order, number=len(results), round=table.rounds)
 
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
         """The number of games in the rounds so far, plus the games of all further rounds if nobody else drops out."""

@@ -40,18 +40,23 @@ class Format(ABC):
     def pairings(self, spec: TournamentSpec, order: Sequence[int], results: Sequence[Outcome]) -> Iterator[Pairing]:
         """The next batch of games; an empty one ends the tournament.
 
-        ``order[k]`` is the index in the suite of the opening that any two players use in their pair ``k``. ``results``
-        has an outcome for every game of the earlier batches, in schedule order. The games of a shorter tournament are
-        the first games of a longer one.
+        ``order[k]`` is the index in the suite of the opening that any two players use in their pair ``k``. Without
+        ``swap_colours``, the openings of its two games are ``order[2 * k]`` and ``order[2 * k + 1]``. ``results`` has
+        an outcome for every game of the earlier batches, in schedule order. The games of a shorter tournament are the
+        first games of a longer one.
         """
 
     @abstractmethod
     def max_games(self, spec: TournamentSpec, results: Sequence[Outcome] = ()) -> int:
         """Maximum number of games in the whole tournament, given the results of the first batches."""
 
-    def openings_needed(self, spec: TournamentSpec) -> int:
-        """Number of distinct openings that the tournament needs; two players use one per game pair."""
+    def opened_pairs(self, spec: TournamentSpec) -> int:
+        """Maximum number of game pairs of two players, each from an opening of its own."""
         return spec.pairs
+
+    def openings_needed(self, spec: TournamentSpec) -> int:
+        """Number of distinct openings that the tournament needs: one per pair, or two if colours are not swapped."""
+        return self.opened_pairs(spec) * spec.openings_per_pair
 
     def changes(self, old: TournamentSpec, new: TournamentSpec) -> Iterator[tuple[str, str, str]]:
         """Yield the differences that prevent ``new`` from extending ``old``: the key, the old and the new value.
@@ -85,16 +90,28 @@ class Format(ABC):
 
 
 def paired_games(
-    encounters: Sequence[tuple[int, int]], pairs: Iterable[int], order: Sequence[int], *, number: int, round: int
+    spec: TournamentSpec,
+    encounters: Sequence[tuple[int, int]],
+    pairs: Iterable[int],
+    order: Sequence[int],
+    *,
+    number: int,
+    round: int,
 ) -> Iterator[Pairing]:
     """Yield the games of encounters between two players, numbered from ``number`` on.
 
-    Every encounter has a game pair for each number in ``pairs``; pair ``k`` uses opening ``order[k]``. The first pair
-    of every encounter is played before the second pair of any, and so on. The two games of a pair, with colours
-    swapped, are consecutive. ``round`` is the number of the round, from 0.
+    Every encounter has a game pair for each number in ``pairs``, with the openings that ``Format.pairings`` names. The
+    first pair of every encounter is played before the second pair of any, and so on. The two games of a pair are
+    consecutive. Their colours are swapped, or else the player listed first in ``spec`` moves first. ``round`` is the
+    number of the round, from 0.
     """
     for pair in pairs:
         for one, other in encounters:
-            for first, second in ((one, other), (other, one)):
-                yield Pairing(number, pair, first, second, order[pair], round)
+            low, high = sorted((one, other))
+            for game in (0, 1):
+                if spec.swap_colours:
+                    first, second, opening = *((one, other), (other, one))[game], order[pair]
+                else:
+                    first, second, opening = low, high, order[2 * pair + game]
+                yield Pairing(number, pair, first, second, opening, round)
                 number += 1

@@ -128,7 +128,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
     suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     if not spec.pairs:
-        spec = replace(spec, pairs=len(part))
+        spec = replace(spec, pairs=len(part) // spec.openings_per_pair)
     if not spec.pairs:
         raise RunError(
             f"{spec.source}: the {spec.opening_part} half of the suite {spec.openings!r} has no openings; give another "
@@ -356,7 +356,10 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
 
 def _fixed_settings(spec: TournamentSpec) -> dict[str, Any]:
     """Settings that must not change when a tournament is extended, by their keys in the tournament file."""
-    names = ("game", "format", "seed", "opening_start", "opening_part", "opening_order", *format_of(spec).keys)
+    names = (
+        "game", "format", "seed", "opening_start", "opening_part", "opening_order", "swap_colours",
+        *format_of(spec).keys,
+    )  # fmt: skip
     content = {name: getattr(spec, name) for name in names}
     test = asdict(spec.sprt) if spec.sprt is not None else {}
     return content | asdict(spec.rules) | asdict(spec.adjudication) | test
@@ -520,7 +523,8 @@ def _reach(plan: PreparedTournament, sequential: SequentialRun | None) -> tuple[
     pairs = spec.pairs if sequential is None else sequential.pairs
     is_file = bool(PurePath(spec.source).suffix)
     length, easier = ("pairs = {pairs}", "elo1") if is_file else (argument("pairs", "{pairs}"), argument("elo1"))
-    return (reach_of_test(spec.sprt, pairs, "gain", spec.source, length, easier, plan.available_openings),)
+    available = plan.available_openings // spec.openings_per_pair
+    return (reach_of_test(spec.sprt, pairs, "gain", spec.source, length, easier, available),)
 
 
 def describe(plan: PreparedTournament, directory: Path, concurrency: int) -> dict[str, Any]:

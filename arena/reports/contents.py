@@ -15,7 +15,7 @@ from elolab.arena.records import GameSummary, PlayerSpec
 from elolab.arena.reports.packed_games import PackedGames
 from elolab.arena.reports.plots import Plot
 from elolab.arena.reports.render import REPORTS
-from elolab.arena.schedule import format_of
+from elolab.arena.schedule import format_of, is_match
 from elolab.arena.sequential import SequentialRun
 from elolab.arena.statistics.faults import fault_sentences
 from elolab.arena.statistics.match_statistics import verdict_sentence
@@ -204,6 +204,9 @@ def _conditions(spec: TournamentSpec, say: Catalogue) -> list[tuple[str, str]]:
         "fact.openings_text", suite=spec.openings, part=say.name_of("fact", f"part_{spec.opening_part}"),
         order=say.name_of("fact", f"order_{spec.opening_order}"), start=spec.opening_start,
     )  # fmt: skip
+    if not spec.swap_colours:
+        first = spec.players[0].name if is_match(spec) else say("fact.first_listed")
+        openings = say("fact.openings_unswapped", openings=openings, first=first)
     if spec.opening_reuse:
         openings = say("fact.openings_reused", openings=openings)
     adjudication = say("fact.semicolon").join(_adjudication(spec.adjudication, words.score_name, say))
@@ -250,7 +253,9 @@ def _adjudication(adjudication: object, unit: str, say: Catalogue) -> list[str]:
         parts.append(say("fact.adjudication_solved", empties=values["solved_empties"]))
     if values["tablebases"]:
         key = "fact.adjudication_tablebases" if values["tablebase_pieces"] else "fact.adjudication_tablebases_all"
-        parts.append(say(key, pieces=values["tablebase_pieces"]))
+        tables = say(key, pieces=values["tablebase_pieces"])
+        results = values["tablebase_results"]
+        parts.append(tables if results == "both" else say(f"fact.adjudication_{results}", tables=tables))
     if values["maximum_plies"]:
         parts.append(say("fact.adjudication_length", plies=values["maximum_plies"]))
     return parts

@@ -45,6 +45,18 @@ def test_the_games_of_a_pair_are_neighbours_and_pairs_fill_evenly() -> None:
     assert [pairing.pair for pairing in pairings] == [0] * 12 + [1] * 12 + [2] * 12
 
 
+@pytest.mark.parametrize("form", ["round_robin", "swiss", "knockout", "gauntlet"])
+def test_without_swapped_colours_the_player_listed_first_opens_each_of_its_openings_once(form: str) -> None:
+    spec = specification(format=form, pairs=2, swap_colours=False)
+    order = opening_order(spec, SUITE.part("all"))
+    assert len(set(order)) == format_of(spec).openings_needed(spec) == 2 * format_of(spec).opened_pairs(spec)
+    pairings = list(format_of(spec).pairings(spec, order, []))
+    assert all(pairing.first < pairing.second for pairing in pairings)
+    for one, other in zip(pairings[::2], pairings[1::2], strict=True):
+        assert (one.opening, other.opening) == (order[2 * one.pair], order[2 * one.pair + 1])
+        assert (one.pair, one.first, one.second) == (other.pair, other.first, other.second)
+
+
 def test_rounds() -> None:
     pairings = schedule(specification(pairs=2, rounds=3))
     assert [pairing.round for pairing in pairings] == [0] * 24 + [1] * 24 + [2] * 24

@@ -63,6 +63,7 @@ LINES = (
     "-engine cmd=./base -each proto=uci nodes=9 -concurrency 1",
     "match -quick cmd=./new cmd=./base book=chess -variant standard -each proto=uci -concurrency 1",
     f"match {TWO} -each nodes=500 -tb /syzygy -tbpieces 6 -rounds 4 -games 2 -concurrency 1",
+    f"match {TWO} -each nodes=500 -noswap -tb /syzygy -tbadjudicate WIN_LOSS -rounds 4 -concurrency 1",
     # Chess
     f"match {TWO} -variant standard -each tc=10+0.1 option.Hash=16 option.SyzygyPath=/syzygy -openings file=chess "
     "format=epd order=random -rounds 10 -games 2 -repeat -concurrency 1 -resign movecount=3 score=600",
@@ -95,9 +96,8 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
 @pytest.mark.parametrize(
     ("words", "remedy"),
     [
-        ("-noswap", "leave it out"),
         ("-quick cmd=a cmd=b", "-quick: expected cmd=ENGINE cmd=ENGINE book=FILE"),
-        ("-tbadjudicate DRAW", "-tbadjudicate DRAW: tablebases end won and drawn games alike"),
+        ("-tbadjudicate LOSS", "-tbadjudicate"),
         ("-each proto=uci 'initstr=level 3'", "--each initstr=level 3: players over UCI receive options only"),
         ("-engines", "elolab engines lists"),
         ("-compliance ./new", "elolab check"),
@@ -141,7 +141,7 @@ def test_intervals_of_other_programs_are_those_of_every(words: str, every: int |
 
 
 def test_every_refused_option_is_in_the_table_above() -> None:
-    assert set(REFUSED) == {"noswap", "compliance"}
+    assert set(REFUSED) == {"compliance"}
 
 
 def test_words_reach_the_games_the_report_and_the_files(

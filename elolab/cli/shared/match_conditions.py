@@ -14,7 +14,7 @@ from elolab.cli.shared.other_programs import without_ignored
 from elolab.cli.shared.parser import UsageError
 from elolab.engine.games import game_named
 from elolab.engine.language import console
-from elolab.engine.rules import MAX_PLIES, MAX_TABLEBASE_PIECES, Adjudication
+from elolab.engine.rules import MAX_PLIES, MAX_TABLEBASE_PIECES, TABLEBASE_RESULTS, Adjudication
 from elolab.engine.settings.schema import WHOLE, Field
 from elolab.engine.settings.whole_numbers import natural_number
 
@@ -51,6 +51,10 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
         "reuse=true (on a clock: play them again if there are too few)",
     )  # fmt: skip
     parser.add_argument(
+        "--noswap", action="store_true",
+        help="do not swap colours: each opening is played once, and the player named first moves first in every game",
+    )  # fmt: skip
+    parser.add_argument(
         "--rules", nargs="+", metavar="WORD",
         help=f"rules of the game, the keys of a table [rules]: {', '.join(map(_example, RULES.keys.values()))}; "
         "separated by blanks or commas",
@@ -81,6 +85,10 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tbignore50", action="store_true", help="count tablebase wins even where the 50-move rule draws the game"
     )
+    parser.add_argument(
+        "--tbadjudicate", type=str.lower, choices=TABLEBASE_RESULTS, default=TABLEBASE_RESULTS[0],
+        help="tablebase results that end a game: all (default), wins and losses, or draws",
+    )  # fmt: skip
     parser.add_argument("--event", metavar="NAME", help="name of the tournament and of its folder")
     parser.add_argument(
         "--pgnout",
@@ -173,6 +181,8 @@ def conditions_of(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
     adjudication: dict[str, Any] = {}
     if arguments.openings is not None:
         content |= _openings(arguments.openings)
+    if arguments.noswap:
+        content["swap_colours"] = False
     if arguments.rules is not None:
         content["rules"] = rules_of_words(arguments.rules)
     if arguments.draw is not None:
@@ -192,7 +202,8 @@ def _tablebases(arguments: argparse.Namespace, game: str) -> dict[str, Any]:
         say = console("elolab.arena")
         warn("ignored.warning", words="--tb", count=1, reason=say("ignored.tablebases"))
         return {}
-    found = {"tablebases": arguments.tb, "tablebase_ignore_50": arguments.tbignore50}
+    found = {"tablebases": arguments.tb, "tablebase_ignore_50": arguments.tbignore50,
+             "tablebase_results": arguments.tbadjudicate}  # fmt: skip
     return found if arguments.tbpieces is None else found | {"tablebase_pieces": arguments.tbpieces}
 
 

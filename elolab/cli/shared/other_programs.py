@@ -55,7 +55,6 @@ IGNORED_WORDS: Mapping[str, Mapping[str, str]] = {
 """For each option, its ignored ``NAME=VALUE`` arguments, by name, with the message that explains why."""
 
 REFUSED: Mapping[str, tuple[int | str, str]] = {
-    "noswap": (0, "every opening is played twice, with colours swapped; leave it out"),
     "compliance": ("+", "elolab check PROGRAM checks an engine's protocol"),
 }
 """Refused options, by name without dashes: the number of values (``nargs`` of ``argparse``) and the remedy."""
@@ -114,7 +113,6 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
         add(f"--{name}", 1, _read_interval)
     add("--variant", 1, _read_variant)
     add("--quick", "+", _read_quick)
-    add("--tbadjudicate", 1, _read_table_results)
     add("-config", "+", _read_config)
     add("-log", "+", _read_log)  # --log has one value, after which players may follow
     parser.add_argument(
@@ -172,13 +170,6 @@ def _read_quick(namespace: argparse.Namespace, option: str, words: Sequence[str]
     namespace.openings, namespace.draw = [f"file={books[0]}", "reuse=true"], [*QUICK_DRAW]
     namespace.rounds = QUICK_ROUNDS
     namespace.concurrency = max(1, processor_count() - QUICK_FREE)
-
-
-def _read_table_results(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle ``-tbadjudicate``: refuse every value but ``BOTH``."""
-    if words[0].upper() != "BOTH":
-        remedy = "tablebases end won and drawn games alike (BOTH); leave it out, or play without --tb"
-        _refuse(remedy, namespace, f"{option} {words[0]}", words)
 
 
 def _read_config(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:

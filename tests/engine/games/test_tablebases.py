@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.tablebases import Tablebases, open_tablebases
 from elolab.engine.play import Arbiter, CompiledGames, PlayerSettings
-from elolab.engine.rules import Adjudication, Ending, Rules
+from elolab.engine.rules import TABLEBASE_RESULTS, Adjudication, Ending, Rules
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 
@@ -50,6 +51,19 @@ def test_long_wins_are_draws_under_the_rule_of_50_moves(monkeypatch: pytest.Monk
         monkeypatch.setattr(tables._tables, "probe_wdl", lambda board, value=value: value)
         position = "8/8/8/4k3/8/8/8/KQ6 w - - 0 1"
         assert (tables.result(position, True), tables.result(position, False)) == (ignoring, respecting)
+
+
+@pytest.mark.parametrize(
+    ("text", "result", "ended_by"),
+    [("4k3/8/8/4P3/8/8/8/4K3 w - - 0 1", "1/2-1/2", "draw"), ("8/k7/8/4P3/8/8/8/4K3 w - - 0 1", "1-0", "win_loss")],
+)
+def test_only_the_wanted_results_end_a_game(text: str, result: str, ended_by: str) -> None:
+    for wanted in TABLEBASE_RESULTS:
+        arbiter = Arbiter(GAME.position(text), Rules(), replace(TABLES, tablebase_results=wanted))
+        assert arbiter.play("e5e6", 0) is None
+        assert arbiter.has_to_solve
+        assert arbiter.solve() == (Ending(result, "tablebase") if wanted in ("both", ended_by) else None)
+        assert not arbiter.has_to_solve
 
 
 def test_both_loops_end_the_game_by_the_tables() -> None:
@@ -89,6 +103,9 @@ def test_only_used_tables_are_part_of_a_game_and_their_place_is_not() -> None:
     assert Adjudication().content() == Adjudication(tablebase_pieces=4).content()
     other = Adjudication(tablebases="/elsewhere")
     assert Adjudication(tablebases=FOLDER).content() == other.content() != Adjudication().content()
+    drawing = Adjudication(tablebases=FOLDER, tablebase_results="draw")
+    assert drawing.content() == {**other.content(), "tablebase_results": "draw"}
+    assert Adjudication(tablebase_results="draw").content() == Adjudication().content()
     assert Adjudication(tablebase_pieces=4).to_record().tablebase_pieces == 0
     assert other.to_record().tablebase_pieces == 7
 
