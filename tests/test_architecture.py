@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from elolab.cli import COMMANDS
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).parent.parent
 
@@ -120,12 +121,12 @@ def sources() -> list[tuple[str, Path]]:
     return named
 
 
-@pytest.mark.parametrize(("module", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+@for_each(sources(), name=lambda case: case[0])
 def test_imports_go_one_way(module: str, path: Path) -> None:
     assert not offences(module, path.read_text("utf-8"), is_package=path.name == "__init__.py")
 
 
-@pytest.mark.parametrize(("module", "path"), sources(), ids=lambda value: value if isinstance(value, str) else "")
+@for_each(sources(), name=lambda case: case[0])
 def test_module_names_say_what_is_inside(module: str, path: Path) -> None:
     assert not EMPTY_NAMES & set(module.split("."))
 

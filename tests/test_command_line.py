@@ -286,18 +286,27 @@ def test_a_terminal_without_unicode_is_no_error() -> None:
     assert finished.stderr.startswith("elolab: unknown command '\\u70ae")
 
 
+def printed_in(encoding: str, monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
+    """What a command prints to an output with this encoding."""
+    output = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", output)
+        assert command_line.main(words) == 0
+    return output.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "gbk"])
-def test_scores_can_be_read_where_the_encoding_has_no_minus_sign(encoding: str) -> None:
-    environment = os.environ | {"PYTHONIOENCODING": encoding}
-    finished = run_elolab("analyse", "--fen", "4k4/9/9/9/9/9/9/9/4R4/3K5 b", "--depth", "3", env=environment)
-    assert "\n1.     -M1  depth 2   e9f9 e1e8\n" in finished.stdout
+def test_scores_can_be_read_where_the_encoding_has_no_minus_sign(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = printed_in(encoding, monkeypatch, "analyse", "--fen", "4k4/9/9/9/9/9/9/9/4R4/3K5 b", "--depth", "3")
+    assert "\n1.     -M1  depth 2   e9f9 e1e8\n" in text
 
 
-def test_json_stays_json_where_the_encoding_lacks_a_character(tmp_path: Path) -> None:
+def test_json_stays_json_where_the_encoding_lacks_a_character(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "names.epd").write_text('4k4/9/9/9/9/9/9/9/4R4/3K5 b; bm e9f9; id "Réti 😀"\n', "utf-8")
-    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
-    finished = run_elolab("suite", str(tmp_path / "names.epd"), "--depth", "2", "--json", env=environment)
-    assert [one["name"] for one in json.loads(finished.stdout)["attempts"]] == ["Réti 😀"]
+    text = printed_in("ascii", monkeypatch, "suite", str(tmp_path / "names.epd"), "--depth", "2", "--json")
+    assert [one["name"] for one in json.loads(text)["attempts"]] == ["Réti 😀"]
 
 
 # Shared arguments

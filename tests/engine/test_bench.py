@@ -15,12 +15,13 @@ import pytest
 from elolab import command_line
 from elolab.engine import bench
 from elolab.engine.settings.parameters import BY_NAME, PARAMETERS, Value, format_value
+from tests.support.cases import for_each
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 import signature_mutations
 
 
-@pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
+@for_each(PARAMETERS, name=lambda row: row.name)
 def test_variants_hold_every_value_of_every_setting_where_it_acts(row) -> None:  # type: ignore[no-untyped-def]
     if row.name in bench.NOT_IN_THE_SIGNATURE:
         return

@@ -2,7 +2,7 @@
 
     python -m tests.support.compiled_for_tests
 
-A process that has compiled a game knows the types of these functions already; in the tests each of them would take seconds.
+A process that has compiled a game knows the types of these functions already; in a test each would take seconds.
 """
 
 from __future__ import annotations

@@ -58,8 +58,9 @@ def played(record: GameRecord) -> tuple[object, ...]:
 WHITE_SPACE = tuple(form for form in FORMS if form != "edax")
 
 
-@pytest.mark.parametrize("limit", ["depth=3", "clock=60"])
-@pytest.mark.parametrize("protocol", ["ucicyclone", "ucci", "xboard"])
+@pytest.mark.parametrize(
+    ("protocol", "limit"), [("ucicyclone", "clock=60"), ("ucci", "depth=3"), ("xboard", "clock=60")]
+)
 def test_games_of_xiangqi_are_the_same(protocol: str, limit: str) -> None:
     spec = xiangqi_match.mock_spec(protocol, limit=limit, options=(("hashsize", "32"),) if protocol == "ucci" else ())
     other = xiangqi_match.mock_spec("ucci", limit=limit, name="black")

@@ -154,7 +154,7 @@ def test_unpaired_games_too() -> None:
 @pytest.mark.parametrize(("draws", "strength"), [(0.92, 50.0), (0.0, 0.0)])
 def test_the_estimate_is_as_often_too_high_as_too_low(draws: float, strength: float) -> None:
     """Tests of 0 against 50 normalized Elo, looked at every 8 pairs; 92 % draws once gave 40 % instead of 50 %."""
-    tests, batch = 1000, 8
+    tests, batch = 600, 8
     generator, counts = np.random.default_rng(3), np.zeros((tests, 5), int)
     mean = 0.5 + strength * math.log(10) / 800 * math.sqrt(1 - draws) / 2  # of a game, whose deviation hardly changes
     game = np.array([1 - draws, 2 * draws, 1 - draws]) / 2 + np.array([-1, 0, 1]) * (mean - 0.5)
@@ -166,4 +166,4 @@ def test_the_estimate_is_as_often_too_high_as_too_low(draws: float, strength: fl
     rows, times = np.unique(counts, axis=0, return_counts=True)
     truth = elo_of_score(mean)
     found = [estimate_after_test(Pentanomial(tuple(row)), 0, 50, batch=batch).elo for row in rows.tolist()]
-    assert 0.47 <= float(times @ (np.array(found) > truth)) / tests <= 0.53
+    assert 0.46 <= float(times @ (np.array(found) > truth)) / tests <= 0.54

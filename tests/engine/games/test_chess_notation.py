@@ -8,11 +8,12 @@ import pytest
 from elolab.engine.games import game_named
 from elolab.engine.games.chess.notation import is_chess960
 from elolab.engine.games.contract import PositionError
+from tests.support.cases import for_each
 
 GAME = game_named("chess")
 
 
-@pytest.mark.parametrize("number", range(0, 960, 7))
+@for_each(range(0, 960, 7))
 def test_starts_of_chess960_are_read_in_both_letters_and_written_as_x_fen(number: int) -> None:
     board = chess.Board.from_chess960_pos(number)
     for text in (board.fen(), board.fen(shredder=True), board.fen().replace("KQkq", "QKqk")):

@@ -51,8 +51,9 @@ from elolab.engine.settings.reference import (
     unit_in,
 )
 from elolab.engine.settings.toml_values import format_toml
+from tests.support.cases import for_each
 
-ROWS = pytest.mark.parametrize("row", PARAMETERS, ids=lambda row: row.name)
+ROWS = for_each(PARAMETERS, name=lambda row: row.name)
 
 
 def legal_values(row: Parameter) -> st.SearchStrategy[Value]:

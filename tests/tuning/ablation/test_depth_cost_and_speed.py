@@ -13,11 +13,12 @@ from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.tuning.ablation.depth_cost import DepthCost, DepthRow, depth_rows, half_width_of_t
 from elolab.tuning.ablation.speed import speed_row, spent_in
 from elolab.tuning.matches import REFERENCE, VARIANT
+from tests.support.cases import for_each
 
 START = "rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR"
 
 
-@pytest.mark.parametrize("degrees", [*range(1, 201), 1000, 1001, 100_000])
+@for_each([*range(1, 201), 1000, 1001, 100_000])
 def test_half_widths_are_scipys(degrees: int) -> None:
     assert half_width_of_t(degrees) == pytest.approx(stats.t.ppf(0.975, degrees), rel=1e-11)
 

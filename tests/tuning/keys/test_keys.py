@@ -26,6 +26,7 @@ from elolab.engine.settings.schema import NUMBER, WHOLE, Default, Field, Schema,
 from elolab.tuning.keys.claims import ENGINES
 from elolab.tuning.keys.json_schema import schema_of, schema_text, value_schema
 from elolab.tuning.keys.reference import KINDS, PAGES, SCHEMAS, entries_of, example_of, find_places, page, places_of
+from tests.support.cases import for_each
 
 ROOT = Path(__file__).parents[3]
 PLACES = [place for kind in KINDS for place in places_of(kind)]
@@ -104,7 +105,7 @@ def test_what_is_declared_is_read() -> None:
     assert names - words - by_table - by_language - by_engine - {f"{name}_zh" for name in by_engine} == set()
 
 
-@pytest.mark.parametrize("key", {id(key): key for key in KEYS}.values(), ids=lambda key: key.name)
+@for_each({id(key): key for key in KEYS}.values(), name=lambda key: key.name)
 def test_examples_and_defaults_are_what_the_key_may_hold(key: Field) -> None:
     validator = jsonschema.Draft7Validator(value_schema(key))
     if key.example is not None:
