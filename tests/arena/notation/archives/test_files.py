@@ -302,8 +302,8 @@ def test_games_before_the_damage_of_a_large_file_are_read(
 ) -> None:
     monkeypatch.setattr(reading_files, "PART_BYTES", 600)
     monkeypatch.setattr(reading_files, "_BLOCK_BYTES", 100)
-    games_there = 3000 if packing == ".zst" else 1200  # whose blocks have 128 KiB
-    text = "\n".join(f'[Event "{hash(str(n))}"]\n[Result "*"]\n\n1. H2-E2 {{{hash(str(-n))}}} *\n' for n in range(games_there))
+    many = 3000 if packing == ".zst" else 1200  # blocks of .zst have 128 KiB
+    text = "\n".join(f'[Event "{hash(str(n))}"]\n[Result "*"]\n\n1. H2-E2 {{{hash(str(-n))}}} *\n' for n in range(many))
     path = tmp_path / f"cut.pgn{packing}"
     data = packed(text.encode(), path.name)
     assert data is not None
