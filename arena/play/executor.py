@@ -14,8 +14,9 @@ import gc
 import threading
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from importlib import import_module
@@ -74,9 +75,10 @@ Other games are queued, so that no thread waits meanwhile.
 """
 MAX_TOGETHER_SECONDS = 0.5
 GARBAGE_OBJECTS = 50_000
-"""Number of new objects after which garbage is collected while games are played.
+"""Number of new objects after which garbage is collected, in the whole process, while a ``GameRunner`` is open.
 
-Games leave few cycles of references, and each collection costs as much time as a move.
+Games leave few cycles of references, and each collection costs as much time as a move. Other code of the process that
+leaves many cycles may need more memory meanwhile.
 """
 MAX_REPLAYS = 2
 """Maximum number of replays of a game in which elolab read a move late; then the least disturbed record is kept."""
@@ -84,15 +86,25 @@ REPLAYED_SHARE = 0.1
 """Maximum share of games that are replayed because elolab read a move late; it protects overloaded machines."""
 
 
-@dataclass
-class _Running:
-    """A game that a thread is playing."""
+@dataclass(eq=False)
+class _Task:
+    """A game to play: waiting, in progress, or ended."""
 
     job: GameJob
-    began: float
+    prepared: GameInProgress | None = None
+    """The game, if it has been prepared for the thread that plays it; see ``GameInProgress.successor``."""
+    began: float = 0.0
     """Time at which the game began (``time.monotonic``)."""
+    pauses: int = 0
+    """Number of pauses of the process, such as by Ctrl-Z, before the game began."""
     read_moves: Callable[[], GameSoFar] = no_moves
     read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
+    game: FinishedGame | None = None
+    """The game after its end; ``None`` if it was not finished."""
+    thread: _GameThread | None = None
+    """The thread whose compiled code has played the prepared game to its end, and that has not read the result."""
+    error: BaseException | None = None
+    """The exception that ended the game."""
 
     def follow(
         self, read_moves: Callable[[], GameSoFar], read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
@@ -100,16 +112,17 @@ class _Running:
         """Set the functions that read the moves so far and the dialogues."""
         self.read_moves, self.read_dialogue = read_moves, read_dialogue
 
+    def complete(self) -> _Task:
+        """Set ``game`` after the end, unless the game's thread has done so; raises the exception that ended the game.
 
-@dataclass(frozen=True)
-class _Played:
-    """The result of playing a job."""
-
-    job: GameJob
-    game: FinishedGame | None
-    """The game; ``None`` if it was not finished."""
-    pauses: int
-    """Number of pauses of the process, such as by Ctrl-Z, before the game began."""
+        It is faster to do this for several games one after another than on their threads.
+        """
+        if self.error is not None:
+            raise self.error
+        if self.thread is not None and self.prepared is not None:
+            self.thread.take_results()
+            self.game, self.thread = self.prepared.completed(), None
+        return self
 
     @functools.cached_property
     def record(self) -> GameRecord | None:
@@ -118,6 +131,83 @@ class _Played:
         It is fastest to create it on the thread that stores it, one record after another.
         """
         return None if self.game is None else self.game.record()
+
+
+class _GameThread:
+    """A thread that plays games, and what it keeps from game to game."""
+
+    def __init__(self) -> None:
+        self.task: _Task | None = None
+        """The game in progress."""
+        self.game: GameInProgress | None = None
+        """The game with programs in progress, after which this thread plays ``following``."""
+        self.following: deque[_Task] = deque()
+        """The game that has been prepared to be played next, if any."""
+        self.players: KeptPlayers = {}
+        self.tables: dict[str, Any] = {}
+        """Compiled code for games between built-in players, by name of the game."""
+        self.processors: Processors = frozenset()
+        """The processors of the last game."""
+        self.is_in_compiled_code: bool = False
+        """Whether compiled code has played the last game to its end, so that a prepared game can start."""
+        self._played: deque[GameInProgress] = deque()
+        """Games that compiled code has played to their ends and whose results have not been read."""
+        self._lock = threading.Lock()
+
+    def next_task(self) -> _Task | None:
+        """The prepared game, if there is one."""
+        self.game = None  # from now on no other game is prepared
+        return self.withdraw()
+
+    def withdraw(self) -> _Task | None:
+        """Remove and return the prepared game, if there is one. Any thread may call this."""
+        try:
+            return self.following.popleft()
+        except IndexError:
+            return None
+
+    def prepare(self, task: _Task) -> bool:
+        """Prepare a game to be played next by this thread; called by another thread. Returns false if the game does not
+        follow the game in progress, or if that has ended.
+        """
+        game = self.game
+        prepared = None if game is None else game.successor(task.job)
+        if prepared is None:
+            return False
+        task.prepared = prepared
+        task.follow(prepared.read_moves, prepared.read_dialogue)
+        self.following.append(task)
+        # If the thread has ended its game meanwhile, it may have seen the next one or not.
+        if self.game is None and self.withdraw() is not None:
+            task.prepared = None
+            return False
+        return True
+
+    def start(self, task: _Task) -> bool:
+        """Play a prepared game in compiled code; returns whether it has ended. If not, it must be continued in Python.
+
+        The game is given up if its players have changed since it was prepared.
+        """
+        game = task.prepared
+        assert game is not None
+        if not (self.is_in_compiled_code or game.can_start):
+            task.prepared = None
+            return False
+        self.game = game
+        self.is_in_compiled_code = game.start()
+        if self.is_in_compiled_code:
+            task.thread = self
+            self._played.append(game)
+        return self.is_in_compiled_code
+
+    def take_results(self) -> None:
+        """Read the results of games that compiled code has played. Any thread may call this.
+
+        The players may play in Python only after this.
+        """
+        with self._lock:
+            while self._played:
+                self._played.popleft().take()
 
 
 class Runner(ABC):
@@ -192,7 +282,15 @@ class Runner(ABC):
 
 
 class GameRunner(Runner):
-    """Plays jobs in ``concurrency`` threads, which keep compiled code and players' processes for several games."""
+    """Plays jobs in ``concurrency`` threads, which keep compiled code and players' processes for several games.
+
+    Between two programs that compiled code can play (``arena.protocols.compiled_moves``), a thread does little more
+    than call that code. The thread that calls ``batches`` prepares each game, and reads its result, for several games
+    in a row: Python is much faster if its code and data are still in the processor's cache. Short games are not
+    prepared, because threads would wait for it.
+
+    Until ``close``, Python collects garbage less often in the whole process; see ``GARBAGE_OBJECTS``.
+    """
 
     def __init__(
         self,
@@ -226,12 +324,14 @@ class GameRunner(Runner):
         self._tick = tick
         self._enough: Callable[[], bool] = bool
         self._pool = ThreadPoolExecutor(concurrency, "game")
+        self._waiting: deque[_Task] = deque()
+        """Games that wait for any thread."""
+        self._ended_tasks: SimpleQueue[_Task] = SimpleQueue()
         self._slots = threading.Semaphore(concurrency)
         self._door = threading.Lock()
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._running: dict[int, _Running] = {}
-        """Running games by thread, not by key, because a game may be in progress twice."""
+        self._threads: list[_GameThread] = []
         self._players: list[Player] = []
         """Players of all threads."""
         self._leave_at = 0.0
@@ -250,6 +350,7 @@ class GameRunner(Runner):
 
     def close(self) -> None:
         """Wait for running games, then end the processes of all players."""
+        self._drop_waiting()
         self._pool.shutdown(wait=not self._has_left, cancel_futures=True)
         self._close_players()
         gc.unfreeze()
@@ -260,6 +361,7 @@ class GameRunner(Runner):
         self.close()
         self._pool = ThreadPoolExecutor(self.concurrency, "game")
         self._local = threading.local()
+        self._threads.clear()
 
     def _close_players(self) -> None:
         from elolab.arena.players.threads import start_thread
@@ -274,11 +376,12 @@ class GameRunner(Runner):
     def running(self) -> list[RunningGame]:
         """Games in progress, in schedule order."""
         now = time.monotonic()
-        with self._lock:
-            games = [
-                RunningGame(game.job, now - game.began, game.read_moves, read_dialogue=game.read_dialogue)
-                for game in self._running.values()
-            ]
+        tasks = [thread.task for thread in self._threads]  # by thread, because a game may be in progress twice
+        games = [
+            RunningGame(task.job, now - task.began, task.read_moves, read_dialogue=task.read_dialogue)
+            for task in tasks
+            if task is not None
+        ]
         return sorted(games, key=lambda game: game.job.pairing.place)
 
     def batches(
@@ -291,15 +394,13 @@ class GameRunner(Runner):
         """
         self._enough = enough
         source = iter(jobs)
-        pending: set[Future[_Played]] = set()
-        ended: SimpleQueue[Future[_Played]] = SimpleQueue()  # waiting for all pending futures would take time for each
+        pending: set[_Task] = set()
+        are_long = False
 
         def submit(job: GameJob) -> None:
-            # Until a game has ended, code may have to be compiled, for which this thread does not wait.
-            game = self._prepared(job) if self._ended and not _is_compiled(job) else None
-            future = self._pool.submit(self._play, job, game)
-            pending.add(future)
-            future.add_done_callback(ended.put)
+            task = _Task(job)
+            pending.add(task)
+            self._wait_for_thread(task)
 
         records: list[GameRecord] = []
         due = time.monotonic()
@@ -307,6 +408,10 @@ class GameRunner(Runner):
             while True:
                 while len(pending) < 2 * self.concurrency and (job := self._next_job(source)) is not None:
                     submit(job)
+                if len(pending) < 2 * self.concurrency:
+                    self._share_prepared()
+                elif are_long:
+                    self._prepare_waiting()
                 patience = due - time.monotonic()
                 # If no more games can start, the next job may depend on finished ones.
                 if records and (patience <= 0 or len(pending) < 2 * self.concurrency):
@@ -315,23 +420,25 @@ class GameRunner(Runner):
                     continue
                 if not pending:
                     return
-                finished = _taken(ended, min(patience, TICK_SECONDS) if records else TICK_SECONDS)
+                finished = self._taken(pending, min(patience, TICK_SECONDS) if records else TICK_SECONDS)
                 queue_is_full = len(pending) == 2 * self.concurrency
-                if finished and queue_is_full and (seconds := _together_seconds(finished[0].result())):
+                seconds = _together_seconds(finished[0].complete()) if finished else 0.0
+                are_long = seconds > 0 if finished else are_long
+                if queue_is_full and seconds:
                     time.sleep(seconds)
-                    finished += _taken(ended, 0)
-                if not finished and not records and self._must_leave(pending):
+                    finished += self._taken(pending, 0)
+                if not finished and not records and self._must_leave():
                     return
                 pending.difference_update(finished)
-                for future in finished:
-                    played = future.result()
-                    if self._is_disturbed(played):
+                for task in finished:
+                    task.complete()
+                    if self._is_disturbed(task):
                         self._tell_of_pause()
-                        submit(played.job)
-                    elif played.record is not None and not self._is_void(played.record):
-                        record = self._least_disturbed(played.record)
+                        submit(task.job)
+                    elif task.record is not None and not self._is_void(task.record):
+                        record = self._least_disturbed(task.record)
                         if record is None:
-                            submit(played.job)
+                            submit(task.job)
                         else:
                             records.append(record)
                 if self._tick is not None:
@@ -344,14 +451,61 @@ class GameRunner(Runner):
             self._wait_for(pending)
             raise
 
-    def _wait_for(self, pending: Iterable[Future[_Played]]) -> None:
-        """Cancel queued games and wait for running games until ``_must_leave`` returns true."""
-        left = [future for future in pending if not future.cancel()]
-        while left and not self._must_leave(left):
-            wait(left, TICK_SECONDS)
-            left = [future for future in left if not future.done()]
+    def _wait_for_thread(self, task: _Task) -> None:
+        """Let the next free thread play a game."""
+        self._waiting.append(task)
+        self._pool.submit(self._serve)
 
-    def _must_leave(self, pending: Iterable[Future[_Played]]) -> bool:
+    def _prepare_waiting(self) -> None:
+        """Prepare waiting games for threads whose players can play them next.
+
+        The oldest game comes first, and no other game overtakes it, so that it cannot wait for ever.
+        """
+        threads = [thread for thread in self._threads if thread.game is not None and not thread.following]
+        while threads and self._waiting:
+            with suppress(IndexError):
+                task = self._waiting.popleft()
+                thread = next((thread for thread in threads if thread.prepare(task)), None)
+                if thread is None:
+                    self._waiting.appendleft(task)
+                    self._pool.submit(self._serve)
+                    return
+                threads.remove(thread)
+
+    def _share_prepared(self) -> None:
+        """Let free threads play games that have been prepared for threads that are busy."""
+        free = self.concurrency - len(self._waiting) - sum(thread.task is not None for thread in self._threads)
+        for thread in self._threads:
+            if free > 0 and (task := thread.withdraw()) is not None:
+                task.prepared, free = None, free - 1
+                self._wait_for_thread(task)
+
+    def _taken(self, pending: set[_Task], seconds: float) -> list[_Task]:
+        """Tasks of ``pending`` that have ended; waits at most ``seconds`` for the first one. Empty if none ends in that
+        time.
+        """
+        taken: list[_Task] = []
+        with suppress(Empty):
+            taken.append(self._ended_tasks.get(timeout=max(0.0, seconds)))
+            while True:
+                taken.append(self._ended_tasks.get_nowait())
+        return [task for task in taken if task in pending]
+
+    def _drop_waiting(self) -> set[_Task]:
+        """Remove and return the games that have not begun."""
+        dropped = {task for thread in self._threads if (task := thread.withdraw()) is not None}
+        with suppress(IndexError):
+            while True:
+                dropped.add(self._waiting.popleft())
+        return dropped
+
+    def _wait_for(self, pending: set[_Task]) -> None:
+        """Drop waiting games and wait for running games until ``_must_leave`` returns true."""
+        left = pending - self._drop_waiting()
+        while left and not self._must_leave():
+            left.difference_update(self._taken(left, TICK_SECONDS))
+
+    def _must_leave(self) -> bool:
         """Whether the time limit since the stop flag is over; the remaining games are then abandoned.
 
         Such a game waits for code to be compiled, which takes up to a minute, or hangs. Its thread keeps this process
@@ -362,8 +516,7 @@ class GameRunner(Runner):
         self._leave_at = self._leave_at or time.monotonic() + STOPPING_SECONDS
         if time.monotonic() < self._leave_at:
             return False
-        for future in pending:
-            future.cancel()
+        self._drop_waiting()
         self._has_left = True
         return True
 
@@ -374,13 +527,13 @@ class GameRunner(Runner):
         """
         return record.reason == "startup_failure" or ("fault" in record.detail and self._stop.is_set())
 
-    def _is_disturbed(self, played: _Played) -> bool:
+    def _is_disturbed(self, task: _Task) -> bool:
         """Whether a pause of the process may have influenced the game."""
-        if played.record is None or played.pauses == self._pauses.count:
+        if task.record is None or task.pauses == self._pauses.count:
             return False
-        players = (played.job.first, played.job.second)
+        players = (task.job.first, task.job.second)
         on_clock = any(player.limits.is_timed and player.limits.clock_kind == "wall" for player in players)
-        return on_clock or played.job.thinks_on_both_sides or played.record.reason in ("no_answer", "startup_failure")
+        return on_clock or task.job.thinks_on_both_sides or task.record.reason in ("no_answer", "startup_failure")
 
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
         """The record of a game to keep; ``None`` if elolab read a move late, so that the game will be replayed."""
@@ -406,42 +559,54 @@ class GameRunner(Runner):
         """The next job to start; ``None`` if no game may start now."""
         return None if self._stop.is_set() or self._enough() else next(source, None)
 
-    def _prepared(self, job: GameJob) -> GameInProgress:
-        """A game for ``_play_with_players``, prepared on any thread."""
-        from elolab.arena.play.game import GameInProgress
+    def _serve(self) -> None:
+        """Play the oldest waiting game on this thread, then the games that have been prepared for this thread."""
+        thread: _GameThread | None = self._local.__dict__.get("thread")
+        if thread is None:
+            thread = self._local.thread = _GameThread()
+            self._threads.append(thread)
+        try:
+            first = self._waiting.popleft()
+        except IndexError:  # the game has been prepared for another thread
+            return
+        with self._occupied_slots(first.job, thread) as processors:
+            task: _Task | None = first
+            while task is not None:
+                self._play(task, thread, processors)
+                self._ended_tasks.put(task)
+                task = thread.next_task()
 
-        return GameInProgress(job, self._stop)
+    def _play(self, task: _Task, thread: _GameThread, processors: Processors) -> None:
+        """Play a game, unless the run ends; ``task`` gets the result or the exception."""
+        try:
+            if not (self._stop.is_set() or self._enough()):
+                task.pauses, task.began = self._pauses.count, time.monotonic()
+                thread.task = task
+                if task.prepared is None or not thread.start(task):
+                    self._play_in_python(task, thread, processors)
+        except BaseException as error:  # raised again on the thread that called ``batches``
+            task.error = error
+        finally:
+            thread.task = None
 
-    def _play(self, job: GameJob, game: GameInProgress | None) -> _Played:
-        pauses = self._pauses.count
-        played = _Played(job, self._game_of(job, game), pauses)
-        if played.game is None or played.game.reason != "startup_failure" or self._stop.is_set():
-            return played
-        if played.record is not None and not self._is_disturbed(played):
-            self._mark_unavailable(job, played.record.detail)
-        return played
-
-    def _game_of(self, job: GameJob, game: GameInProgress | None) -> FinishedGame | None:
-        if self._stop.is_set() or {job.first.name, job.second.name} & self.unavailable.keys():
-            return None
-        with self._occupied_slots(job) as processors:
-            if self._stop.is_set() or self._enough():
-                return None
-            thread, running = threading.get_ident(), _Running(job, time.monotonic())
-            with self._lock:
-                self._running[thread] = running
-            try:
-                if _is_compiled(job):
-                    if processors:
-                        pin_thread(processors)
-                    return self._play_compiled(running)
-                return self._play_with_players(running, processors, game or self._prepared(job))
-            finally:
-                with self._lock:
-                    del self._running[thread]
+    def _play_in_python(self, task: _Task, thread: _GameThread, processors: Processors) -> None:
+        job = task.job
+        if task.prepared is None and {job.first.name, job.second.name} & self.unavailable.keys():
+            return
+        thread.is_in_compiled_code = False
+        if _is_compiled(job):
+            if processors:
+                pin_thread(processors)
+            task.game = self._play_compiled(task, thread)
+        else:
+            task.game = self._play_with_players(task, thread, processors)
+        if task.game is None or task.game.reason != "startup_failure" or self._stop.is_set():
+            return
+        if task.record is not None and not self._is_disturbed(task):
+            self._mark_unavailable(job, task.record.detail)
 
     @contextmanager
-    def _occupied_slots(self, job: GameJob) -> Iterator[Processors]:
+    def _occupied_slots(self, job: GameJob, thread: _GameThread) -> Iterator[Processors]:
         """Context manager that takes one of the ``concurrency`` slots, or two if both sides may think at the same time.
 
         It gives the processors for the game; empty if the operating system assigns them.
@@ -450,10 +615,9 @@ class GameRunner(Runner):
         with self._door:  # one at a time: a game that needs two slots must not starve behind games that need one
             for _ in range(needed):
                 self._slots.acquire()
-        before: Processors = self._local.__dict__.get("processors", frozenset())
         try:
-            with self._processors.taken(needed, before) as processors:
-                self._local.processors = processors
+            with self._processors.taken(needed, thread.processors) as processors:
+                thread.processors = processors
                 yield processors
         finally:
             self._slots.release(needed)
@@ -462,14 +626,16 @@ class GameRunner(Runner):
         """Number of slots that a game takes."""
         return min(2 if job.thinks_on_both_sides else 1, self.concurrency)
 
-    def _play_compiled(self, running: _Running) -> FinishedGame | None:
+    def _play_compiled(self, task: _Task, thread: _GameThread) -> FinishedGame | None:
         from elolab.engine.compiled.identity import engine_identity
-        from elolab.engine.play import PlayedMoves, PlayerSettings
+        from elolab.engine.play import CompiledGames, PlayedMoves, PlayerSettings
 
-        job, played = running.job, PlayedMoves(running.job.game)
-        running.follow(lambda: _so_far(played))
+        job, played = task.job, PlayedMoves(task.job.game)
+        task.follow(lambda: _so_far(played))
         started_at, started = utc_now(), time.perf_counter()
-        game = self._compiled_games(job.game).play(
+        if job.game not in thread.tables:
+            thread.tables[job.game] = CompiledGames(job.game)
+        game = thread.tables[job.game].play(
             job.opening.position,
             job.opening.moves,
             PlayerSettings(dict(job.first.parameters), job.first.limits, job.first.margin_ms),
@@ -503,27 +669,20 @@ class GameRunner(Runner):
         )
         return FinishedGame(record.reason, record.duration_ms, lambda: record)
 
-    def _compiled_games(self, game: str) -> Any:
-        """This thread's compiled code for games between built-in players of a game, created on first use."""
-        from elolab.engine.play import CompiledGames
+    def _play_with_players(self, task: _Task, thread: _GameThread, processors: Processors) -> FinishedGame | None:
+        from elolab.arena.play.game import GameInProgress, finish_game
 
-        tables = self._local.__dict__.setdefault("tables", {})
-        if game not in tables:
-            tables[game] = CompiledGames(game)
-        return tables[game]
-
-    def _play_with_players(
-        self, running: _Running, processors: Processors, game: GameInProgress
-    ) -> FinishedGame | None:
-        from elolab.arena.play.game import finish_game
-
-        if not (running.job.first.is_builtin or running.job.second.is_builtin):
-            wake_soon()
-        players = self._players_of(running.job, self._kept_players())
-        if processors:
-            for player in players:
-                player.pin(processors)
-        finished = finish_game(game, players, running.follow)
+        job, game = task.job, task.prepared
+        thread.take_results()
+        if game is None:
+            if not (job.first.is_builtin or job.second.is_builtin):
+                wake_soon()
+            players = self._players_of(job, thread.players)
+            if processors:
+                for player in players:
+                    player.pin(processors)
+            game = thread.game = GameInProgress(job, self._stop, players)
+        finished = finish_game(game, task.follow)
         return None if finished.reason == "stopped" else finished
 
     def _mark_unavailable(self, job: GameJob, detail: Mapping[str, Any]) -> None:
@@ -542,11 +701,6 @@ class GameRunner(Runner):
             if words:
                 with self._lock:
                     self.unavailable[fault["player"]] = f"{fault['text']}; {words}"
-
-    def _kept_players(self) -> KeptPlayers:
-        """The players that this thread keeps between games."""
-        kept: KeptPlayers = self._local.__dict__.setdefault("players", {})
-        return kept
 
     def _players_of(self, job: GameJob, kept: KeptPlayers) -> tuple[Player, Player]:
         """The players for a job; players of the thread's last game are reused if they fit and closed otherwise."""
@@ -573,19 +727,9 @@ def _is_compiled(job: GameJob) -> bool:
     return all(player.is_builtin and not player.ponder for player in (job.first, job.second))
 
 
-def _taken(ended: SimpleQueue[Future[_Played]], seconds: float) -> list[Future[_Played]]:
-    """Games that have ended; waits at most ``seconds`` for the first one. Empty if none ends in that time."""
-    taken: list[Future[_Played]] = []
-    with suppress(Empty):
-        taken.append(ended.get(timeout=max(0.0, seconds)))
-        while True:
-            taken.append(ended.get_nowait())
-    return taken
-
-
-def _together_seconds(played: _Played) -> float:
-    """Seconds for which to collect games after ``played`` has ended."""
-    seconds = 0.0 if played.game is None else TOGETHER_SHARE * played.game.duration_ms / 1000
+def _together_seconds(task: _Task) -> float:
+    """Seconds for which to collect games after ``task`` has ended."""
+    seconds = 0.0 if task.game is None else TOGETHER_SHARE * task.game.duration_ms / 1000
     return 0.0 if seconds < TOGETHER_SECONDS else min(seconds, MAX_TOGETHER_SECONDS)
 
 

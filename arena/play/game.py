@@ -17,7 +17,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.player import (
     LEVEL_SCORE,
     Fault,
@@ -201,46 +200,21 @@ def play_game(
     player could not be started; ``detail["fault"]`` has ``player`` and ``text``. The reason ``stopped`` means that the
     flag was set. Raises ``engine.errors.UserError`` if the opening is not legal.
     """
-    return finish_game(GameInProgress(job, stop), players, follow).record()
+    return finish_game(GameInProgress(job, stop, players), follow).record()
 
 
 def finish_game(
     game: GameInProgress,
-    players: tuple[Player, Player],
     follow: Callable[[Callable[[], GameSoFar], Callable[[], DialogueSoFar]], None] | None = None,
 ) -> FinishedGame:
     """Play one game as ``play_game`` does, but do not create the record yet; the caller may do so on another thread.
 
-    It is faster to prepare several games, or to create their records, one after another on one thread, because its code
-    and data then stay in the processor's cache.
+    It is faster to create the records of several games one after another on one thread, because its code and data then
+    stay in the processor's cache.
     """
-    started_at, began_ns, job = time.time(), time.monotonic_ns(), game.job
-    game.players = players
     if follow is not None:
         follow(game.read_moves, game.read_dialogue)
-    ending = game.play()
-    duration_ms = (time.monotonic_ns() - began_ns) / 1e6
-    statistics = job.search_statistics and (players[0].search_statistics(), players[1].search_statistics())
-
-    def record() -> GameRecord:
-        return GameRecord(
-            key=job.key,
-            pairing=job.pairing,
-            first=job.first.name,
-            second=job.second.name,
-            opening=job.opening,
-            moves=game.all_moves(),
-            result=ending.result,
-            reason=ending.reason,
-            engine_identity=engine_identity(),
-            started_at=datetime.fromtimestamp(started_at, UTC).isoformat(timespec="milliseconds"),
-            duration_ms=duration_ms,
-            final_position=game.position.text,
-            detail=game.detail() | exact_score_detail(ending.exact_score),
-            search_statistics=statistics or None,
-        )
-
-    return FinishedGame(ending.reason, duration_ms, record)
+    return game.finish()
 
 
 @functools.lru_cache(maxsize=64)  # both games of a pair, and other pairings, share openings
@@ -253,19 +227,28 @@ def _start_after(game: str, opening: Opening, rules: Rules) -> tuple[Position, E
 class GameInProgress:
     """The state of one game: position, clocks, and the moves played."""
 
-    def __init__(self, job: GameJob, stop: StopFlag) -> None:
-        """Prepare the game, on any thread; raises ``engine.errors.UserError`` if the opening is not legal."""
-        self.job = job
-        self.players: tuple[Player, Player]
-        """The players, set before the game is played."""
-        self.stop = stop
+    def __init__(
+        self, job: GameJob, stop: StopFlag, players: tuple[Player, Player], before: GameInProgress | None = None
+    ) -> None:
+        """Prepare the game, on any thread; raises ``engine.errors.UserError`` if the opening is not legal.
+
+        ``before`` is an ended game of the same players, sides, rules and adjudication. This game takes over its memory,
+        because allocation takes longer than a game.
+        """
+        self.job, self.stop, self.players = job, stop, players
+        self.started_at, self.began_ns, self.ended_ns = 0.0, 0, 0
+        """Start as seconds since 1970, then start and end on the clock ``time.monotonic_ns``."""
         self.max_game_plies = game_named(job.game).max_game_plies
         start, self.verdict = _start_after(job.game, job.opening, job.rules)
-        self.position = start.copy()
+        if before is None:
+            self.position = start.copy()
+            self.arbiter = ProgramArbiter(self.position, job.rules, job.adjudication, stop)
+        else:
+            self.position, self.arbiter = before.position, before.arbiter
+            self.arbiter.restart(start)
         self.side = self.position.side_to_move
         self.draw_after_ply = self.position.game.draw_after_ply(job.adjudication, self.position.state)
         """Number of plies from the start of play before which no draw is agreed."""
-        self.arbiter = ProgramArbiter(self.position, job.rules, job.adjudication, stop)
         self.line = list(job.opening.moves)
         self.moves: list[MoveRecord] = []
         self.clocks = (GameClock(job.first), GameClock(job.second))
@@ -273,10 +256,108 @@ class GameInProgress:
         self.draw_offers = [False, False]
         """Whether each side offered a draw with its last move; indexed by side."""
         self.fault: dict[str, Any] = {}
+        self.ending: Ending | None = None
+        """How the game ended; ``None`` before its end."""
         self.asked_ns: int | None = None
         """Time (``time.monotonic_ns``) at which the side to move was asked for its move; ``None`` before the first."""
-        self.compiled: CompiledMoves | None = None
+        self.compiled: CompiledMoves | None = None if before is None else before.compiled
         """Object that plays moves in compiled code; ``None`` if only Python can play this game."""
+        if before is not None and self.compiled is not None:
+            self.compiled.restart(self.line, self.moves)
+        self.predecessors: list[GameInProgress] = [] if before is None else before.predecessors
+        """Ended games on the same thread whose memory can be used again."""
+        self.is_reusable: bool = False
+        """Whether this game's memory can be used again once its record has been created."""
+
+    def successor(self, job: GameJob) -> GameInProgress | None:
+        """A game that this game's thread can ``start`` next; ``None`` if only that thread can prepare it.
+
+        Any thread may call this while this game is played.
+        """
+        compiled, players = self.compiled, self.players
+        if compiled is None or (job.game, job.rules) != (self.job.game, self.job.rules):
+            return None
+        if (job.first, job.second) != (self.job.first, self.job.second):
+            if (job.second, job.first) != (self.job.first, self.job.second):
+                return None
+            players = players[1], players[0]
+        before = next((game for game in self.predecessors if game.is_like(job, players)), None)
+        if before is not None:
+            self.predecessors.remove(before)
+        game = GameInProgress(job, self.stop, players, before)
+        game.predecessors = self.predecessors
+        if game.verdict is not None or (prepared := game._begin_compiled()) is None:
+            return None
+        return game if prepared.prepare(job.opening, compiled) else None
+
+    def is_like(self, job: GameJob, players: tuple[Player, Player]) -> bool:
+        """Whether a game has the same players on the same sides, rules and adjudication as this one."""
+        mine = self.job
+        same = (mine.game, mine.rules, mine.adjudication) == (job.game, job.rules, job.adjudication)
+        return same and all(one is other for one, other in zip(self.players, players, strict=True))
+
+    @property
+    def can_start(self) -> bool:
+        """Whether the game can still be played by ``start``, although its thread has run other code meanwhile."""
+        return self.compiled is not None and self.compiled.can_start
+
+    def start(self) -> bool:
+        """Play a game made by ``successor`` on its thread, in compiled code; returns whether the game has ended.
+
+        If it has, call ``take`` and ``completed`` on any thread, otherwise ``finish`` on this one.
+        """
+        assert self.compiled is not None
+        self.started_at, self.began_ns = time.time(), time.monotonic_ns()
+        has_ended = self.compiled.start()
+        self.ended_ns = time.monotonic_ns()
+        return has_ended
+
+    def finish(self) -> FinishedGame:
+        """Play the game to its end, whether or not it has been started."""
+        self.ending = self.play()
+        self.ended_ns = time.monotonic_ns()
+        return self.completed()
+
+    def take(self) -> None:
+        """Read the result of a game that ``start`` has played to its end, before its players play in Python again."""
+        assert self.compiled is not None
+        self.ending = self.compiled.take(self.began_ns)
+        self._note_clocks(self.compiled)
+        self.is_reusable = True
+
+    def completed(self) -> FinishedGame:
+        """The game after its end. Any thread may call this."""
+        assert self.ending is not None
+        statistics = self.job.search_statistics and tuple(player.search_statistics() for player in self.players)
+        return FinishedGame(self.ending.reason, self._duration_ms, lambda: self._record(statistics or None))
+
+    @property
+    def _duration_ms(self) -> float:
+        return (self.ended_ns - self.began_ns) / 1e6
+
+    def _record(self, statistics: Any) -> GameRecord:
+        job, ending = self.job, self.ending
+        assert ending is not None
+        record = GameRecord(
+            key=job.key,
+            pairing=job.pairing,
+            first=job.first.name,
+            second=job.second.name,
+            opening=job.opening,
+            moves=self.all_moves(),
+            result=ending.result,
+            reason=ending.reason,
+            engine_identity=engine_identity(),
+            started_at=datetime.fromtimestamp(self.started_at, UTC).isoformat(timespec="milliseconds"),
+            duration_ms=self._duration_ms,
+            final_position=self.position.text,
+            detail=self.detail() | exact_score_detail(ending.exact_score),
+            search_statistics=statistics,
+        )
+        if self.is_reusable:
+            self.is_reusable = False
+            self.predecessors.append(self)
+        return record
 
     def play(self) -> Ending:
         """Play to the end; returns how the game ended.
@@ -284,6 +365,11 @@ class GameInProgress:
         Before each move, the arbiter's rules are applied, then adjudication.
         """
         try:
+            if self.began_ns:
+                assert self.compiled is not None
+                self.compiled.adopt(self.began_ns)
+                return self._play_moves()
+            self.started_at, self.began_ns = time.time(), time.monotonic_ns()
             return self._failure_of(self._announce) or self._play_moves()
         except GameStopped:
             return Ending("*", "stopped")
@@ -318,8 +404,7 @@ class GameInProgress:
         return self.players[0].dialogue(), self.players[1].dialogue()
 
     def _announce(self, player: Player) -> None:
-        if isinstance(player, ExternalPlayer):
-            player.announce_game(self.job.opening, self.stop)
+        player.announce_game(self.job.opening, self.stop)
 
     def _wait_for(self, player: Player) -> None:
         player.new_game(self.job.opening, self.stop)
@@ -336,9 +421,7 @@ class GameInProgress:
 
     def _play_moves(self) -> Ending:
         ending = self.verdict
-        noticed_ns = [clock.noticed_ns for clock in self.clocks]
-        self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)
-        if self.compiled is None or ending is not None:
+        if self._begin_compiled() is None or ending is not None:
             ending = self._failure_of(self._wait_for) or ending
         while ending is None:
             if len(self.line) >= self.max_game_plies:
@@ -350,15 +433,25 @@ class GameInProgress:
             self.compiled.learn()
         return ending
 
+    def _begin_compiled(self) -> CompiledMoves | None:
+        """Create ``compiled``, unless it exists or only Python can play the game."""
+        if self.compiled is None:
+            noticed_ns = [clock.noticed_ns for clock in self.clocks]
+            self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)
+        return self.compiled
+
+    def _note_clocks(self, compiled: CompiledMoves) -> None:
+        for clock, (state, disturbed) in zip(self.clocks, compiled.clocks(), strict=True):
+            clock.state = state
+            clock.note_disturbed(*disturbed)
+
     def _play_compiled(self, compiled: CompiledMoves) -> Ending | None:
         """Play as many moves as possible in compiled code.
 
         Returns how the game ended; ``None`` if it continues in Python.
         """
         ending = compiled.play([clock.state for clock in self.clocks], self.stop)
-        for clock, (state, disturbed) in zip(self.clocks, compiled.clocks(), strict=True):
-            clock.state = state
-            clock.note_disturbed(*disturbed)
+        self._note_clocks(compiled)
         if compiled.is_unready:
             compiled.is_unready = False
             return self._failure_of(self._wait_for)

@@ -4,7 +4,8 @@ On a terminal, a status line is redrawn in place; in a file or pipe, complete li
 run has the same status line. A narrow terminal shows its most important parts (``arena.play.scores``). Faults and
 warnings appear immediately, above the line.
 
-Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second.
+Other programs watch the run by reading ``live.json``, which is replaced atomically about once a second. With
+many games at a time, that is done less often, so that it takes at most a thousandth of a processor.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ LEAST_GAME_SECONDS = 0.01
 """Minimum assumed seconds per game when the durations of two stages are compared; avoids a division by zero."""
 
 LIVE_NAME = "live.json"
-PUBLISHING_PAUSE = 200
+PUBLISHING_PAUSE = 1000
 """Minimum pause between updates of ``live.json``, as a multiple of the duration of the last update."""
 MAX_LIVE_SECONDS = 5.0
 

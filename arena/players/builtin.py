@@ -63,6 +63,9 @@ class BuiltinPlayer:
 
         return Engine(self._game, dict(self.spec.parameters), self._settings)
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Do nothing: ``new_game`` does it all."""
+
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Clear the engine's tables for a new game."""
         self.stop_pondering()

@@ -13,7 +13,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from elolab.arena.players.player import (
     LEVEL_SCORE,
@@ -202,10 +202,46 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:
         """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
 
-        Call it after ``new_game``. ``opponent`` has the limits of the other player. A move that elolab reads more than
-        ``noticed_ns`` nanoseconds late counts as disturbed.
+        ``opponent`` has the limits of the other player. A move that elolab reads more than ``noticed_ns`` nanoseconds
+        late counts as disturbed. The data are for one game; ``release_side`` makes them available for later ones.
         """
         return None
+
+    def release_side(self, side: ProgramSide) -> None:
+        """Note that the game for which ``program_side`` returned ``side`` has ended."""
+
+    def prepare_game(self, opening: Opening, moves: Sequence[str], side: ProgramSide) -> Any:
+        """Prepare compiled code to announce a game after the current one, and to play on after ``moves``.
+
+        Any thread may call this. Returns what ``adopt_game`` needs; ``None`` if Python must start that game.
+        """
+        return None
+
+    def is_free_for(self, side: ProgramSide) -> bool:
+        """Whether the engine's process is the same as when ``side`` was prepared, and is waiting for a game."""
+        process = self._process
+        return process is not None and process.talk is side.talk and process.is_quiet and self._client.is_idle
+
+    def adopt_game(self, prepared: Any, moves: Sequence[str], side: ProgramSide, began_ns: int) -> None:
+        """Go on with a game that compiled code has announced at ``began_ns``.
+
+        ``prepared`` is what ``prepare_game`` returned.
+        """
+
+    def show_program_dialogue(self, side: ProgramSide) -> None:
+        """Let viewers read what compiled code exchanges for ``side``."""
+        self._running().dialogue.unread = side.exchanged
+
+    def keep_program_game(self, side: ProgramSide, began_ns: int) -> bytes:
+        """Record the dialogue of a game that compiled code has announced and played to its end; returns the output.
+
+        Any thread may call this. The game was announced at ``began_ns`` (``time.monotonic_ns``).
+        """
+        sent, received, _ = side.take()
+        dialogue = self._running().dialogue
+        dialogue.sent(side.announcement, began_ns)
+        dialogue.exchanged(sent, received)
+        return received.output
 
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
         """The line with which compiled code sends the position after ``moves``, and whether the line contains moves.

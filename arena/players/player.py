@@ -268,6 +268,9 @@ class Player(Protocol):
     def start(self) -> None:
         """Prepare the player for play, unless it is ready; raises ``PlayerFault`` (``startup_failure``) on failure."""
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        """Begin to prepare the player for a new game; called for both players before ``new_game``. May do nothing."""
+
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Prepare the player for a new game: start it if necessary, and clear its memory of the last game.
 

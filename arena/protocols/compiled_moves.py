@@ -3,6 +3,10 @@
 The Python loop of ``arena.play.game`` takes some hundred microseconds per move, and parallel games wait for each other.
 Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays the usual cases in protocols that have
 a ``ProgramSide``; the Python loop plays all others.
+
+Python itself is slow after a second of waiting, because its code and data have left the processor's cache. A game that
+the same programs play next can therefore be prepared by another thread, for many games in a row. The thread of the game
+then only makes the call (``start``), and another thread reads the result (``take``).
 """
 
 from __future__ import annotations
@@ -11,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.records import MoveRecord
+from elolab.engine.compiled.exchange import NEVER_NS
 from elolab.engine.compiled.program_play import (
     ASKED,
     EMPTY,
@@ -24,9 +29,10 @@ from elolab.engine.compiled.program_play import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from elolab.arena.players.player import Player, PlayerClock, Reply
+    from elolab.arena.records import Opening
     from elolab.engine.engine import StopFlag
     from elolab.engine.rules import Ending
 
@@ -45,13 +51,22 @@ class CompiledMoves:
         line: list[str],
         moves: list[MoveRecord],
     ) -> None:
-        """Prepare a game whose players have started it.
+        """Prepare a game.
 
         ``line`` has all moves since the opening's start position, ``moves`` the records of the moves after the opening.
         Both lists belong to the caller, and ``play`` extends them.
         """
         self._players, self._arbiter, self._line, self._moves = players, arbiter, line, moves
         self._game = ProgramGame(sides, arbiter.side_to_move)
+        self._both = tuple(zip(players, sides, strict=True))
+        self._prepared: list[Any] = []
+        """For each player, the result of ``prepare_game``, with which it can go on in Python."""
+        self._thread: tuple[Any, tuple[int, int, int]] | None = None
+        """The arguments of ``ProgramArbiter.call`` that depend on the thread that plays this game."""
+        self._call: Callable[[], int] | None = None
+        """The call that starts the game, if it has been prepared."""
+        self._code: int | None = None
+        """The code that ``_call`` has returned, until it is noted; otherwise ``None``."""
         self._compiled = 0
         """Length of ``moves`` after the last move that compiled code has played."""
         self.has_asked: bool = False
@@ -87,18 +102,86 @@ class CompiledMoves:
             sides.append(side)
         return cls(external, sides, arbiter, line, moves)
 
+    def restart(self, line: list[str], moves: list[MoveRecord]) -> None:
+        """Use this object for another game between the same players with the same sides; the arbiter has restarted.
+
+        The arguments are as for the constructor.
+        """
+        self._line, self._moves, self._last, self._compiled = line, moves, NO_MOVES, 0
+        self._game.restart(self._arbiter.side_to_move)
+        for side in self._game.sides:
+            side.clear()
+
+    def prepare(self, opening: Opening, before: CompiledMoves) -> bool:
+        """Prepare the start of a game by the thread that now plays ``before`` with the same programs.
+
+        Any thread may call this. Returns false if only that thread can start the game.
+        """
+        thread = before._thread
+        if thread is not None and thread[1][2] == NEVER_NS:
+            self._prepared = [player.prepare_game(opening, self._line, side) for player, side in self._both]
+            if None not in self._prepared:
+                self._thread, self._call = thread, self._arbiter.call(self._game, *thread)
+                return True
+        self.end()
+        return False
+
+    @property
+    def can_start(self) -> bool:
+        """Whether the programs are still as they were when the game was prepared."""
+        return all(player.is_free_for(side) for player, side in self._both)
+
+    def start(self) -> bool:
+        """Start a prepared game on its thread; returns whether compiled code has played it to its end.
+
+        Then call ``take`` on any thread, otherwise ``adopt`` on this one.
+        """
+        assert self._call is not None
+        for player, side in self._both:
+            player.show_program_dialogue(side)
+        self._code = self._call()
+        return self._code >= 0
+
+    def adopt(self, began_ns: int) -> None:
+        """Let the players go on with a prepared game that ``start`` has not played to its end.
+
+        The game was announced at ``began_ns`` (``time.monotonic_ns``).
+        """
+        for (player, side), prepared in zip(self._both, self._prepared, strict=True):
+            player.adopt_game(prepared, self._line, side, began_ns)
+
+    def take(self, began_ns: int) -> Ending | None:
+        """Read the result of a prepared game that ``start`` has played to its end.
+
+        Any thread may call this. ``began_ns`` is as for ``adopt``.
+        """
+        code, self._code = self._code, None
+        assert code is not None
+        ending = self._arbiter.note_call(self._game, code)
+        self._last = moves = self._game.moves(0)
+        for player, side in self._both:
+            moves.outputs.append(player.keep_program_game(side, began_ns))
+        return ending
+
     def play(self, clocks: Sequence[ClockState], stop: StopFlag) -> Ending | None:
         """Play as many moves as possible in compiled code; returns the game's ending, or ``None`` if the game goes on.
 
         ``clocks`` has the clock of each side before the next move.
         """
-        for side, clock in enumerate(clocks):
-            self._game.set_clock(side, clock)
         ending, code = None, EMPTY
+        if self._code is None:
+            for side, clock in enumerate(clocks):
+                self._game.set_clock(side, clock)
         while code == EMPTY:
-            if not self._prepare():
+            if self._code is not None:
+                code, self._code = self._code, None
+            elif self._prepare():
+                lists = self._arbiter.position.list_array
+                self._thread = lists, self._game.sides[0].talk.circumstances(stop)
+                code = self._arbiter.call(self._game, *self._thread)()
+            else:
                 return None
-            ending, code = self._arbiter.play_programs(self._game, stop)
+            ending = self._arbiter.note_call(self._game, code)
             self._last = self._taken()
             if self.is_unready and code != UNREADY:
                 self.is_unready = False
@@ -119,8 +202,12 @@ class CompiledMoves:
         return self._players[side].finish_move(self._arbiter.position, clock, stop)
 
     def end(self) -> None:
-        """Mark the game as ended. Compiled code may then use the game's memory for another game."""
-        self._has_ended = True
+        """Mark the game as ended, and release its memory for other games."""
+        if not self._has_ended:
+            self._has_ended, self._call = True, None
+            self._game.release()
+            for player, side in self._both:
+                player.release_side(side)
 
     def keep(self) -> None:
         """Append the last moves of an ended game to ``moves``. Can be called on any thread."""
@@ -146,16 +233,17 @@ class CompiledMoves:
 
     def _prepare(self) -> bool:
         """Pass the moves played so far to compiled code; returns false if Python must play the next move."""
-        for number, player in enumerate(self._players):
+        for player, side in self._both:
             line = player.program_line(self._line, self._arbiter)
-            if line is None or not self._game.sides[number].set_line(*line):
+            if line is None or not side.set_line(*line):
                 return False
+            player.show_program_dialogue(side)
         return True
 
     def _taken(self) -> ProgramMoves:
         """Fetch the moves that compiled code has played, and pass the exchanged lines to the players' dialogues."""
         moves = self._game.moves(len(self._moves))
-        for player, side in zip(self._players, self._game.sides, strict=True):
+        for player, side in self._both:
             sent, received, used = side.take()
             player.keep_program_dialogue(sent, received, used)
             moves.outputs.append(received.output)

@@ -7,12 +7,13 @@ not have; castling is then written as the king's move to its own rook. Both ways
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from elolab.arena.players.announced_options import AnnouncedOption, unknown_option
-from elolab.arena.players.external import move_style
+from elolab.arena.players.external import canonical_position, move_style
 from elolab.arena.players.player import Fault, PlayerClock, PlayerFault, Reply, first_word
 from elolab.arena.players.registry import Converse, Greeting, Protocol
 from elolab.arena.protocols.move_texts import RANKED, GameMoves, MoveTexts, RankedMoves, detect_first_rank
@@ -52,6 +53,10 @@ CHESS960_STYLE = "chess960"
 """The notation (``Game.move_style``) of moves while ``UCI_Chess960`` is true."""
 PONDER_OPTION = "Ponder"
 """Option that announces to an engine that it will ponder."""
+
+_NEW_GAME = "ucinewgame"
+_ANNOUNCEMENT = f"{_NEW_GAME}\nisready"
+"""The lines that announce a game, if the notation of moves stays the same."""
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
@@ -224,8 +229,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         """Value of the engine's option ``UCI_Chess960``, ``true`` or ``false``; empty if it has no such option."""
         self._usual_go = go_command(spec.limits, None, 0)
         """The ``go`` command of a search without clock and pondering."""
-        self._program_sides: dict[int, tuple[tuple[Any, ...], ProgramSide]] = {}
-        """By side: data for compiled code to play for this engine, and the circumstances in which they are valid."""
+        self._style = ""
+        """The notation of moves in the current game (``Game.move_style``)."""
+        self._unused_sides: list[ProgramSide] = []
+        """Data with which compiled code has played ended games for this engine."""
 
     def _handshake(self, deadline_ns: int) -> None:
         """Greet the engine, set its options, and detect whether it numbers ranks from 0 or from 1."""
@@ -250,7 +257,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return super()._announcement(opening)
 
     def _new_game_lines(self, opening: Opening) -> list[str]:
-        return [*self._style_lines(opening), "ucinewgame"]
+        return [*self._style_lines(opening), _NEW_GAME]
 
     def _style_lines(self, opening: Opening) -> list[str]:
         """Choose the notation of moves for a game; returns the command that switches ``UCI_Chess960``, if that is
@@ -261,6 +268,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         if self._game in RANKED:
             return []
         style = move_style(self._game, opening.position)
+        self._style = style
         wanted = "true" if style == CHESS960_STYLE else "false"
         known = self._is_chess960
         if wanted == "true" and not known:
@@ -311,17 +319,37 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
             return None
         from elolab.engine.compiled.program_play import ProgramSide, move_words
 
-        circumstances = (process.talk, opponent, noticed_ns)
-        known, kept = self._program_sides.get(side, (None, None))
-        if kept is None or known != circumstances:
-            self._words = move_words((self._game, self._first_rank))
-            kept = ProgramSide(
-                process.talk, self._words, go_parts(spec.limits, opponent, side), spec.limits,
-                margin_ms=spec.margin_ms, watchdog_ms=spec.watchdog_ms, noticed_ns=noticed_ns,
-            )  # fmt: skip
-            self._program_sides[side] = circumstances, kept
-        process.dialogue.unread = kept.exchanged
-        return kept
+        made_for = (side, process.talk, opponent, noticed_ns)
+        with contextlib.suppress(IndexError):
+            while (unused := self._unused_sides.pop()).made_for != made_for:
+                pass
+            unused.clear()
+            return unused
+        self._words = move_words((self._game, self._first_rank))
+        return ProgramSide(
+            process.talk, self._words, go_parts(spec.limits, opponent, side), spec.limits,
+            margin_ms=spec.margin_ms, watchdog_ms=spec.watchdog_ms, noticed_ns=noticed_ns, made_for=made_for,
+        )  # fmt: skip
+
+    def release_side(self, side: ProgramSide) -> None:
+        self._unused_sides.append(side)
+
+    def prepare_game(self, opening: Opening, moves: Sequence[str], side: ProgramSide) -> GameLine | None:
+        """The ``position`` commands of the game; see ``ExternalPlayer.prepare_game``."""
+        is_new_style = self._game not in RANKED and move_style(self._game, opening.position) != self._style
+        if is_new_style or self.spec.restart == "always" or self._running().talk is not side.talk:
+            return None
+        line = self._game_line(canonical_position(self._game, opening.position))
+        if not side.set_line(line.command(moves), line.has_moves):
+            return None
+        side.announce(_ANNOUNCEMENT, self.spec.start_timeout_ms * 1_000_000)
+        return line
+
+    def adopt_game(self, prepared: GameLine, moves: Sequence[str], side: ProgramSide, began_ns: int) -> None:
+        self._line, self._learnt = prepared, (prepared, prepared.command(moves))
+        self._client.synchronise()
+        self._is_announced = True
+        self._running().dialogue.sent(side.announcement, began_ns)
 
     def finish_move(self, position: Position, clock: PlayerClock | None, stop: StopFlag) -> Reply:
         self._client.think()  # sends nothing; the client then expects the answer

@@ -130,7 +130,7 @@ def _use_programs(name: str) -> None:
     stop.set()
     side = ProgramSide(Conversation(-1, -1, -1, -1), move_words(name), ("", "", ""), Limits(nodes=1))
     arbiter = ProgramArbiter(game.position(), game.standard_rules, Adjudication())
-    arbiter.play_programs(ProgramGame((side, side), 0), stop)
+    arbiter.call(ProgramGame((side, side), 0), game.position().list_array, side.talk.circumstances(stop))()
 
 
 def _use_fitting(name: str) -> None:

@@ -10,10 +10,11 @@ Nothing here takes part in a search, so this file is not part of the engine's id
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -98,14 +99,25 @@ PROGRAM_DTYPE = np.dtype([
     ("worst_late_ns", np.int64),
     ("used_arrivals", np.int64),  # number of pieces of output that belong to moves that have been made
     ("asked", np.int64),  # number of questions since they were taken over
+    ("announcement_at", np.int64),  # address of ``announcement``
+    ("announcement_bytes", np.int64),  # its length; 0 if there is none, or once it has been passed to the conversation
+    ("start_ns", np.int64),  # how long the program may take to answer it
+    ("filled", np.int64),  # bytes of ``output``
+    ("arrivals", np.int64),  # number of pieces of ``output``
     ("sent", np.int64, (3 * SENT,)),  # times, 0 while a question is being answered, then the lengths of both lines
+    ("arrival_ends", np.int64, (MAX_ARRIVALS,)),  # offset of each piece's end in ``output``
+    ("arrival_ns", np.int64, (MAX_ARRIVALS,)),
     ("sent_go", np.uint8, (SENT, GO_BYTES)),
     ("start", np.uint8, (GO_BYTES,)),  # parts of the ``go`` line: before the times, between them and the moves to go,
     ("middle", np.uint8, (GO_BYTES,)),  # and after these; only the first if there is no clock
     ("end", np.uint8, (GO_BYTES,)),
     ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
+    ("announcement", np.uint8, (GO_BYTES,)),  # the lines that announce the game
+    ("output", np.uint8, (OUTPUT_BYTES,)),  # what the program has said, once ``play_programs`` has returned
 ])  # fmt: skip
-"""State of one of the two programs: its command lines, its limits and the latest commands sent to it."""
+"""State of one of the two programs in a game: its command lines, its limits, the latest commands sent to it, and its
+output.
+"""
 
 _FOUND = 10
 FIGURES = 8
@@ -413,10 +425,50 @@ def play_programs(  # type: ignore[no-untyped-def]
 
     Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED``, ``EMPTY`` or ``UNREADY``. Every array
     of records has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...``
-    to the other. At ``longest`` plies the game is left to Python. ``stop``, ``schedule`` and ``wake_ns`` are as for
-    ``exchange``. If commands in ``first_talks`` and ``second_talks`` are still unwritten, they announce a new game, and
-    both programs must answer ``readyok`` before the first move.
+    to the other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
+    ``exchange``. If the records of the programs have announcements, or the conversations have requests that are not
+    written yet, these announce a new game: both programs must answer ``readyok`` before the first move.
+
+    The output of both programs is moved to their records, so that they can begin another game at once.
     """
+    for talks, programs in ((first_talks, first_programs), (second_talks, second_programs)):
+        _announce(programs[0], talks[0])
+    code = _play_on(
+        games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks,
+        states, lists, adjudications, trackers, longest, stop, schedule, wake_ns
+    )  # fmt: skip
+    for talks, programs in ((first_talks, first_programs), (second_talks, second_programs)):
+        _move_output(programs[0], talks[0])
+    return code
+
+
+@jit
+def _announce(program, talk):  # type: ignore[no-untyped-def]
+    """Pass the program's announcement of a game, if it has one, to the conversation."""
+    if program.announcement_bytes > 0:
+        talk.question_at, talk.question_bytes = program.announcement_at, program.announcement_bytes
+        talk.written, talk.allowance_ns = 0, program.start_ns
+        program.announcement_bytes = 0
+
+
+@jit
+def _move_output(program, talk):  # type: ignore[no-untyped-def]
+    """Move the output that has been read to the program's record."""
+    output, said = program.output, talk.output_bytes
+    for index in range(talk.filled):
+        output[index] = said[index]
+    for index in range(talk.arrivals):
+        program.arrival_ends[index], program.arrival_ns[index] = talk.arrival_ends[index], talk.arrival_ns[index]
+    program.filled, program.arrivals = talk.filled, talk.arrivals
+    talk.filled = talk.line_start = talk.arrivals = 0
+
+
+@jit
+def _play_on(  # type: ignore[no-untyped-def]
+    games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks, states,
+    lists, adjudications, trackers, longest, stop, schedule, wake_ns
+):  # fmt: skip
+    """Play as ``play_programs`` does, and leave the output in the conversations."""
     state, game, clocks = states[0], games[0], all_clocks[0]
     if _is_asking(first_talks[0]) or _is_asking(second_talks[0]):
         if not _are_ready(first_talks, second_talks, stop, schedule, wake_ns):
@@ -630,6 +682,7 @@ class ProgramSide:
         margin_ms: int = 0,
         watchdog_ms: int = 0,
         noticed_ns: int = -1,
+        made_for: object = None,
     ) -> None:
         """Set up the commands and limits of a program.
 
@@ -641,16 +694,21 @@ class ProgramSide:
         - ``watchdog_ms``: maximum time for a move, in milliseconds, under limits without time.
         - ``noticed_ns``: delay of the arena, in nanoseconds, from which a move counts as disturbed; negative to count
           none.
+        - ``made_for``: what the caller compares before it uses the object for another game.
         """
         self.talk, self.words, self.limits, self.margin_ms = talk, words, limits, margin_ms
+        self.made_for = made_for
+        self.announcement = ""
+        """The lines given to ``announce``."""
         self.array: Any = np.zeros(1, PROGRAM_DTYPE)
         """The program's record of ``PROGRAM_DTYPE`` as an array of one element."""
         program = self.array[0]
         self._question_at = program["question_at"] = program["question"].ctypes.data
+        self._announcement_at = program["announcement_at"] = program["announcement"].ctypes.data
         memory = self.array.view(np.uint8).data
         self._parts = tuple(
             memory[place : place + length]
-            for place, length in (_place_of("question"), _place_of("sent"), _place_of("sent_go"))
+            for place, length in map(_place_of, ("question", "sent", "sent_go", "output", "arrival_ends", "arrival_ns"))
         )
         self._words = _ProgramWords.from_address(self.array.ctypes.data)
         for name, part in zip(("start", "middle", "end"), go, strict=True):
@@ -671,6 +729,22 @@ class ProgramSide:
         self._words.line_bytes, self._words.has_moves = len(letters), has_moves
         return True
 
+    def clear(self) -> None:
+        """Forget the last game, which may have been abandoned."""
+        words = self._words
+        words.asked = words.used_arrivals = words.disturbed = words.worst_late_ns = words.announcement_bytes = 0
+
+    def announce(self, lines: str, start_ns: int) -> None:
+        """Let the next call of compiled code announce a game by ``lines``, at most ``GO_BYTES`` bytes with their ends.
+
+        The program may take ``start_ns`` nanoseconds to answer.
+        """
+        letters = lines.encode() + b"\n"
+        assert len(letters) <= GO_BYTES
+        ctypes.memmove(self._announcement_at, letters, len(letters))
+        self.announcement = lines
+        self._words.announcement_bytes, self._words.start_ns = len(letters), start_ns
+
     def disturbed(self) -> tuple[int, int]:
         """Number of moves that the arena read late since the last call, and the largest delay in nanoseconds."""
         words = self._words
@@ -681,19 +755,23 @@ class ProgramSide:
         return found
 
     def exchanged(self) -> tuple[Sent, Received]:
-        """The commands and the output since the last ``take``. Any thread may call this."""
+        """The commands and the output of the running call of compiled code. Any thread may call this."""
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
-        """Return and clear commands and output. The third value is the number of output pieces of completed moves."""
-        words = self._words
+        """Return and clear the commands and the output of the last call of compiled code; the third value is the number
+        of output pieces of finished moves.
+        """
+        words, (output, ends, times_ns) = self._words, self._parts[3:]
+        count = 8 * words.arrivals
+        received = Received(bytes(output[: words.filled]), bytes(ends[:count]), bytes(times_ns[:count]))
         sent = self._sent()
         used, words.used_arrivals, words.asked = words.used_arrivals, 0, 0
-        return sent, self.talk.take_output(), used
+        return sent, received, used
 
     def _sent(self) -> Sent:
         words = self._words
-        line, records, goes = self._parts
+        line, records, goes = self._parts[:3]
         asked = words.asked
         kept = bytes(goes[: GO_BYTES * min(asked, SENT)])
         return Sent(asked, bytes(line[: words.line_bytes]), bytes(records), kept, self.talk.asked_ns)
@@ -709,39 +787,37 @@ class ClockState(NamedTuple):
 
 
 _ClockWords, _GameWords = words_of(CLOCKS_DTYPE), words_of(PROGRAM_GAME_DTYPE)
-_OF_THREAD = threading.local()
+_UNUSED: list[tuple[Any, Any, Any, Any]] = []
+"""Memory of games that have ended, as in ``_memory``; it is used again, because allocation takes longer than a game."""
 
 
-def _records_of_thread() -> tuple[Any, Any, Any, Any]:
-    """This thread's records of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE`` as arrays of one element, and as structures.
-
-    The structures are made by ``words_of``. Games reuse the records, because allocation takes longer than a game.
-    """
-    try:
-        return _OF_THREAD.records
-    except AttributeError:
-        games, clocks = np.zeros(1, PROGRAM_GAME_DTYPE), np.zeros(1, CLOCKS_DTYPE)
-        games["plies_at"] = games["plies"].ctypes.data
-        words = _GameWords.from_address(games.ctypes.data), _ClockWords.from_address(clocks.ctypes.data)
-        _OF_THREAD.records = games, clocks, *words
-        return _records_of_thread()
+def _memory() -> tuple[Any, Any, Any, Any]:
+    """Arrays of one record, of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE``, and the words of both."""
+    with contextlib.suppress(IndexError):
+        return _UNUSED.pop()
+    games, clocks = np.zeros(1, PROGRAM_GAME_DTYPE), np.zeros(1, CLOCKS_DTYPE)
+    games["plies_at"] = games["plies"].ctypes.data
+    return games, clocks, _GameWords.from_address(games.ctypes.data), _ClockWords.from_address(clocks.ctypes.data)
 
 
 class ProgramGame:
-    """A game between two external programs, played in compiled code as long as nothing unusual happens.
-
-    Its moves can be read until its thread begins another game.
-    """
+    """A game between two external programs, played in compiled code as long as nothing unusual happens."""
 
     def __init__(self, sides: Sequence[ProgramSide], first_mover: int) -> None:
         """``sides`` are the two programs, with the side that moves first in the game as the first.
 
         ``first_mover`` is the side (0 or 1) that makes the first move after the opening.
         """
-        self.sides, self._first_mover = sides, first_mover
+        self.sides = sides
         first, second = sides
-        self._games, self._clocks, self._game, self._clock = _records_of_thread()
-        self._clocks[0] = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
+        self._memory = self._games, self._clocks, self._game, self._clock = _memory()
+        self._start = start_clocks(first.limits, first.margin_ms, second.limits, second.margin_ms)
+        self.restart(first_mover)
+
+    def restart(self, first_mover: int) -> None:
+        """Begin another game between the same programs."""
+        self._first_mover = first_mover
+        self._clocks[0] = self._start
         self._game.plies = 0
 
     def set_clock(self, side: int, clock: ClockState) -> None:
@@ -756,19 +832,29 @@ class ProgramGame:
             words.remaining_ns[side], words.moves_made[side], words.overruns[side], words.worst_overrun_ns[side]
         )
 
-    def play(self, plies: int, longest: int, arbiter: Sequence[Any], stop: StopFlag) -> tuple[int, int]:
-        """Call the compiled ``play_programs``, from the position after ``plies`` moves of this game.
+    def call(
+        self, plies: int, longest: int, arbiter: Sequence[Any], circumstances: tuple[int, int, int]
+    ) -> Callable[[], int]:
+        """The call of the compiled ``play_programs`` that plays on from the position after ``plies`` moves.
 
-        ``longest`` is the maximum number of plies; ``arbiter`` has the arrays of an ``Arbiter``. Returns the code of
-        ``play_programs`` and the number of plies then.
+        ``longest`` is the maximum number of plies; ``arbiter`` has the arrays of an ``Arbiter``, and ``circumstances``
+        the last arguments, which depend on the thread that calls. The call returns the code of ``play_programs``.
         """
         first, second = self.sides
         self._game.plies = plies
-        code = int(play_programs(
-            self._games, first.array, second.array, first.talk.array, second.talk.array, first.words.array,
-            second.words.array, self._clocks, *arbiter, longest, *first.talk.circumstances(stop),
-        ))  # fmt: skip
-        return code, self._game.plies
+        return functools.partial(
+            play_programs, self._games, first.array, second.array, first.talk.array, second.talk.array,
+            first.words.array, second.words.array, self._clocks, *arbiter, longest, *circumstances,
+        )  # fmt: skip
+
+    @property
+    def plies(self) -> int:
+        """Number of moves played so far. Any thread may read this."""
+        return int(self._game.plies)
+
+    def release(self) -> None:
+        """Let other games use this game's memory; it cannot be used or read afterwards."""
+        _UNUSED.append(self._memory)
 
     @property
     def last_score(self) -> int:
@@ -825,10 +911,24 @@ class ProgramArbiter(Arbiter):
         self, position: Position, rules: Rules, adjudication: Adjudication, stop: StopFlag | None = None
     ) -> None:
         super().__init__(position, rules, adjudication, stop)
+        self._adjudication = adjudication
         self.codes: list[int] = []
         """Codes of all moves played so far."""
         self.text_of = position.game.format_move
         """Function that converts a move's code to its text in protocol notation."""
+
+    def restart(self, start: Position) -> None:
+        """Begin another game in the memory of an ended one, which is faster than to allocate new memory.
+
+        ``start`` is a position of the same game to which the same rules have been applied; it is copied. Adjudication
+        is the same too.
+        """
+        position = self._position
+        self._state[0] = start.state
+        self._tracker.view(np.uint8)[:] = 0
+        self._settings["draw_after_ply"] = position.game.draw_after_ply(self._adjudication, start.state)
+        position.start, position.moves = start.start, list(start.moves)
+        self._moves, self._unsolved, self.codes = 0, None, []
 
     @property
     def position(self) -> Position:
@@ -847,17 +947,22 @@ class ProgramArbiter(Arbiter):
         self.codes.append(int(self._position.game.kernels.past_move(state, int(state.ply) - 1)))
         return ending
 
-    def play_programs(self, programs: ProgramGame, stop: StopFlag) -> tuple[Ending | None, int]:
-        """Let both programs play on from the current position.
+    def call(self, programs: ProgramGame, lists: Any, circumstances: tuple[int, int, int]) -> Callable[[], int]:
+        """The call that lets both programs play on from the current position; ``note_call`` must follow it.
 
-        Returns the game's ending, or ``None`` if it has not ended, and the code of ``play_programs``.
+        ``lists`` are the move lists (``Position.list_array``) of the thread that calls. ``circumstances`` are as for
+        ``ProgramGame.call``.
         """
-        position, before = self._position, self._moves
-        code, plies = programs.play(before, before + position.game.max_game_plies - position.ply, self._arrays, stop)
-        self._moves = plies
+        position = self._position
+        longest = self._moves + position.game.max_game_plies - position.ply
+        return programs.call(self._moves, longest, (self._state, lists, self._settings, self._tracker), circumstances)
+
+    def note_call(self, programs: ProgramGame, code: int) -> Ending | None:
+        """Note that compiled code has returned ``code``; returns the game's ending, or ``None`` if it has not ended."""
+        self._moves = programs.plies
         if code == TO_BE_SOLVED:
-            self._unsolved = (1 - position.side_to_move, programs.last_score)
-        return decode_verdict(code) if code >= 0 else None, code
+            self._unsolved = (1 - self._position.side_to_move, programs.last_score)
+        return decode_verdict(code) if code >= 0 else None
 
     def note_moves(self, codes: Sequence[int]) -> list[str]:
         """Record the moves ``codes``, which ``play_programs`` has played, and return their texts.

@@ -4,7 +4,7 @@
 
 The k-th word of MOVES is the answer if k moves stand in the ``position`` line. Before it comes one of ``THOUGHTS``. At
 the ply PLY it misbehaves as ENDING says. With the ENDING ``greets`` it says more than ``readyok``, and with ``leaves``
-it does not live to see a second game.
+it does not live to see a second game. With the ENDING ``usual`` it says only what engines usually say.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def main() -> None:
             time.sleep(60)
         elif words[0] == "go":
             move = {"none": "(none)", "illegal": "a0a9"}.get(ending, "") if count == ply else ""
-            say(*THOUGHTS[count % len(THOUGHTS)], f"bestmove {move or moves[count]}{' ponder a0a1' * (count % 2)}")
+            thoughts = THOUGHTS[count % (2 if ending == "usual" else len(THOUGHTS))]
+            say(*thoughts, f"bestmove {move or moves[count]}{' ponder a0a1' * (count % 2)}")
         elif words[0] == "quit":
             break
 

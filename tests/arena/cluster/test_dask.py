@@ -48,11 +48,11 @@ SLOW = """
 import time
 from elolab.arena.play.executor import GameRunner
 
-def slowly(*arguments, quickly=GameRunner._game_of):
+def slowly(*arguments, quickly=GameRunner._play):
     time.sleep(%s)
     return quickly(*arguments)
 
-GameRunner._game_of = slowly if GameRunner._game_of.__name__ != "slowly" else GameRunner._game_of
+GameRunner._play = slowly if GameRunner._play.__name__ != "slowly" else GameRunner._play
 """
 MOCK = ROOT / "tests" / "support" / "mock_othello_engines.py"
 

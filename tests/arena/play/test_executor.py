@@ -52,10 +52,9 @@ def test_the_runner_reads_jobs_just_ahead_and_yields_every_record(
     taken, ended = [], []
     play_one = GameRunner._play
 
-    def played(runner: GameRunner, job: GameJob, *game: Any) -> Any:
-        result = play_one(runner, job, *game)
-        ended.append(job.key)
-        return result
+    def played(runner: GameRunner, task: Any, *more: Any) -> None:
+        play_one(runner, task, *more)
+        ended.append(task.job.key)
 
     def source() -> Iterator[GameJob]:
         for job in jobs:
@@ -109,13 +108,12 @@ def test_a_stopped_runner_yields_what_has_ended_and_nothing_more(
     stop, ended = StopFlag(), []
     play_one = GameRunner._play
 
-    def played(runner: GameRunner, job: GameJob, *game: Any) -> Any:
-        result = play_one(runner, job, *game)
-        if result.record is not None:
-            ended.append(job.key)
+    def played(runner: GameRunner, task: Any, *more: Any) -> None:
+        play_one(runner, task, *more)
+        if task.record is not None:
+            ended.append(task.job.key)
         if len(ended) == 3:
             stop.set()
-        return result
 
     monkeypatch.setattr(GameRunner, "_play", played)
     with GameRunner(2, stop) as runner:

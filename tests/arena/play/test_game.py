@@ -185,6 +185,9 @@ class FakePlayer:
     def start(self) -> None:
         pass
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        pass
+
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         pass
 

@@ -99,6 +99,9 @@ class Ponderer:
     def start(self) -> None:
         pass
 
+    def announce_game(self, opening: Opening, stop: StopFlag) -> None:
+        pass
+
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         pass
 
@@ -386,7 +389,7 @@ def test_a_game_in_which_both_sides_think_at_once_takes_two_slots(monkeypatch: p
 def test_one_game_may_be_asked_for_twice_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     both_there = threading.Barrier(2, timeout=10)
 
-    def stays(self: GameRunner, game: Any) -> None:
+    def stays(self: GameRunner, *game: Any) -> None:
         both_there.wait()
 
     monkeypatch.setattr(GameRunner, "_play_compiled", stays)

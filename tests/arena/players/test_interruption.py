@@ -185,7 +185,7 @@ def test_games_that_do_not_end_are_left_to_themselves(monkeypatch: pytest.Monkey
     """As while the engine is compiled for the first time."""
     release, begun = threading.Event(), threading.Event()
 
-    def compiling(runner: GameRunner, running: object) -> GameRecord | None:
+    def compiling(runner: GameRunner, *task: object) -> GameRecord | None:
         begun.set()
         release.wait(PATIENCE_SECONDS)
         return None

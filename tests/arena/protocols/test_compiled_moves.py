@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from elolab.arena.play.game import play_game
+from elolab.arena.play.game import GameInProgress, play_game
 from elolab.arena.players.external import ExternalPlayer
 from elolab.arena.players.registry import make_player
+from elolab.arena.players.threads import start_thread
 from elolab.arena.protocols import compiled_moves
 from elolab.arena.records import GameJob, GameRecord, Opening, Pairing, PlayerSpec
 from elolab.engine.compiled.program_play import IS_COMPILED, MoveWords
@@ -53,8 +54,12 @@ def play(
     monkeypatch: pytest.MonkeyPatch,
     ranks: int = 0,
     follow: Callable[[Any, Any], None] | None = None,
+    prepared: list[bool] | None = None,
 ) -> tuple[list[GameRecord], list[str]]:
-    """Some games, and what the programs heard."""
+    """Some games, and what the programs heard.
+
+    With ``prepared``, each game prepares the next one, and the list gets whether compiled code played it to its end.
+    """
     monkeypatch.setattr(compiled_moves, "IS_COMPILED", compiled)
     folder.mkdir()
     moves, position = line_of_moves(), game_named("xiangqi").start
@@ -69,14 +74,29 @@ def play(
     players = [make_player(spec, "xiangqi") for spec in specs]
     adjudication = Adjudication(resign_moves=0, draw_moves=0, maximum_plies=PLIES)
     opening = Opening(position, tuple(moves[:2]))
-    records = []
+    stop = StopFlag()
+    records: list[GameRecord] = []
+    game: GameInProgress | None = None
+    has_ended = False
     for number in range(GAMES):
         order = (0, 1) if number % 2 == 0 else (1, 0)
         first, second = (specs[place] for place in order)
         job = GameJob(
             "xiangqi", Rules(), adjudication, Pairing(number, number, *order, 0), first, second, opening, seed=1
         )
-        records.append(play_game(job, (players[order[0]], players[order[1]]), StopFlag(), follow))
+        ordered = (players[order[0]], players[order[1]])
+        if prepared is None:
+            records.append(play_game(job, ordered, stop, follow))
+            continue
+        game = None if game is None else game.successor(job)
+        if game is not None and (has_ended or game.can_start):
+            has_ended = start_thread(game.start).result()
+            prepared.append(has_ended)
+        else:
+            game, has_ended = GameInProgress(job, stop, ordered), False
+        if has_ended:
+            game.take()
+        records.append((game.completed() if has_ended else start_thread(game.finish).result()).record())
     for player in players:
         player.close()
     return records, [line for name in ("one", "other") for line in (folder / name).read_text("utf-8").splitlines()]
@@ -111,6 +131,8 @@ def counting(function: Callable[..., Any], calls: list[Any]) -> Callable[..., An
         ("nodes=100", ("30", "exit")),
         ("nodes=100", ("30", "hang")),
         ("clock=60", ("31", "illegal")),
+        ("nodes=100", ("0", "usual")),
+        ("clock=60+0.5", ("0", "usual")),
         ("nodes=100", ("0", "greets")),
         ("nodes=100", ("0", "leaves")),
     ],
@@ -120,8 +142,12 @@ def test_compiled_moves_are_those_of_the_loop_in_python(
 ) -> None:
     games, heard = play(tmp_path / "compiled", limit, *ending, compiled=True, monkeypatch=monkeypatch)
     expected, told = play(tmp_path / "python", limit, *ending, compiled=False, monkeypatch=monkeypatch)
-    assert list(map(without_times, games)) == list(map(without_times, expected))
-    assert [TIMES.sub("T", line) for line in heard] == [TIMES.sub("T", line) for line in told]
+    ended: list[bool] = []
+    others, said = play(tmp_path / "prepared", limit, *ending, compiled=True, monkeypatch=monkeypatch, prepared=ended)
+    for records, lines in ((games, heard), (others, said)):
+        assert list(map(without_times, records)) == list(map(without_times, expected))
+        assert [TIMES.sub("T", line) for line in lines] == [TIMES.sub("T", line) for line in told]
+    assert "usual" not in ending or ended == [True] * (GAMES - 1)
 
 
 def test_most_moves_are_played_in_compiled_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
