@@ -193,7 +193,7 @@ def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = (tmp_path / "run" / MATCHES_NAME).read_bytes().splitlines(keepends=True)
     (tmp_path / "run" / MATCHES_NAME).write_bytes(b"".join(lines[:2]))
     assert main(["report", "run", "--language", "zh", "--out", "part"]) == 0  # a run that is not finished
-    assert "下完 16 局后停止，未经验证" in (tmp_path / "part" / "report.md").read_text()
+    assert "已下 16 局，未经验证" in (tmp_path / "part" / "report.md").read_text()
     assert status_of("run", capsys)["result"].startswith(("No gain is confirmed", "base stays"))
 
 
