@@ -103,7 +103,7 @@ def play(
 
 
 def without_times(record: GameRecord) -> dict[str, Any]:
-    detail = {**record.detail}
+    detail = {key: value for key, value in record.detail.items() if key not in ("disturbed", "overruns")}
     if "dialogue" in detail:
         detail["dialogue"] = [TIMES.sub("T", line.partition(" ")[2]) for line in detail["dialogue"]]
     moves = [move._replace(time_ms=0.0) for move in record.moves]
