@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,10 +16,11 @@ from elolab.arena.play.live import LIVE_NAME, read_live
 from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from elolab.arena.play.tournament_run import result_of, stored_tournament, withdrawals_of
-from elolab.arena.provenance.status import read_status
+from elolab.arena.provenance.status import DECIDED, read_status
 from elolab.arena.schedule import challengers_of
 from elolab.arena.statistics.numbers import elo_text
 from elolab.arena.statistics.placing import placing_of, result_sentence
+from elolab.arena.testing import bisection
 from elolab.engine.errors import UserError
 from elolab.engine.language import Catalogue
 
@@ -39,7 +41,7 @@ class RunEntry:
 
     folder: Path
     kind: str
-    """The tournament format; for other runs, the kind recorded in ``live.json``."""
+    """The tournament format, or ``bisection``; for other runs, the kind recorded in ``live.json``."""
     state: str
     """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``.
 
@@ -86,6 +88,53 @@ def run_folders(root: Path, unreadable: Callable[[OSError], None] | None = None)
 def is_run(folder: Path) -> bool:
     """Whether a folder is a run's folder: it contains a store of games."""
     return (folder / STORE_NAME).is_file()
+
+
+def is_bisection(folder: Path) -> bool:
+    """Whether a folder is that of a bisection, whose steps are runs in subfolders."""
+    return read_status(folder, is_running=False)["kind"] == bisection.KIND
+
+
+def entries_below(root: Path, say: Catalogue, unreadable: Callable[[OSError], None] | None = None) -> list[RunEntry]:
+    """Summaries of the runs at or below ``root``, sorted by path; arguments as for ``run_folders`` and ``entry_of``.
+
+    A bisection below ``root`` is one entry. If ``root`` is the bisection's folder, its steps are listed.
+    """
+    entries, steps = [], dict[Path, list[RunEntry]]()
+    for folder in run_folders(root, unreadable):
+        entry = entry_of(folder, say)
+        if root not in (folder, folder.parent) and is_bisection(folder.parent):
+            steps.setdefault(folder.parent, []).append(entry)
+        else:
+            entries.append(entry)
+    entries += [_of_bisection(folder, of_it) for folder, of_it in steps.items()]
+    return sorted(entries, key=lambda entry: entry.folder)
+
+
+def _of_bisection(folder: Path, steps: Sequence[RunEntry]) -> RunEntry:
+    """Summarise a bisection from its status and its steps."""
+    kept = read_status(folder, is_running=True)
+    is_playing = any(step.state == RUNNING for step in steps)
+    status = read_status(folder, is_running=is_playing or (kept["ended_at"] is None and _is_alive(kept)))
+    reason = status["reason"]
+    return RunEntry(
+        folder, bisection.KIND,
+        reason if reason in (RUNNING, FAILED) else FINISHED if reason == DECIDED else STOPPED,
+        sum(step.played for step in steps), status.get("games", {}).get("planned", 0),
+        max(step.updated_at for step in steps), _finding(folder), status,
+    )  # fmt: skip
+
+
+def _is_alive(status: Mapping[str, Any]) -> bool:
+    """Whether the process that wrote a status still exists on this machine.
+
+    A bisection holds no lock while it builds a commit.
+    """
+    try:
+        os.kill(int(status["process"]), 0)
+    except (OSError, TypeError, ValueError):
+        return False
+    return bool(status["host"] == platform.node())
 
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:

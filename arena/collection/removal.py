@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from elolab.arena.collection.listing import is_run, run_folders
+from elolab.arena.collection.listing import is_bisection, is_run, run_folders
 from elolab.arena.files import FileError
 from elolab.arena.play.store import LOCK_NAME, FolderLock, Store, StoreError
+from elolab.arena.provenance.status import FAULTS_FOLDER
 from elolab.engine.errors import UserError
 
-REPORT_FOLDERS = ("plots", "report-games")
-"""Names of subfolders that a report may have created in a run's folder."""
+OWN_FOLDERS = ("plots", "report-games", FAULTS_FOLDER)
+"""Names of subfolders that a run or its report may have created in the run's folder."""
 
 
 class RemovalError(UserError):
@@ -22,40 +23,52 @@ class RemovalError(UserError):
 
 
 def check(folders: Sequence[Path]) -> None:
-    """Raise ``RemovalError`` unless each folder holds exactly one run; removes nothing."""
+    """Raise ``RemovalError`` unless each folder holds exactly one run or bisection; removes nothing."""
     for folder in folders:
         if not folder.is_dir():
             raise RemovalError(f"{folder}: {'not a folder' if folder.exists() else 'no such folder'}")
         if folder.is_symlink():
             raise RemovalError(f"{folder}: a link; give the folder {os.readlink(folder)} itself")
-        if not is_run(folder):
+        runs = _runs_of(folder)
+        if not runs:
             inside = run_folders(folder)[:1]
             hint = f"; give its runs one by one, such as {inside[0]}" if inside else ""
             raise RemovalError(f"{folder}: contains no run, so elolab does not remove it{hint}")
         if Path.cwd().is_relative_to(os.path.realpath(folder)):
             raise RemovalError(f"{folder}: the current folder is this one or inside it; change to another folder first")
-        inside_it = sorted(other.name for other in folder.iterdir() if other.is_dir())
-        others = [name for name in inside_it if name not in REPORT_FOLDERS]
-        if others:
-            raise RemovalError(
-                f"{folder}: contains a folder {others[0]!r} that does not belong to the run; move it elsewhere"
-            )
+        for run in {folder, *runs}:
+            inside_it = sorted(other.name for other in run.iterdir() if other.is_dir() and other not in runs)
+            others = [name for name in inside_it if name not in OWN_FOLDERS]
+            if others:
+                raise RemovalError(
+                    f"{run}: contains a folder {others[0]!r} that does not belong to the run; move it elsewhere"
+                )
+
+
+def _runs_of(folder: Path) -> list[Path]:
+    """The folder of a run, or those of a bisection's steps; empty for other folders."""
+    if is_run(folder):
+        return [folder]
+    return [run for run in run_folders(folder) if run.parent == folder] if is_bisection(folder) else []
 
 
 def games_in(folder: Path) -> int | None:
-    """Number of games in a run, which its removal would lose; ``None`` if the store is unreadable."""
+    """Number of games in a run or bisection, which its removal would lose; ``None`` if a store is unreadable."""
+    games = 0
     try:
-        with Store(folder, read_only=True) as store:
-            return store.played
+        for run in _runs_of(folder):
+            with Store(run, read_only=True) as store:
+                games += store.played
     except StoreError:
         return None
+    return games
 
 
 def remove(folders: Sequence[Path]) -> None:
     """Remove folders that ``check`` has accepted; if one is in use, raises ``StoreError`` and removes none."""
     with ExitStack() as locks:
-        for folder in folders:
-            locks.callback(FolderLock(folder / LOCK_NAME).release)
+        for run in (run for folder in folders for run in _runs_of(folder)):
+            locks.callback(FolderLock(run / LOCK_NAME).release)
         for folder in folders:
             try:
                 shutil.rmtree(folder)

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from elolab.arena.builds.repository import Commit
 from elolab.arena.sequential import SequentialRun
 
+KIND = "bisection"
+"""The kind of run of a bisection in its status."""
 GOOD, BAD, SKIPPED, UNDECIDED = "good", "bad", "skipped", "undecided"
 
 

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from elolab.arena.collection.listing import entry_of, run_folders
+    from elolab.arena.collection.listing import entries_below
 
     root = arguments.folders or Path(RESULTS)
     if arguments.folders is not None and not root.is_dir():
@@ -73,7 +73,7 @@ def _list(arguments: argparse.Namespace) -> int:
     say = console(MESSAGES)
     words = Catalogue(MESSAGES) if arguments.json else say  # what programs read is the same in every language
     unreadable: list[OSError] = []
-    entries = [entry_of(folder, words) for folder in run_folders(root, unreadable.append)]
+    entries = entries_below(root, words, unreadable.append)
     if arguments.json:
         options.print_json({"folder": str(root), "runs": [entry.data() for entry in entries]})
     else:

@@ -25,11 +25,10 @@ from elolab.arena.provenance.status import (
 from elolab.arena.records import digest_of
 from elolab.arena.reports.document import write_document
 from elolab.arena.reports.testing.bisection_report import BisectionReport
-from elolab.arena.testing.bisection import SKIPPED, UNDECIDED, Step
+from elolab.arena.testing.bisection import KIND, SKIPPED, UNDECIDED, Step
 from elolab.engine.errors import UserError
 
 STATE_NAME = "bisect.json"
-KIND = "bisection"
 FIXED = ("repository", "good", "bad", "reference")
 """Keys of the state file whose values must not change when a bisection is resumed."""
 

@@ -24,6 +24,7 @@ from elolab.arena.play.live import LIVE_NAME
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.provenance.record import PROGRAMS
+from elolab.arena.provenance.status import new_status, write_status
 from elolab.arena.records import GameRecord, Opening, Pairing
 from elolab.arena.run import RunError
 from elolab.arena.sequential import SequentialSettings
@@ -74,6 +75,34 @@ def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixtur
     assert runs[1]["result"] in table[2]
     assert main(["runs", "--language", "zh", str(results)]) == 0
     assert "已停止" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("reason", "process", "state"),
+    [("decided", 0, "finished"), ("running", os.getpid(), "running"), ("running", 0, "stopped"),
+     ("incomplete", 0, "stopped"), ("failed", 0, "failed")],
+)  # fmt: skip
+def test_a_bisection_is_one_entry_and_is_removed_as_one(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str, process: int, state: str
+) -> None:
+    folder = tmp_path / "bisect-x"
+    shutil.copytree(results / "one", folder / "0123abcd")
+    shutil.copytree(results / "two", folder / "89abcdef")
+    (folder / "89abcdef" / "faults").mkdir()
+    (folder / "report.md").write_text("# Bisection\n\nThe first bad commit is 89abcdef.\n")
+    ended = None if reason == "running" else "2026-01-01T00:00:00Z"
+    status = new_status("bisection", "bisect.json") | {"reason": reason, "ended_at": ended, "games": {"planned": 90}}
+    write_status(folder, status | {"process": process or 2**30})
+    assert main(["runs", str(tmp_path), "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (entry["folder"], entry["kind"], entry["state"]) == (str(folder), "bisection", state)
+    assert (entry["played"], entry["planned"], entry["result"]) == (8, 90, "The first bad commit is 89abcdef.")
+    assert main(["runs", str(folder), "--json"]) == 0
+    steps = json.loads(capsys.readouterr().out)["runs"]
+    assert [Path(step["folder"]).name for step in steps] == ["0123abcd", "89abcdef"]
+    assert main(["runs", "remove", "--yes", str(folder)]) == 0
+    assert "8 games" in capsys.readouterr().out
+    assert not folder.exists()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
