@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from elolab.arena.formats.gauntlet import Gauntlet
 from elolab.arena.formats.knockout import Knockout
@@ -217,7 +218,8 @@ def opening_order(spec: TournamentSpec, part: SuitePart) -> tuple[int, ...]:
             )
     elif needed > len(part):
         half = "" if part.name == "all" else f"{part.name} half of the "
-        again = "" if _repeating_players(spec) else ", or play them again with opening_reuse = true"
+        reuse = "opening_reuse = true" if PurePath(spec.source).suffix else f"--openings {spec.openings} reuse=true"
+        again = "" if _repeating_players(spec) else f", or play them again with {reuse}"
         raise ScheduleError(
             f"{spec.source}: {format_of(spec).pairs_text(spec)} needs {needed} different openings, but the "
             f"{half}suite {spec.openings!r} has {len(part)}; play fewer pairs or give a larger suite "

@@ -119,6 +119,8 @@ def test_openings_are_played_again_on_a_clock_if_asked_for() -> None:
     order = opening_order(specification(pairs=45, **clock), SUITE.part("all"))
     assert order == (order[:20] * 3)[:45]
     assert order[:20] == opening_order(specification(pairs=20), SUITE.part("all"))
+    with pytest.raises(UserError, match=r", or play them again with --openings made up reuse=true"):
+        opening_order(replace(specification(pairs=21, limit="clock=1"), source="match"), SUITE.part("all"))
     with pytest.raises(UserError, match=r"has 20; .*, or play them again with opening_reuse = true"):
         opening_order(specification(pairs=21, limit="clock=1+0.1"), SUITE.part("all"))
     for limit in ("nodes=9", "clock=1,node_clock=1000"):
