@@ -550,7 +550,7 @@ class ClusterRunner(Runner):
     def _handle_failure(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
         """Put the games of a failed chunk back into the queue; ``error`` is the exception.
 
-        Also refuses the worker, unless the chunk was cancelled, or lost in transfer or with its worker.
+        The worker gets no more chunks, unless the chunk was cancelled, lost in transfer or lost with its worker.
         """
         jobs = self._unsettled(sent.chunk.jobs)
         if isinstance(error, CancelledError):  # the scheduler was lost, which is not due to a game

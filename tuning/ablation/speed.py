@@ -45,7 +45,7 @@ class SpeedRow:
 
 
 class Spent(NamedTuple):
-    """Totals over the moves of one side of one or more games."""
+    """Time, depth and nodes of one side, totalled over its moves in one or more games."""
 
     moves: int = 0
     time_ms: float = 0.0

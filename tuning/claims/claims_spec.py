@@ -111,7 +111,10 @@ class Cell:
     reference_limits: Limits | None = None
     """Search limits of the reference; ``None`` if both sides have equal limits."""
     combinations: tuple[tuple[tuple[str, Value], ...], ...] = ()
-    """For ``nodes_interaction``: all parameters, with the two factors at low-low, low-high, high-low and high-high."""
+    """For ``nodes_interaction``: four sets of values of all parameters.
+
+    The two factors are at low-low, low-high, high-low and high-high, in this order.
+    """
     comparisons: tuple[Comparison, ...] = ()
     """The comparisons to play: one, or the four of an interaction."""
     factorial: Factorial | None = None

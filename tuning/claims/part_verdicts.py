@@ -93,9 +93,10 @@ class PartRule:
         return REFUTED if high < (0 if self.refuted_by == BY_OPPOSITE else -margin) else OPEN
 
     def verdict_of_cases(self, hits: int, cases: int, high: float) -> str:
-        """The verdict if occurrence or uniformity is expected.
+        """The verdict on a part that expects an occurrence, or that all ``cases`` agree.
 
-        ``hits`` of ``cases`` are occurrences or exceptions; ``high`` is the upper bound of their rate, in percent.
+        ``hits`` is the number of occurrences, or of exceptions to the agreement; ``high`` is the upper confidence
+        limit of their rate, in percent.
         """
         if self.expect is None:
             return SHOWN

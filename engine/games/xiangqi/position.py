@@ -195,8 +195,9 @@ def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
 
 
 def _line_tables(length: int) -> tuple[np.ndarray, np.ndarray]:
-    """Reach and met tables of lines with ``length`` squares (``_line_entries``): uint32, at place * 2**length +
-    occupancy.
+    """The two tables, reach and met, for lines of ``length`` squares, as uint32.
+
+    The entry of a piece at ``place`` is at index place * 2**length + occupancy; see ``_line_entries``.
     """
     entries = [_line_entries(place, bits, length) for place in range(length) for bits in range(1 << length)]
     both = np.array(entries, np.uint32)

@@ -141,7 +141,10 @@ class Posterior:
         return self._score(self.hill.elo(terms, self.results.points))
 
     def log_density(self, terms: Array, expected: Array) -> float:
-        """Logarithm of the posterior density, up to a constant; ``expected`` are the results' expected scores."""
+        """Logarithm of the posterior density at the coefficients ``terms``, up to a constant.
+
+        ``expected`` are the expected scores of the results at these coefficients.
+        """
         surprise, scores = terms - self.mean, self.results.scores
         likelihood = (self.results.pairs * (scores * np.log(expected) + (1 - scores) * np.log(1 - expected))).sum()
         return float(likelihood / self.dispersion - surprise @ self.precision @ surprise / 2)

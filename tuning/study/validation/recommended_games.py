@@ -207,7 +207,10 @@ def pairs_of_match(plan: TuningPlan, store: Store, limits: Limits, recommendatio
 
 
 def games_to_validate(spec: TuningSpec, store: Store) -> int:
-    """Games of the tuning (estimated for a budget in time), from which the validation's length follows."""
+    """Number of games of the tuning, which determines the length of the validation.
+
+    The number is an estimate if the budget is a time.
+    """
     periods = periods_of(store)
     return spec.budget.games or (periods[-1].games if periods else min_games(spec))
 
