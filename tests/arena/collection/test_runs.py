@@ -78,12 +78,12 @@ def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.parametrize(
-    ("reason", "process", "state"),
-    [("decided", 0, "finished"), ("running", os.getpid(), "running"), ("running", 0, "stopped"),
-     ("incomplete", 0, "stopped"), ("failed", 0, "failed")],
+    ("reason", "lives", "state"),
+    [("decided", False, "finished"), ("running", True, "running"), ("running", False, "stopped"),
+     ("incomplete", False, "stopped"), ("failed", False, "failed")],
 )  # fmt: skip
 def test_a_bisection_is_one_entry_and_is_removed_as_one(
-    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str, process: int, state: str
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], reason: str, lives: bool, state: str
 ) -> None:
     folder = tmp_path / "bisect-x"
     shutil.copytree(results / "one", folder / "0123abcd")
@@ -92,7 +92,7 @@ def test_a_bisection_is_one_entry_and_is_removed_as_one(
     (folder / "report.md").write_text("# Bisection\n\nThe first bad commit is 89abcdef.\n")
     ended = None if reason == "running" else "2026-01-01T00:00:00Z"
     status = new_status("bisection", "bisect.json") | {"reason": reason, "ended_at": ended, "games": {"planned": 90}}
-    write_status(folder, status | {"process": process or 2**30})
+    write_status(folder, status | {"process": os.getpid() if lives else 2**30})
     assert main(["runs", str(tmp_path), "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["runs"]
     assert (entry["folder"], entry["kind"], entry["state"]) == (str(folder), "bisection", state)
