@@ -102,7 +102,7 @@ def test_a_game_says_when_and_how_it_was_played_and_why_it_ended() -> None:
     assert (tags["Termination"], tags["Reason"]) == ("normal", "checkmate")
     assert text.endswith("1. H2-E2 {Black wins: checkmate} 0-1\n")
     drawn = game_text(record_of((), result="1/2-1/2", reason="draw_adjudication"), "cup", GAME)
-    assert drawn.endswith("{draw: draw adjudication} 1/2-1/2\n")
+    assert drawn.endswith("{draw: draw by adjudication} 1/2-1/2\n")
     assert tags_of(drawn)["Termination"] == "adjudication"
 
 

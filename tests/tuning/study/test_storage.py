@@ -88,7 +88,7 @@ def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
 def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
     path = write_study(tmp_path, storage=url)
-    one = run(path, tmp_path / "one", stop=CountingStop(20))
+    one = run(path, tmp_path / "one", stop=CountingStop(12))
     assert one.interrupted
     other = run(path, tmp_path / "two")
     assert other.waiting_for

@@ -80,7 +80,7 @@ def test_two_folders_work_on_one_study_in_postgresql(server: str, tmp_path: Path
     def run(folder: str, stop: StopFlag | None = None) -> StudyResult:
         return tune(load_tuning(path), tmp_path / folder, stream=io.StringIO(), stop=stop)
 
-    one = run("one", stop=CountingStop(20))
+    one = run("one", stop=CountingStop(12))
     assert one.interrupted
     assert run("two").waiting_for
     ended = run("one")

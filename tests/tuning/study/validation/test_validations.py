@@ -256,7 +256,7 @@ def test_a_further_validation_that_was_stopped_is_reported_as_such(
     (further,) = [one for one in result_in(out).further if str(one.limits) == "nodes=150"]
     assert (further.unfinished_of, further.counts) == (9, stopped.verdict.counts)
     assert command_line.main(["report", str(out)]) == 0
-    assert "stopped" in (out / "report.md").read_text("utf-8")
+    assert "not finished" in (out / "report.md").read_text("utf-8")
 
 
 def test_what_the_study_itself_rejected_is_not_written(
