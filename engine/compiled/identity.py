@@ -27,8 +27,8 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "1ba0ef8d92d4": frozenset({
-        "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",
+    "f2d5272f234d": frozenset({
+        "1ba0ef8d92d4", "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",
         "b8e343c149e4", "f44cf68cc713", "8e8810e87776",
         "a6c9b60708dc", "d860b22e0713", "16474c6b46c5", "b3789ec54c31", "29e25815888a", "8f0fbb99d2d7",
         "18f1cb281de0", "224ceebc49c0", "bff65fd6a586", "f043710e0628", "b113e1fb71ae", "3711b4b721f5",

@@ -86,6 +86,18 @@ XIANGQI = XIANGQI_TERMS + tuple(f"{piece}_{square}" for piece, squares in XIANGQ
 The weight of a piece on a square includes its material value.
 """
 
+_CHESS_MEN = ("pawn", "knight", "bishop", "rook", "queen")
+CHESS_MATERIAL = tuple(
+    name
+    for number, piece in enumerate(_CHESS_MEN)
+    for other_number, other in enumerate(_CHESS_MEN[: number + 1])
+    for name in (f"{piece}_with_{other}", f"{piece}_against_{other}")
+    if number and (other_number < number or "with" in name)
+)
+"""Names of products of two numbers of pieces: own pieces with others of their side (pairs, if both are of one type),
+and against enemy pieces of a lesser type.
+"""
+
 CHESS_TERMS = (
     # Squares that a piece reaches, other than those of the own king and pawns and those that enemy pawns attack.
     *(f"knight_mobility_{squares}" for squares in range(9)),
@@ -100,11 +112,17 @@ CHESS_TERMS = (
     "backward_open",  # and no pawn ahead on its file
     *(f"connected_{rank}" for rank in range(2, 8)),  # beside an own pawn or defended by one
     "phalanx",  # beside an own pawn
+    "connected_opposed",  # connected, with an enemy pawn ahead on its file
+    "supported_twice",  # defended by two pawns
+    "doubled_isolated",
+    "unopposed",  # no pawn ahead on its file, but not passed
     *(
         f"passed_{rank}" for rank in range(2, 8)
     ),  # no pawn ahead on its file, no enemy pawn ahead on the neighbouring ones
     *(f"passed_free_{rank}" for rank in range(4, 8)),  # passed, with an empty square ahead
     *(f"passed_safe_{rank}" for rank in range(4, 8)),  # no square of the path attacked
+    "passed_clear",  # ranks beyond the third, if no square of the path is attacked or held by the enemy
+    "passed_defended",  # squares of the path that the own side attacks, times ranks beyond the third
     "passed_own_king",  # king's distance to the square ahead of a passed pawn, times ranks beyond the third
     "passed_enemy_king",
     "passed_rook_behind",
@@ -116,18 +134,38 @@ CHESS_TERMS = (
     "shelter_file_none",
     *(f"storm_{rank}" for rank in (2, 3, 4, 5)),  # rank of the enemy's nearest pawn there, from the own side
     "storm_blocked",  # it stands right ahead of an own pawn
+    "storm_advance",  # steps beyond rank 4 of the farthest enemy pawn on each of these files, from its side
+    "king_half_open_file",  # no own pawn on one of these files
+    "king_open_file",  # no pawn at all
+    "king_pawn_distance",  # from the own king to the nearest own pawn
     # Attacks on the enemy's king, summed up in an index from 0.
     *(f"danger_{index}" for index in range(1, 24)),
+    # Squares from which a piece can check, safe for it: not defended, or attacked twice and defended by king or queen.
+    *(f"safe_check_{piece}" for piece in ("knight", "bishop", "rook", "queen")),
+    "unsafe_check",  # squares of the other checks
+    "zone_twice",  # squares around the enemy's king that are attacked twice
+    "zone_twice_loose",  # and not defended twice
+    "flank_defended",  # squares that the enemy defends on its first five ranks, on its king's side of the board
+    "king_blocker",  # single pieces of either side between a sliding piece and the enemy's king
+    "pinned_minor",  # enemy pieces among them
+    "pinned_rook",
     # Pieces.
     "bishop_pair",
+    "bishop_pair_pawns",  # pawns of both sides, with a bishop pair
     "bishop_pawns",  # own pawns on the squares of a bishop's colour
     "knight_outpost",  # on ranks 4 to 6, defended by a pawn, where no enemy pawn can attack it
     "bishop_outpost",
+    "outpost_in_reach",  # squares like that that knights attack
+    "minor_in_hole",  # on ranks 4 to 6, where no enemy pawn can attack it and no own pawn defends it
+    "knight_king_distance",  # from the own king to each knight
+    "bishop_king_distance",
+    "long_diagonal",  # bishops that attack two of the four centre squares through pieces, not through pawns
     "minor_behind_pawn",
     "rook_open_file",  # no pawn on its file
     "rook_half_open_file",  # no own pawn
-    "knight_with_pawn",  # knights times own pawns
-    "rook_with_pawn",
+    "trapped_rook",  # at most three squares of mobility, a pawn on its file, on the king's side nearer to the edge
+    "blocked_pawns",  # pawns with a piece right ahead
+    *CHESS_MATERIAL,
     "space",  # squares on files c to f and ranks 2 to 4 without own pawns that no enemy pawn attacks
     # Threats: enemy pieces attacked.
     "pawn_on_minor",
@@ -140,6 +178,11 @@ CHESS_TERMS = (
     "rook_on_queen",
     "king_on_loose",  # attacked by the king and not defended
     "hanging",  # attacked and not defended
+    "minor_on_pawn",  # attacked by knights or bishops; neither defended by a pawn nor, if attacked once, twice
+    "rook_on_pawn",
+    "hanging_twice",  # pieces attacked twice and defended once, not by a pawn
+    "restricted",  # enemy-attacked squares that the own side attacks too, and that the enemy does not hold as above
+    "slider_on_queen",  # safe squares, attacked twice, from which a bishop or rook attacks a single queen
     "pawn_push",  # attacked by a pawn after a step to a safe square
 )
 

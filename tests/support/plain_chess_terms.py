@@ -7,8 +7,9 @@ from collections import Counter
 import chess
 
 MINORS = (chess.KNIGHT, chess.BISHOP)
+MEN = (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
 PIECES = (chess.KNIGHT, chess.BISHOP, chess.ROOK, chess.QUEEN)
-NAMES = {chess.KNIGHT: "knight", chess.BISHOP: "bishop", chess.ROOK: "rook", chess.QUEEN: "queen"}
+NAMES = {chess.PAWN: "pawn", chess.KNIGHT: "knight", chess.BISHOP: "bishop", chess.ROOK: "rook", chess.QUEEN: "queen"}
 
 
 def counted_terms(board: chess.Board) -> Counter[str]:
@@ -27,12 +28,16 @@ class _Side:
         self.own_pawns = set(board.pieces(chess.PAWN, side))
         self.their_pawns = set(board.pieces(chess.PAWN, not side))
         self.found: Counter[str] = Counter()
+        self.attackers = {colour: self.counted_attackers(colour) for colour in chess.COLORS}
 
     def terms(self) -> Counter[str]:
+        self.count_material()
         self.count_pawns()
         self.count_shelter()
         danger = self.count_pieces()
         self.count_danger(danger)
+        self.count_checks()
+        self.count_pins()
         self.count_threats()
         for pawn in self.passed():
             self.count_passed(pawn)
@@ -71,6 +76,27 @@ class _Side:
         kinds = (chess.PAWN, *PIECES, chess.KING)
         return self.attacked(side, kinds, see_through=True)
 
+    def counted_attackers(self, side: chess.Color) -> Counter[int]:
+        """Number of a side's pieces that attack each square."""
+        kinds = (*MEN, chess.KING)
+        return Counter(s for kind in kinds for piece in self.board.pieces(kind, side) for s in self.reach(piece))
+
+    def held(self, side: chess.Color) -> set[int]:
+        """Squares that a side's pawn defends, or two of its pieces, unless the other side attacks them twice."""
+        own, others = self.attackers[side], self.attackers[not side]
+        return self.attacked(side, (chess.PAWN,)) | {s for s in own if own[s] > 1 and others[s] < 2}
+
+    def never_attacked_by_pawns(self, square: int) -> bool:
+        return not any(abs(p % 8 - square % 8) == 1 and self.rank(p) > self.rank(square) for p in self.their_pawns)
+
+    def count_material(self) -> None:
+        for number, kind in enumerate(MEN[1:], 1):
+            own = len(self.board.pieces(kind, self.side))
+            for other in MEN[:number]:
+                self.found[f"{NAMES[kind]}_with_{NAMES[other]}"] += own * len(self.board.pieces(other, self.side))
+                self.found[f"{NAMES[kind]}_against_{NAMES[other]}"] += own * len(self.board.pieces(other, self.other))
+            self.found[f"{NAMES[kind]}_with_{NAMES[kind]}"] += own * (own - 1) // 2
+
     def passed(self) -> list[int]:
         free = []
         for pawn in self.own_pawns:
@@ -96,6 +122,10 @@ class _Side:
             self.found["phalanx"] += phalanx
             if phalanx or pawn in self.attacked(self.side, (chess.PAWN,)):
                 self.found[f"connected_{self.rank(pawn)}"] += 1
+                self.found["connected_opposed"] += bool(self.ahead(pawn) & self.their_pawns)
+            self.found["supported_twice"] += len(self.board.attackers(self.side, pawn) & self.board.pawns) == 2
+            self.found["doubled_isolated"] += not neighbours and bool(self.ahead(pawn) & self.own_pawns)
+            self.found["unopposed"] += is_open and pawn not in self.passed()
         for pawn in self.passed():
             self.found[f"passed_{self.rank(pawn)}"] += 1
 
@@ -115,10 +145,18 @@ class _Side:
 
             ranks = of_file(self.own_pawns)
             self.found[f"{word}_{ranks[0] if ranks and ranks[0] <= 4 else 'none'}"] += 1
+            mine = [p for p in self.own_pawns if p % 8 == file]
+            enemies = [self.rank(p) for p in self.their_pawns if p % 8 == file]
+            self.found["king_half_open_file"] += not mine
+            self.found["king_open_file"] += not mine and not enemies
+            self.found["storm_advance"] += max(0, 5 - min(enemies, default=8))
             theirs = of_file(self.their_pawns)
             if theirs and theirs[0] <= 5:
                 is_blocked = theirs[0] - 1 in [self.rank(p) for p in self.own_pawns if p % 8 == file]
                 self.found["storm_blocked" if is_blocked else f"storm_{theirs[0]}"] += 1
+
+        distances = [chess.square_distance(king, pawn) for pawn in self.own_pawns]
+        self.found["king_pawn_distance"] += min(distances, default=0)
 
     def zone(self) -> set[int]:
         """Nine squares around the enemy's king."""
@@ -141,23 +179,34 @@ class _Side:
                 found[f"{NAMES[kind]}_mobility_{len(reach & free)}"] += 1
                 danger += weight if reach & zone else 0
                 if kind in MINORS:
-                    never = not any(
-                        abs(p % 8 - piece % 8) == 1 and self.rank(p) > self.rank(piece) for p in self.their_pawns
-                    )
-                    if 4 <= self.rank(piece) <= 6 and piece in guarded and never:
-                        found[f"{NAMES[kind]}_outpost"] += 1
+                    if 4 <= self.rank(piece) <= 6 and self.never_attacked_by_pawns(piece):
+                        found[f"{NAMES[kind]}_outpost" if piece in guarded else "minor_in_hole"] += 1
+                    distance = chess.square_distance(self.king_of(self.side), piece)
+                    found[f"{NAMES[kind]}_king_distance"] += distance
                     found["minor_behind_pawn"] += piece + self.up in self.own_pawns
-        knights, bishops = board.pieces(chess.KNIGHT, self.side), board.pieces(chess.BISHOP, self.side)
+        bishops = board.pieces(chess.BISHOP, self.side)
         rooks = board.pieces(chess.ROOK, self.side)
-        found["bishop_pair"] += len({self.is_dark(bishop) for bishop in bishops}) == 2
+        is_pair = len({self.is_dark(bishop) for bishop in bishops}) == 2
+        found["bishop_pair"] += is_pair
+        found["bishop_pair_pawns"] += is_pair * len(self.own_pawns | self.their_pawns)
+        own = {s for s in chess.SQUARES if board.color_at(s) == self.side}
+        for square in self.attacked(self.side, (chess.KNIGHT,)) & guarded - own:
+            found["outpost_in_reach"] += 4 <= self.rank(square) <= 6 and self.never_attacked_by_pawns(square)
+        found["blocked_pawns"] += sum(board.piece_at(pawn + self.up) is not None for pawn in self.own_pawns)
         for bishop in bishops:
+            only_pawns = board.copy(stack=False)
+            for square in set(board.piece_map()) - self.own_pawns - self.their_pawns - {bishop}:
+                only_pawns.remove_piece_at(square)
+            centre = {chess.D4, chess.E4, chess.D5, chess.E5}
+            found["long_diagonal"] += len(set(only_pawns.attacks(bishop)) & centre) > 1
             found["bishop_pawns"] += sum(self.is_dark(pawn) == self.is_dark(bishop) for pawn in self.own_pawns)
         for rook in rooks:
             if not any(pawn % 8 == rook % 8 for pawn in self.own_pawns):
                 is_open = not any(pawn % 8 == rook % 8 for pawn in self.their_pawns)
                 found["rook_open_file" if is_open else "rook_half_open_file"] += 1
-        found["knight_with_pawn"] += len(knights) * len(self.own_pawns)
-        found["rook_with_pawn"] += len(rooks) * len(self.own_pawns)
+            elif len(self.reach(rook) & free) <= 3:
+                file = self.king_of(self.side) % 8
+                found["trapped_rook"] += rook % 8 < file if file < 4 else rook % 8 > file
         return danger
 
     def count_danger(self, danger: int) -> None:
@@ -176,6 +225,49 @@ class _Side:
         index = min(danger // 2, 23)
         if index > 0:
             self.found[f"danger_{index}"] += 1
+
+    def count_checks(self) -> None:
+        board, found, king, zone = self.board, self.found, self.king_of(self.other), self.zone()
+        mine, theirs = self.attackers[self.side], self.attackers[self.other]
+        every = self.attacked(self.side, (chess.PAWN, *PIECES), see_through=True)
+        firmly = self.attacked(self.other, (chess.PAWN, chess.KNIGHT, chess.BISHOP, chess.ROOK), see_through=True)
+        unsafe = set()
+        for kind in PIECES:
+            checking = board.copy(stack=False)
+            checking.set_piece_at(king, chess.Piece(kind, self.other))
+            for square in set(checking.attacks(king)) & self.attacked(self.side, (kind,), see_through=True):
+                loosely = square in every and square not in firmly and mine[square] > 1 and theirs[square] < 2
+                if board.color_at(square) == self.side:
+                    continue
+                if not theirs[square] or loosely:
+                    found[f"safe_check_{NAMES[kind]}"] += 1
+                else:
+                    unsafe.add(square)
+        found["unsafe_check"] += len(unsafe)
+        found["zone_twice"] += sum(mine[s] > 1 for s in zone)
+        found["zone_twice_loose"] += sum(mine[s] > 1 and theirs[s] < 2 for s in zone)
+        files = ("abc", "abcd", "abcd", "cdef", "cdef", "efgh", "efgh", "fgh")[king % 8]
+        found["flank_defended"] += sum(
+            chess.FILE_NAMES[s % 8] in files and self.rank(s) >= 4 and theirs[s] > 0 for s in chess.SQUARES
+        )
+
+    def count_pins(self) -> None:
+        king = self.king_of(self.other)
+        for kind in (chess.BISHOP, chess.ROOK, chess.QUEEN):
+            for slider in self.board.pieces(kind, self.side):
+                straight = slider % 8 == king % 8 or slider // 8 == king // 8
+                between = chess.SquareSet(chess.between(slider, king))
+                diagonal = abs(slider % 8 - king % 8) == abs(slider // 8 - king // 8)
+                blockers = [s for s in between if self.board.piece_at(s)]
+                sees = (kind != chess.BISHOP and straight) or (kind != chess.ROOK and diagonal)
+                if len(blockers) != 1 or not sees:
+                    continue
+                self.found["king_blocker"] += 1
+                blocker = self.board.piece_at(blockers[0])
+                assert blocker is not None
+                if blocker.color == self.other:
+                    self.found["pinned_minor"] += blocker.piece_type in MINORS
+                    self.found["pinned_rook"] += blocker.piece_type == chess.ROOK
 
     def count_threats(self) -> None:
         board, found = self.board, self.found
@@ -198,6 +290,20 @@ class _Side:
         found["king_on_loose"] += len(by[chess.KING] & loose)
         mine = set().union(*by.values())
         found["hanging"] += len(mine & loose)
+        attackers = self.attackers[self.side]
+        weak = mine - self.held(self.other)
+        found["minor_on_pawn"] += len(by_minors & self.their_pawns & weak)
+        found["rook_on_pawn"] += len(by[chess.ROOK] & self.their_pawns & weak)
+        pieces = set().union(*squares.values())
+        found["hanging_twice"] += sum(attackers[s] > 1 for s in pieces & weak & guarded)
+        found["restricted"] += len(guarded & weak)
+        if len(squares[chess.QUEEN]) == 1:
+            (queen,) = squares[chess.QUEEN]
+            for kind in (chess.BISHOP, chess.ROOK):
+                sliding = board.copy(stack=False)
+                sliding.set_piece_at(queen, chess.Piece(kind, self.other))
+                for square in set(sliding.attacks(queen)) & by[kind] - self.held(self.other):
+                    found["slider_on_queen"] += attackers[square] > 1 and board.color_at(square) != self.side
         steps = set()
         for pawn in self.own_pawns:
             if board.piece_at(pawn + self.up) is None:
@@ -216,6 +322,10 @@ class _Side:
             return
         found[f"passed_free_{rank}"] += board.piece_at(pawn + self.up) is None
         found[f"passed_safe_{rank}"] += not self.ahead(pawn) & self.attacked_by_all(self.other)
+        theirs = {s for s in chess.SQUARES if board.color_at(s) == self.other}
+        clear = not self.ahead(pawn) & (self.attacked_by_all(self.other) | theirs)
+        found["passed_clear"] += (rank - 3) * clear
+        found["passed_defended"] += (rank - 3) * len(self.ahead(pawn) & self.attacked_by_all(self.side))
         for side, word in ((self.side, "passed_own_king"), (self.other, "passed_enemy_king")):
             found[word] += (rank - 3) * chess.square_distance(self.king_of(side), pawn + self.up)
         behind = [s for s in chess.SQUARES if s % 8 == pawn % 8 and self.rank(s) < rank]

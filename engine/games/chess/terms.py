@@ -14,6 +14,7 @@ from elolab.engine.compiled.kernel import jit, lowest_bit, popcount
 from elolab.engine.games.chess.boards import (
     BETWEEN,
     BISHOP,
+    BISHOP_LINES,
     BITS,
     FILES,
     KING,
@@ -26,15 +27,19 @@ from elolab.engine.games.chess.boards import (
     QUEEN,
     RANKS,
     ROOK,
+    ROOK_LINES,
     SQUARES,
     WHITE,
     bishop_attacks,
+    has_several,
     pawns_attack,
+    pawns_attack_east,
+    pawns_attack_west,
     pawns_step,
     rook_attacks,
 )
 from elolab.engine.games.chess.position import PAWN_CACHE_ENTRIES
-from elolab.engine.settings.features import CHESS_TERMS
+from elolab.engine.settings.features import CHESS_MATERIAL, CHESS_TERMS
 
 _NUMBER = {name: number for number, name in enumerate(CHESS_TERMS)}
 
@@ -46,25 +51,44 @@ ISOLATED, ISOLATED_OPEN = _NUMBER["isolated"], _NUMBER["isolated_open"]
 DOUBLED = _NUMBER["doubled"]
 BACKWARD, BACKWARD_OPEN = _NUMBER["backward"], _NUMBER["backward_open"]
 CONNECTED = _NUMBER["connected_2"]
-PHALANX = _NUMBER["phalanx"]
+PHALANX, CONNECTED_OPPOSED, SUPPORTED_TWICE = (
+    _NUMBER[name] for name in ("phalanx", "connected_opposed", "supported_twice")
+)
+DOUBLED_ISOLATED, UNOPPOSED = _NUMBER["doubled_isolated"], _NUMBER["unopposed"]
 PASSED = _NUMBER["passed_2"]
 PASSED_FREE = _NUMBER["passed_free_4"]
 PASSED_SAFE = _NUMBER["passed_safe_4"]
+PASSED_CLEAR, PASSED_DEFENDED = _NUMBER["passed_clear"], _NUMBER["passed_defended"]
 PASSED_OWN_KING, PASSED_ENEMY_KING = _NUMBER["passed_own_king"], _NUMBER["passed_enemy_king"]
 PASSED_ROOK_BEHIND, PASSED_ENEMY_ROOK_BEHIND = _NUMBER["passed_rook_behind"], _NUMBER["passed_enemy_rook_behind"]
 SHELTER, SHELTER_FILE = _NUMBER["shelter_2"], _NUMBER["shelter_file_2"]
 STORM, STORM_BLOCKED = _NUMBER["storm_2"], _NUMBER["storm_blocked"]
+STORM_ADVANCE, KING_PAWN_DISTANCE = _NUMBER["storm_advance"], _NUMBER["king_pawn_distance"]
+KING_HALF_OPEN_FILE, KING_OPEN_FILE = _NUMBER["king_half_open_file"], _NUMBER["king_open_file"]
 DANGER = _NUMBER["danger_1"]
-BISHOP_PAIR, BISHOP_PAWNS = _NUMBER["bishop_pair"], _NUMBER["bishop_pawns"]
+SAFE_CHECK, UNSAFE_CHECK = _NUMBER["safe_check_knight"], _NUMBER["unsafe_check"]
+ZONE_TWICE, ZONE_TWICE_LOOSE = _NUMBER["zone_twice"], _NUMBER["zone_twice_loose"]
+FLANK_DEFENDED = _NUMBER["flank_defended"]
+KING_BLOCKER, PINNED_MINOR, PINNED_ROOK = (_NUMBER[name] for name in ("king_blocker", "pinned_minor", "pinned_rook"))
+BISHOP_PAIR, BISHOP_PAIR_PAWNS, BISHOP_PAWNS = (
+    _NUMBER[name] for name in ("bishop_pair", "bishop_pair_pawns", "bishop_pawns")
+)
 KNIGHT_OUTPOST, BISHOP_OUTPOST = _NUMBER["knight_outpost"], _NUMBER["bishop_outpost"]
+OUTPOST_IN_REACH, MINOR_IN_HOLE = _NUMBER["outpost_in_reach"], _NUMBER["minor_in_hole"]
+KNIGHT_KING_DISTANCE, BISHOP_KING_DISTANCE = _NUMBER["knight_king_distance"], _NUMBER["bishop_king_distance"]
+LONG_DIAGONAL, TRAPPED_ROOK = _NUMBER["long_diagonal"], _NUMBER["trapped_rook"]
 MINOR_BEHIND_PAWN = _NUMBER["minor_behind_pawn"]
 ROOK_OPEN_FILE, ROOK_HALF_OPEN_FILE = _NUMBER["rook_open_file"], _NUMBER["rook_half_open_file"]
-KNIGHT_WITH_PAWN, ROOK_WITH_PAWN = _NUMBER["knight_with_pawn"], _NUMBER["rook_with_pawn"]
+BLOCKED_PAWNS, MATERIAL = _NUMBER["blocked_pawns"], _NUMBER[CHESS_MATERIAL[0]]
 SPACE = _NUMBER["space"]
 PAWN_ON_MINOR, PAWN_ON_ROOK, PAWN_ON_QUEEN = (_NUMBER[f"pawn_on_{kind}"] for kind in ("minor", "rook", "queen"))
 MINOR_ON_MINOR, MINOR_ON_ROOK, MINOR_ON_QUEEN = (_NUMBER[f"minor_on_{kind}"] for kind in ("minor", "rook", "queen"))
 ROOK_ON_MINOR, ROOK_ON_QUEEN = _NUMBER["rook_on_minor"], _NUMBER["rook_on_queen"]
 KING_ON_LOOSE, HANGING, PAWN_PUSH = _NUMBER["king_on_loose"], _NUMBER["hanging"], _NUMBER["pawn_push"]
+MINOR_ON_PAWN, ROOK_ON_PAWN, HANGING_TWICE = (
+    _NUMBER[name] for name in ("minor_on_pawn", "rook_on_pawn", "hanging_twice")
+)
+RESTRICTED, SLIDER_ON_QUEEN = _NUMBER["restricted"], _NUMBER["slider_on_queen"]
 
 MAX_DANGER = 23
 """Highest index in the table of weights for king attacks; greater attack values use the last weight."""
@@ -93,6 +117,18 @@ _SPACE = np.array([0x0000_0000_3C3C_3C00, 0x003C_3C3C_0000_0000], np.uint64)
 """Bitboard of ranks 2 to 4, from each side's view, on files c to f."""
 _FROM_RANK = np.array([(1 << 64) - (1 << 8 * rank) for rank in range(8)], np.uint64)
 """Bitboard of each rank and all ranks above it."""
+_CENTRE = np.uint64(0x0000_0018_1800_0000)
+"""Bitboard of d4, e4, d5 and e5."""
+_FLANKS = np.array(
+    [
+        FILES[first : last + 1].sum()
+        for first, last in zip((0, 0, 0, 2, 2, 4, 4, 5), (2, 3, 3, 5, 5, 7, 7, 7), strict=True)
+    ],
+    np.uint64,
+)
+"""Bitboard of the files on the king's side of the board, by the king's file: three at the edge, else four."""
+_CAMPS = np.array([0x0000_00FF_FFFF_FFFF, 0xFFFF_FFFF_FF00_0000], np.uint64)
+"""Bitboard of the first five ranks, from each side's view."""
 _THIRD_RANK = np.array([0xFF << 16, 0xFF << 40], np.uint64)
 _DISTANCES = np.array(
     [[max(abs(a % 8 - b % 8), abs(a // 8 - b // 8)) for b in range(SQUARES)] for a in range(SQUARES)], np.int8
@@ -180,6 +216,11 @@ def _count_side_of_pawns(state, counts, own, enemy, king, sign):
     value += _weigh(state, counts, BACKWARD, sign * popcount(backward))
     value += _weigh(state, counts, BACKWARD_OPEN, sign * popcount(backward & is_open))
     value += _weigh(state, counts, PHALANX, sign * popcount(own & beside))
+    value += _weigh(state, counts, CONNECTED_OPPOSED, sign * popcount(connected & enemy_ahead))
+    by_two = ((own & _NOT_FILE_A) << np.uint64(7)) & ((own & _NOT_FILE_H) << np.uint64(9))
+    value += _weigh(state, counts, SUPPORTED_TWICE, sign * popcount(own & by_two))
+    value += _weigh(state, counts, DOUBLED_ISOLATED, sign * popcount(isolated & own_ahead))
+    value += _weigh(state, counts, UNOPPOSED, sign * popcount(own & is_open & ~passed))
     for step in range(6):
         rank = RANKS[np.uint64(step + 1)]
         value += _weigh(state, counts, CONNECTED + step, sign * popcount(connected & rank))
@@ -192,11 +233,25 @@ def _count_side_of_pawns(state, counts, own, enemy, king, sign):
         # 64 if there is no pawn: rank 8.
         shelter = min(max((lowest_bit(own & on_file) >> 3) - 1, 0), 3)
         value += _weigh(state, counts, (SHELTER_FILE if file == own_file else SHELTER) + shelter, sign)
+        if own & FILES[np.uint64(file)] == NONE:
+            value += _weigh(state, counts, KING_HALF_OPEN_FILE, sign)
+            if enemy & FILES[np.uint64(file)] == NONE:
+                value += _weigh(state, counts, KING_OPEN_FILE, sign)
+        # 64 if there is no pawn: rank 8.
+        advance = max(4 - (lowest_bit(enemy & FILES[np.uint64(file)]) >> 3), 0)
+        value += _weigh(state, counts, STORM_ADVANCE, sign * advance)
         nearest = lowest_bit(enemy & on_file)
         rank = nearest >> 3
         if rank <= 4:
             is_blocked = (own << _EIGHT) & BITS[np.uint64(nearest)] != NONE
             value += _weigh(state, counts, STORM_BLOCKED if is_blocked else STORM + max(rank - 1, 0), sign)
+    if own != NONE:
+        distance = np.int64(SQUARES)
+        bits = own
+        while bits != NONE:
+            distance = min(distance, np.int64(_DISTANCES[np.uint64(king), np.uint64(lowest_bit(bits))]))
+            bits &= bits - ONE
+        value += _weigh(state, counts, KING_PAWN_DISTANCE, sign * distance)
     return value, passed
 
 
@@ -230,22 +285,51 @@ def _pawns(state, counts):
 
 
 @jit
+def _count_material(state, counts):
+    """Packed value of the products of two numbers of pieces, in the order of ``CHESS_MATERIAL``."""
+    value = np.int64(0)
+    term = MATERIAL
+    for kind in range(KNIGHT, KING):
+        own, enemy = popcount(state.pieces[np.uint64(kind)]), popcount(state.pieces[np.uint64(kind + 8)])
+        if own | enemy == 0:
+            term += 2 * kind + 1
+            continue
+        for other in range(kind):
+            own_others, enemy_others = (
+                popcount(state.pieces[np.uint64(other)]),
+                popcount(state.pieces[np.uint64(other + 8)]),
+            )
+            value += _weigh(state, counts, term, own * own_others - enemy * enemy_others)
+            value += _weigh(state, counts, term + 1, own * enemy_others - enemy * own_others)
+            term += 2
+        value += _weigh(state, counts, term, (own * (own - 1) - enemy * (enemy - 1)) >> 1)
+        term += 1
+    return value
+
+
+@jit
 def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy_pawn_attacks):
     """Packed value of one side's knights, bishops, rooks and queens by mobility and placement.
 
     ``sign`` is 1 for White and -1 for Black; the other arguments are bitboards. Also returns bitboards of the squares
-    attacked by knights, bishops, rooks and queens, and the sum of their attack values against the enemy's king.
+    attacked by knights, bishops, rooks and queens, and by two or more of all the side's pieces, and the sum of attack
+    values against the enemy's king.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
     own_pawns, enemy_pawns = state.pieces[base + np.uint64(PAWN)], state.pieces[enemy + np.uint64(PAWN)]
     zone = _ZONES[np.uint64(state.king[np.uint64(1 - side)])]
+    king = np.uint64(state.king[np.uint64(side)])
+    once = KING_ATTACKS[king]
+    twice = (once & own_pawn_attacks) | (pawns_attack_west(side, own_pawns) & pawns_attack_east(side, own_pawns))
+    once |= own_pawn_attacks
     free = ~(own_pawns | state.pieces[base + np.uint64(KING)] | enemy_pawn_attacks)
     queens = state.pieces[base + np.uint64(QUEEN)]
     # No enemy pawn can ever attack these squares.
     ahead = pawns_step(1 - side, enemy_pawns)
     spans = _beside(_down(ahead) if side == WHITE else _up(ahead))
-    outposts = _OUTPOST_RANKS[np.uint64(side)] & own_pawn_attacks & ~spans
+    holes = _OUTPOST_RANKS[np.uint64(side)] & ~spans
+    outposts = holes & own_pawn_attacks
     danger = np.int64(0)
     value = np.int64(0)
 
@@ -253,14 +337,19 @@ def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy
     bits = state.pieces[base + np.uint64(KNIGHT)]
     minors = bits
     value += _weigh(state, counts, KNIGHT_OUTPOST, sign * popcount(bits & outposts))
-    value += _weigh(state, counts, KNIGHT_WITH_PAWN, sign * popcount(bits) * popcount(own_pawns))
     while bits != NONE:
-        reached = KNIGHT_ATTACKS[np.uint64(lowest_bit(bits))]
+        square = lowest_bit(bits)
+        reached = KNIGHT_ATTACKS[np.uint64(square)]
         bits &= bits - ONE
         knight_attacks |= reached
+        twice |= once & reached
+        once |= reached
+        value += _weigh(state, counts, KNIGHT_KING_DISTANCE, sign * np.int64(_DISTANCES[king, np.uint64(square)]))
         value += _weigh(state, counts, KNIGHT_MOBILITY + popcount(reached & free), sign)
         if reached & zone != NONE:
             danger += _ATTACKER[KNIGHT]
+    reachable = popcount(knight_attacks & outposts & ~state.pieces[base + np.uint64(6)])
+    value += _weigh(state, counts, OUTPOST_IN_REACH, sign * reachable)
 
     bishop_reach = NONE
     bits = state.pieces[base + np.uint64(BISHOP)]
@@ -268,32 +357,47 @@ def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy
     value += _weigh(state, counts, BISHOP_OUTPOST, sign * popcount(bits & outposts))
     if bits & _DARK_SQUARES != NONE and bits & ~_DARK_SQUARES != NONE:
         value += _weigh(state, counts, BISHOP_PAIR, sign)
+        value += _weigh(state, counts, BISHOP_PAIR_PAWNS, sign * popcount(own_pawns | enemy_pawns))
     while bits != NONE:
         square = lowest_bit(bits)
         colour = _DARK_SQUARES if BITS[np.uint64(square)] & _DARK_SQUARES != NONE else ~_DARK_SQUARES
         bits &= bits - ONE
         reached = bishop_attacks(square, all_pieces ^ queens)
         bishop_reach |= reached
+        twice |= once & reached
+        once |= reached
+        value += _weigh(state, counts, BISHOP_KING_DISTANCE, sign * np.int64(_DISTANCES[king, np.uint64(square)]))
+        if has_several(BISHOP_LINES[np.uint64(square)] & _CENTRE) and has_several(
+            bishop_attacks(square, own_pawns | enemy_pawns) & _CENTRE
+        ):
+            value += _weigh(state, counts, LONG_DIAGONAL, sign)
         value += _weigh(state, counts, BISHOP_MOBILITY + popcount(reached & free), sign)
         value += _weigh(state, counts, BISHOP_PAWNS, sign * popcount(own_pawns & colour))
         if reached & zone != NONE:
             danger += _ATTACKER[BISHOP]
+    value += _weigh(state, counts, MINOR_IN_HOLE, sign * popcount(minors & holes & ~own_pawn_attacks))
     value += _weigh(state, counts, MINOR_BEHIND_PAWN, sign * popcount(pawns_step(side, minors) & own_pawns))
 
     rook_reach = NONE
     bits = state.pieces[base + np.uint64(ROOK)]
     others = all_pieces ^ queens ^ bits
-    value += _weigh(state, counts, ROOK_WITH_PAWN, sign * popcount(bits) * popcount(own_pawns))
     while bits != NONE:
         square = lowest_bit(bits)
         bits &= bits - ONE
         reached = rook_attacks(square, others)
         rook_reach |= reached
-        value += _weigh(state, counts, ROOK_MOBILITY + popcount(reached & free), sign)
+        twice |= once & reached
+        once |= reached
+        mobility = popcount(reached & free)
+        value += _weigh(state, counts, ROOK_MOBILITY + mobility, sign)
         file = FILES[np.uint64(square & 7)]
         if file & own_pawns == NONE:
             is_open = file & enemy_pawns == NONE
             value += _weigh(state, counts, ROOK_OPEN_FILE if is_open else ROOK_HALF_OPEN_FILE, sign)
+        elif mobility <= 3:
+            king_file = np.int64(king) & 7
+            if (square & 7) < king_file if king_file < 4 else (square & 7) > king_file:
+                value += _weigh(state, counts, TRAPPED_ROOK, sign)
         if reached & zone != NONE:
             danger += _ATTACKER[ROOK]
 
@@ -304,56 +408,88 @@ def _count_pieces(state, counts, side, sign, all_pieces, own_pawn_attacks, enemy
         bits &= bits - ONE
         reached = bishop_attacks(square, all_pieces) | rook_attacks(square, all_pieces)
         queen_reach |= reached
+        twice |= once & reached
+        once |= reached
         value += _weigh(state, counts, QUEEN_MOBILITY + popcount(reached & free), sign)
         if reached & zone != NONE:
             danger += _ATTACKER[QUEEN]
-    return value, knight_attacks, bishop_reach, rook_reach, queen_reach, danger
+    return value, knight_attacks, bishop_reach, rook_reach, queen_reach, twice, danger
 
 
 @jit
 def _count_danger(state, counts, side, sign, all_pieces, attacks, defended, danger):
     """Packed value of one side's attacks on the enemy's king; ``danger`` is the sum of attack values so far.
 
-    ``attacks`` are bitboards of the squares attacked by the side's knights, bishops, rooks and queens, and by all its
-    pieces. ``defended`` are two bitboards of the squares that the enemy defends: without its queens and king, and with
-    all its pieces.
+    ``attacks`` are bitboards of the squares attacked by the side's knights, bishops, rooks and queens, by all its
+    pieces except its king, and by two or more of all its pieces. ``defended`` are three bitboards of the squares that
+    the enemy defends: without its queens and king, with all its pieces, and by two or more.
     """
     base = np.uint64(side << 3)
     king = np.uint64(state.king[np.uint64(1 - side)])
     zone = _ZONES[king]
-    knights, bishops, rooks, queens, every = attacks
-    firmly, at_all = defended
+    knights, bishops, rooks, queens, every, twice = attacks
+    firmly, at_all, defended_twice = defended
     danger += _ZONE_SQUARE * popcount(zone & every) + _LOOSE_SQUARE * popcount(zone & every & ~firmly)
-    safe = ~(at_all | state.pieces[base + np.uint64(6)])
+    not_own = ~state.pieces[base + np.uint64(6)]
+    safe = not_own & ~at_all
     along = rook_attacks(king, all_pieces)
     across = bishop_attacks(king, all_pieces)
-    if KNIGHT_ATTACKS[king] & knights & safe != NONE:
+    by_knight, by_bishop = KNIGHT_ATTACKS[king] & knights & not_own, across & bishops & not_own
+    by_rook, by_queen = along & rooks & not_own, (along | across) & queens & not_own
+    if by_knight & safe != NONE:
         danger += _CHECK[KNIGHT]
-    if across & bishops & safe != NONE:
+    if by_bishop & safe != NONE:
         danger += _CHECK[BISHOP]
-    if along & rooks & safe != NONE:
+    if by_rook & safe != NONE:
         danger += _CHECK[ROOK]
-    if (along | across) & queens & safe != NONE:
+    if by_queen & safe != NONE:
         danger += _CHECK[QUEEN]
     if state.pieces[base + np.uint64(QUEEN)] == NONE:
         danger -= _WITHOUT_QUEEN
+    value = np.int64(0)
     index = min(danger >> 1, MAX_DANGER)
-    if index <= 0:
-        return np.int64(0)
-    return _weigh(state, counts, DANGER - 1 + index, sign)
+    if index > 0:
+        value += _weigh(state, counts, DANGER - 1 + index, sign)
+    safe |= every & twice & ~firmly & ~defended_twice
+    unsafe = (by_knight | by_bishop | by_rook | by_queen) & ~safe
+    value += _weigh(state, counts, SAFE_CHECK, sign * popcount(by_knight & safe))
+    value += _weigh(state, counts, SAFE_CHECK + 1, sign * popcount(by_bishop & safe))
+    value += _weigh(state, counts, SAFE_CHECK + 2, sign * popcount(by_rook & safe))
+    value += _weigh(state, counts, SAFE_CHECK + 3, sign * popcount(by_queen & safe))
+    value += _weigh(state, counts, UNSAFE_CHECK, sign * popcount(unsafe))
+    value += _weigh(state, counts, ZONE_TWICE, sign * popcount(zone & twice))
+    value += _weigh(state, counts, ZONE_TWICE_LOOSE, sign * popcount(zone & twice & ~defended_twice))
+    flank = _FLANKS[king & np.uint64(7)] & _CAMPS[np.uint64(1 - side)]
+    value += _weigh(state, counts, FLANK_DEFENDED, sign * popcount(flank & at_all))
+    enemy = np.uint64(8) - base
+    straight = state.pieces[base + np.uint64(ROOK)] | state.pieces[base + np.uint64(QUEEN)]
+    diagonal = state.pieces[base + np.uint64(BISHOP)] | state.pieces[base + np.uint64(QUEEN)]
+    sliders = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)
+    while sliders != NONE:
+        between = BETWEEN[king, np.uint64(lowest_bit(sliders))] & all_pieces
+        sliders &= sliders - ONE
+        if between == NONE or has_several(between):
+            continue
+        value += _weigh(state, counts, KING_BLOCKER, sign)
+        if between & (state.pieces[enemy + np.uint64(KNIGHT)] | state.pieces[enemy + np.uint64(BISHOP)]) != NONE:
+            value += _weigh(state, counts, PINNED_MINOR, sign)
+        elif between & state.pieces[enemy + np.uint64(ROOK)] != NONE:
+            value += _weigh(state, counts, PINNED_ROOK, sign)
+    return value
 
 
 @jit
 def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_attacks):
     """Packed value of one side's threats, which are attacks on enemy pieces.
 
-    ``own_attacks`` are bitboards of the squares attacked by the side's pawns, knights, bishops, rooks and king, and by
-    all its pieces. ``enemy_attacks`` are those attacked by the enemy's pawns, and by all its pieces.
+    ``own_attacks`` are bitboards of the squares attacked by the side's pawns, knights, bishops, rooks and king, by all
+    its pieces, and by two or more of them. ``enemy_attacks`` are those attacked by the enemy's pawns, by all its
+    pieces, and by two or more.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base
-    by_pawns, by_knights, by_bishops, by_rooks, by_king, by_any = own_attacks
-    guarded_by_pawns, guarded = enemy_attacks
+    by_pawns, by_knights, by_bishops, by_rooks, by_king, by_any, by_two = own_attacks
+    guarded_by_pawns, guarded, guarded_twice = enemy_attacks
     knights, bishops = state.pieces[enemy + np.uint64(KNIGHT)], state.pieces[enemy + np.uint64(BISHOP)]
     rooks, queens = state.pieces[enemy + np.uint64(ROOK)], state.pieces[enemy + np.uint64(QUEEN)]
     minors = knights | bishops
@@ -370,8 +506,21 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
     loose = state.pieces[enemy + np.uint64(6)] & ~guarded & ~state.pieces[enemy + np.uint64(KING)]
     value += _weigh(state, counts, KING_ON_LOOSE, sign * popcount(by_king & loose))
     value += _weigh(state, counts, HANGING, sign * popcount(by_any & loose))
+    held = guarded_by_pawns | (guarded_twice & ~by_two)
+    weak = by_any & ~held
+    enemy_pawns = state.pieces[enemy + np.uint64(PAWN)]
+    value += _weigh(state, counts, MINOR_ON_PAWN, sign * popcount(by_minors & enemy_pawns & weak))
+    value += _weigh(state, counts, ROOK_ON_PAWN, sign * popcount(by_rooks & enemy_pawns & weak))
+    value += _weigh(state, counts, HANGING_TWICE, sign * popcount((minors | rooks | queens) & weak & by_two & guarded))
+    value += _weigh(state, counts, RESTRICTED, sign * popcount(guarded & weak))
+    if queens != NONE and not has_several(queens):
+        queen = lowest_bit(queens)
+        reached = by_bishops & bishop_attacks(queen, all_pieces) | by_rooks & rook_attacks(queen, all_pieces)
+        reached &= by_two & ~held & ~state.pieces[base + np.uint64(6)]
+        value += _weigh(state, counts, SLIDER_ON_QUEEN, sign * popcount(reached))
     pawns = state.pieces[base + np.uint64(PAWN)]
     steps = pawns_step(side, pawns) & ~all_pieces
+    value += _weigh(state, counts, BLOCKED_PAWNS, sign * (popcount(pawns) - popcount(steps)))
     steps |= pawns_step(side, steps & _THIRD_RANK[np.uint64(side)]) & ~all_pieces
     steps &= ~guarded_by_pawns & (by_any | ~guarded)
     pushed = pawns_attack(side, steps) & (minors | rooks | queens)
@@ -381,11 +530,11 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
 
 
 @jit
-def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
+def _count_passed(state, counts, side, sign, passed, all_pieces, own_attacks, enemy_attacks):
     """Packed value of ``passed``, one side's passed pawns, apart from the value of their ranks.
 
-    Counts free and safe squares ahead of them, the distances of both kings, and rooks behind them. ``sign`` is 1 for
-    White and -1 for Black. ``passed``, ``all_pieces`` and ``enemy_attacks`` are bitboards.
+    Counts free, safe and defended squares ahead of them, the distances of both kings, and rooks behind them. ``sign``
+    is 1 for White and -1 for Black. ``passed``, ``all_pieces`` and the attacks are bitboards.
     """
     base = np.uint64(side << 3)
     turn = 56 * side
@@ -408,6 +557,9 @@ def _count_passed(state, counts, side, sign, passed, all_pieces, enemy_attacks):
         way = BETWEEN[np.uint64(square), last] | BITS[last]
         if way & enemy_attacks == NONE:
             value += _weigh(state, counts, PASSED_SAFE + step, sign)
+            if way & state.pieces[np.uint64(14) - base] == NONE:
+                value += _weigh(state, counts, PASSED_CLEAR, sign * (step + 1))
+        value += _weigh(state, counts, PASSED_DEFENDED, sign * (step + 1) * popcount(way & own_attacks))
         value += _weigh(state, counts, PASSED_OWN_KING, sign * (step + 1) * np.int64(_DISTANCES[own_king, ahead]))
         value += _weigh(state, counts, PASSED_ENEMY_KING, sign * (step + 1) * np.int64(_DISTANCES[enemy_king, ahead]))
         behind = FILES[np.uint64(square & 7)] & rook_attacks(square, all_pieces)
@@ -427,11 +579,12 @@ def sum_of_terms(state, counts):
     white_pawns = pawns_attack(np.int64(0), state.pieces[np.uint64(PAWN)])
     black_pawns = pawns_attack(np.int64(1), state.pieces[np.uint64(PAWN + 8)])
     value, passed = _pawns(state, counts)
-    found, w_knights, w_bishops, w_rooks, w_queens, w_danger = _count_pieces(
+    value += _count_material(state, counts)
+    found, w_knights, w_bishops, w_rooks, w_queens, w_twice, w_danger = _count_pieces(
         state, counts, np.int64(0), np.int64(1), all_pieces, white_pawns, black_pawns
     )
     value += found
-    found, b_knights, b_bishops, b_rooks, b_queens, b_danger = _count_pieces(
+    found, b_knights, b_bishops, b_rooks, b_queens, b_twice, b_danger = _count_pieces(
         state, counts, np.int64(1), np.int64(-1), all_pieces, black_pawns, white_pawns
     )
     value += found
@@ -442,21 +595,21 @@ def sum_of_terms(state, counts):
     white, black = w_firmly | w_queens | w_king, b_firmly | b_queens | b_king
     value += _count_danger(
         state, counts, np.int64(0), np.int64(1), all_pieces,
-        (w_knights, w_bishops, w_rooks, w_queens, w_firmly | w_queens), (b_firmly, black), w_danger,
+        (w_knights, w_bishops, w_rooks, w_queens, w_firmly | w_queens, w_twice), (b_firmly, black, b_twice), w_danger,
     )  # fmt: skip
     value += _count_danger(
         state, counts, np.int64(1), np.int64(-1), all_pieces,
-        (b_knights, b_bishops, b_rooks, b_queens, b_firmly | b_queens), (w_firmly, white), b_danger,
+        (b_knights, b_bishops, b_rooks, b_queens, b_firmly | b_queens, b_twice), (w_firmly, white, w_twice), b_danger,
     )  # fmt: skip
     value += _count_threats(
         state, counts, np.int64(0), np.int64(1), all_pieces,
-        (white_pawns, w_knights, w_bishops, w_rooks, w_king, white), (black_pawns, black),
+        (white_pawns, w_knights, w_bishops, w_rooks, w_king, white, w_twice), (black_pawns, black, b_twice),
     )  # fmt: skip
     value += _count_threats(
         state, counts, np.int64(1), np.int64(-1), all_pieces,
-        (black_pawns, b_knights, b_bishops, b_rooks, b_king, black), (white_pawns, white),
+        (black_pawns, b_knights, b_bishops, b_rooks, b_king, black, b_twice), (white_pawns, white, w_twice),
     )  # fmt: skip
     if passed != NONE:
-        value += _count_passed(state, counts, np.int64(0), np.int64(1), passed, all_pieces, black)
-        value += _count_passed(state, counts, np.int64(1), np.int64(-1), passed, all_pieces, white)
+        value += _count_passed(state, counts, np.int64(0), np.int64(1), passed, all_pieces, white, black)
+        value += _count_passed(state, counts, np.int64(1), np.int64(-1), passed, all_pieces, black, white)
     return value

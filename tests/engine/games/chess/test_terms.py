@@ -29,6 +29,8 @@ SPECIAL = (
     "6k1/5p2/6pQ/6N1/8/8/6R1/4K2R w - - 0 1",
     "4k3/8/8/NNNNNNNN/bbbbbbbb/8/8/4K3 w - - 0 1",
     "7k/5ppp/8/QQQ5/QQQ5/8/8/K7 b - - 0 1",
+    # A rook pinned to its king, and a rook shut in by its own.
+    "4k3/4r3/8/8/8/4Q3/6PP/6KR w - - 0 1",
 )
 
 
