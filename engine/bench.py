@@ -144,7 +144,7 @@ Each value has the search limit, whether the player ponders, and the parameters 
 """
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Search limit of the variants derived for parameters that affect only time management."""
+"""Search limit of each variant of the benchmark that changes a parameter of time management only."""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",

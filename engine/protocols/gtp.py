@@ -246,7 +246,7 @@ class Timer:
     main_ms: int = 0
     period_ms: int = 0
     stones: int = 0
-    """Number of moves per period. There is no time limit if both times are 0, or if this number is 0."""
+    """Number of moves per period. There is no time limit if both times are 0, or if a period has time but no moves."""
 
     def __post_init__(self) -> None:
         self.reset()

@@ -72,7 +72,7 @@ class Field:
     catalogue: str = ""
     """Package whose message catalogue explains the key."""
     topic: str = ""
-    """Table of the message catalogue that contains the message."""
+    """Table of the message catalogue that contains the field's description."""
 
     @property
     def has_constant_default(self) -> bool:

@@ -274,5 +274,8 @@ def kernel_words(weights: Weights, where: str) -> np.ndarray:
 
 
 def weights_address(value: str) -> int:
-    """Memory address of the ``kernel_words`` for a setting's weights."""
+    """Memory address of the ``kernel_words`` of the weights that ``value``, the value of a setting, selects.
+
+    The address is valid until the process ends.
+    """
     return int(kernel_words(find_weights(value), value).ctypes.data)

@@ -34,9 +34,11 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Minimum predictive power: a question with a lower one is stopped for futility. In simulations, runs with this value
-played 46 % of the games of an equal split and reached 98.7 % of its verdicts. With 0.01 they played 50 % and reached
-99.1 %."""
+"""Minimum predictive power: a question with a lower one is stopped for futility.
+
+In simulations, runs with this value played 46 % as many games as runs that divide the games equally among the
+questions, and reached 98.7 % as many verdicts. With 0.01 these shares were 50 % and 99.1 %.
+"""
 ADDITIONAL_SQUARE = 1 / 2
 """Constant added to the sum of squared deviations: as much as one pair won and one pair lost would add.
 

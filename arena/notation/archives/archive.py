@@ -46,7 +46,7 @@ class ArchiveFile:
     first_line: int = 1
     """Line number in the file at which ``data`` begins; more than 1 for a later part of a large text."""
     first_game: int = 1
-    """Number, within the file, of the first game of ``data``."""
+    """Number of the first game of ``data``, counted from 1 at the start of the file."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from elolab.tuning.study.space import Dimension, Space, Values
 Array = NDArray[np.float64]
 
 IMPORTANCE_POINTS = 1000
-"""Number of sampled sets over which importance is computed."""
+"""Number of randomly sampled sets of parameter values over which importance is computed."""
 IMPORTANCE_SLICES = 20
 SLICE_POINTS = 60
 """Number of values of a range at which reports evaluate the model."""
