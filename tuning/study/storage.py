@@ -8,17 +8,14 @@ other's rounds through the trials' attributes.
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import optuna
-from optuna.distributions import distribution_to_json
-from optuna.storages import InMemoryStorage, RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from elolab.arena.records import digest_of
@@ -71,9 +68,8 @@ class RoundTrials:
             self._sampler = sampler_of(spec, pairs)
             optuna.logging.set_verbosity(optuna.logging.WARNING)
             try:
-                self._storage = _storage(spec, directory)
                 self._study = optuna.create_study(
-                    storage=self._storage, study_name=spec.name, direction="maximize", load_if_exists=True,
+                    storage=_storage(spec, directory), study_name=spec.name, direction="maximize", load_if_exists=True,
                     sampler=self._sampler,
                 )  # fmt: skip
             except ValueError as error:
@@ -155,7 +151,6 @@ class RoundTrials:
                 start = trial.user_attrs.get(DESIGN_ATTRIBUTE, [])
                 trial.set_user_attr(START_ATTRIBUTE, start)
             self._asked[trial.number] = trial
-            self._save()
             return trial.number, values, start
 
     def tell(self, result: RoundResult, value: float, more: dict[str, Any]) -> None:
@@ -185,17 +180,11 @@ class RoundTrials:
             for name, entry in {COUNTS_ATTRIBUTE: counts, RESULTS_ATTRIBUTE: pairs, **more}.items():
                 trial.set_user_attr(name, entry)
             self._study.tell(trial, value)
-            self._save()
 
     def give_up(self, number: int) -> None:
         """Mark a round that is not needed as failed, so that no worker plays it."""
         with self._failures():
             self._study.tell(number, state=TrialState.FAIL)
-            self._save()
-
-    def _save(self) -> None:
-        if isinstance(self._storage, FolderStorage):
-            self._storage.save()
 
     def _trials(self, *states: TrialState) -> list[FrozenTrial]:
         with self._failures():
@@ -225,7 +214,7 @@ class RoundTrials:
         except Exception as error:
             module = type(error).__module__
             is_ours = isinstance(error, optuna.exceptions.StorageInternalError | ImportError)
-            if not is_ours and not module.startswith(("sqlite3", "sqlalchemy", "psycopg", "pymysql", "redis")):
+            if not is_ours and not module.startswith(("sqlalchemy", "psycopg", "pymysql", "redis")):
                 raise
             reason = next(iter(str(error.__cause__ or error).strip().splitlines()), type(error).__name__)
             if not self.is_shared and any(word in reason for word in DAMAGE_PHRASES):
@@ -235,83 +224,6 @@ class RoundTrials:
             raise StudyFailure(f"{without_password(self._where)}: cannot be used: {reason}; {remedy}") from None
 
 
-class FolderStorage(InMemoryStorage):
-    """The study ``name`` of a SQLite file with Optuna's tables, kept in memory; ``save`` writes its trials to the file.
-
-    Only one process at a time works in a folder, so nothing must be read from the file while a study runs. Optuna's own
-    ``RDBStorage`` reads and writes about thirty times for each trial, which takes longer than a round of quick games.
-    It reads what was saved. Other studies in the file stay as they are.
-    """
-
-    def __init__(self, path: Path, name: str) -> None:
-        """Create the file and the study unless they exist, and read the study."""
-        super().__init__()
-        # Not by a URL, because some characters of a folder's name have a meaning in URLs.
-        self._connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
-        self._file = RDBStorage(f"sqlite:///{STUDY_NAME}", engine_kwargs={"creator": self._connect})
-        found = optuna.create_study(storage=self._file, study_name=name, direction="maximize", load_if_exists=True)
-        self._study_in_file = found._study_id
-        self._ids_in_file: dict[int, int] = {}
-        """Identifiers of the trials in the file, by the trial's number."""
-        self._complete: set[int] = set()
-        """Numbers of the finished trials in the file."""
-        self._study = super().create_new_study(found.directions, name)
-        for key, value in found.user_attrs.items():
-            super().set_study_user_attr(self._study, key, value)
-        for trial in found.get_trials(deepcopy=False):
-            self._note_saved(trial, trial._trial_id)
-            super().create_new_trial(self._study, trial)
-
-    def set_study_user_attr(self, study_id: int, key: str, value: Any) -> None:
-        super().set_study_user_attr(study_id, key, value)
-        self._file.set_study_user_attr(self._study_in_file, key, value)
-
-    def save(self) -> None:
-        """Write all trials that are not finished in the file yet, in one transaction. Raises ``sqlite3.Error``."""
-        trials = self.get_all_trials(self._study, deepcopy=False)
-        with contextlib.closing(self._connect()) as connection, connection:
-            for trial in trials:
-                if trial.number not in self._complete:
-                    self._note_saved(trial, self._write(connection, trial))
-
-    def _note_saved(self, trial: FrozenTrial, id_in_file: int) -> None:
-        self._ids_in_file[trial.number] = id_in_file
-        if trial.state.is_finished():
-            self._complete.add(trial.number)
-
-    def _write(self, connection: sqlite3.Connection, trial: FrozenTrial) -> int:
-        """Write a trial; return its identifier in the file."""
-        begin, end = (moment and moment.isoformat(" ") for moment in (trial.datetime_start, trial.datetime_complete))
-        id_in_file = _replace(
-            connection, "trials", trial_id=self._ids_in_file.get(trial.number), number=trial.number,
-            study_id=self._study_in_file, state=trial.state.name, datetime_start=begin, datetime_complete=end,
-        )  # fmt: skip
-        for name, value in trial.params.items():
-            distribution = trial.distributions[name]
-            number, text = distribution.to_internal_repr(value), distribution_to_json(distribution)
-            _replace(
-                connection, "trial_params", trial_id=id_in_file, param_name=name, param_value=number,
-                distribution_json=text,
-            )  # fmt: skip
-        for kind, attributes in (("user", trial.user_attrs), ("system", trial.system_attrs)):
-            for key, value in attributes.items():
-                table = f"trial_{kind}_attributes"
-                _replace(connection, table, trial_id=id_in_file, key=key, value_json=json.dumps(value))
-        if trial.value is not None:
-            _replace(
-                connection, "trial_values", trial_id=id_in_file, objective=0, value=trial.value, value_type="FINITE",
-            )  # fmt: skip
-        return id_in_file
-
-
-def _replace(connection: sqlite3.Connection, table: str, **row: object) -> int:
-    """Write a row in place of the one with the same key, if there is one; return its identifier."""
-    places = ", ".join(f":{name}" for name in row)
-    cursor = connection.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({places})", row)
-    assert cursor.lastrowid is not None
-    return cursor.lastrowid
-
-
 def without_password(url: str) -> str:
     """URL of a storage without its password."""
     scheme, mark, rest = url.partition("://")
@@ -319,9 +231,17 @@ def without_password(url: str) -> str:
     return f"{scheme}{mark}{login.partition(':')[0]}{at}{host}"
 
 
+def folder_storage(directory: Path) -> optuna.storages.RDBStorage:
+    """Optuna's storage in the file ``STUDY_NAME`` of a folder."""
+    path = (directory / STUDY_NAME).resolve()
+    # Not by a URL, because some characters of a folder's name have a meaning in URLs.
+    connect = partial(sqlite3.connect, path, timeout=LOCK_SECONDS, check_same_thread=False)
+    return _database(f"sqlite:///{STUDY_NAME}", creator=connect)
+
+
 def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
     if spec.storage is None:
-        return _opened(FolderStorage, (directory / STUDY_NAME).resolve(), spec.name)
+        return folder_storage(directory)
     if "://" not in spec.storage:
         raise RunError(
             f"{spec.conditions.source}: storage = {spec.storage!r}, expected a URL such as "
@@ -331,22 +251,22 @@ def _storage(spec: TuningSpec, directory: Path) -> optuna.storages.BaseStorage:
         from optuna.storages.journal import JournalFileBackend
 
         return optuna.storages.JournalStorage(JournalFileBackend(spec.storage.removeprefix("journal://")))
-    return _opened(RDBStorage, spec.storage)
+    return _database(spec.storage)
 
 
-def _opened(kind: Callable[..., optuna.storages.BaseStorage], *arguments: Any) -> optuna.storages.BaseStorage:
+def _database(url: str, **engine: Any) -> optuna.storages.RDBStorage:
     """Open a storage in a database, and create missing tables.
 
     If several processes start on an empty database, only one creates a table; the others fail and retry.
     """
     for _ in range(MAX_ATTEMPTS - 1):
         try:
-            return kind(*arguments)
+            return optuna.storages.RDBStorage(url, engine_kwargs=engine)
         except Exception as error:
             if not _is_made_by_another(error):
                 raise
         time.sleep(0.1)
-    return kind(*arguments)
+    return optuna.storages.RDBStorage(url, engine_kwargs=engine)
 
 
 def _is_made_by_another(error: BaseException) -> bool:

@@ -227,7 +227,7 @@ def test_where_the_reference_missed_no_window_a_position_does_not_count(tmp_path
     both = (change[0], change[1].replace('"windows_missed"', '"converged_misses"'))
     row, third = searched(write_claims(tmp_path, both))
     assert (row.cases, row.verdict, row.effect) == (5, CONFIRMED, pytest.approx(100 / 200, rel=0.01))
-    assert "no re-search alternated" in rule_text(third.part, Catalogue(MESSAGES, "en"))
+    assert "no re-search failed on the other side" in rule_text(third.part, Catalogue(MESSAGES, "en"))
     # None at all: nothing is seen, and nothing decided.
     assert searched(write_claims(tmp_path, change), 0)[0].verdict == OPEN
 

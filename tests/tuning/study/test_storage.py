@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import optuna
 import pytest
-from optuna.trial import TrialState
 
 from elolab.arena.play.damage import renew_checksums
 from elolab.arena.play.store import Store
 from elolab.arena.run import RunError
 from elolab.engine.errors import UserError
 from elolab.tuning.study.result import StudyResult
-from elolab.tuning.study.storage import STUDY_NAME, FolderStorage, without_password
+from elolab.tuning.study.storage import STUDY_NAME, without_password
 from tests.support.small_studies import (
     CountingStop,
     outline,
@@ -142,66 +140,3 @@ def test_a_storage_that_is_no_url_is_refused(tmp_path: Path) -> None:
 def test_passwords_are_not_shown() -> None:
     assert without_password("postgresql://me:secret@host/study") == "postgresql://me@host/study"
     assert without_password("/folder/study.sqlite") == "/folder/study.sqlite"
-
-
-def opened(path: Path) -> tuple[FolderStorage, optuna.Study]:
-    """The study ``mine`` of a file."""
-    storage = FolderStorage(path, "mine")
-    return storage, optuna.load_study(study_name="mine", storage=storage)
-
-
-def contents(study: optuna.Study) -> list[tuple[Any, ...]]:
-    """All that a study has of its trials."""
-    return [
-        (
-            one.number, one.state, one.value, one.params, one.distributions, one.user_attrs, one.system_attrs,
-            one.datetime_start, one.datetime_complete,
-        )
-        for one in study.trials
-    ]  # fmt: skip
-
-
-def test_optuna_reads_what_was_saved_and_another_process_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "study ?x=1.sqlite"
-    plain = f"sqlite:///{tmp_path / 'plain.sqlite'}"
-    other = optuna.create_study(storage=plain, study_name="other")
-    other.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
-    before = contents(other)
-    path.write_bytes((tmp_path / "plain.sqlite").read_bytes())
-    storage, study = opened(path)
-    study.set_user_attr("digest", {"of": [1, 2]})
-    for number in range(3):
-        trial = study.ask()
-        trial.suggest_float("rate", 1e-3, 1.0, log=True)
-        trial.suggest_int("depth", 1, 9)
-        trial.suggest_categorical("mode", ("old", "new", None))
-        trial.set_user_attr("sets", [[1, "a"], None, {"棋": 0.1}])
-        study._storage.set_trial_system_attr(trial._trial_id, "recorded", "part")
-        storage.save()
-        if number != 1:
-            trial.set_user_attr("counts", [0, 1, 2, 1, 0])
-            study.tell(trial, 12.5) if number else study.tell(trial, state=TrialState.FAIL)
-    storage.save()
-    assert [one.state for one in study.trials] == [TrialState.FAIL, TrialState.RUNNING, TrialState.COMPLETE]
-    kept = contents(study)
-    # Optuna's own storage reads it.
-    path.rename(tmp_path / "plain.sqlite")
-    told = optuna.load_study(study_name="mine", storage=plain)
-    assert (contents(told), told.user_attrs) == (kept, {"digest": {"of": [1, 2]}})
-    assert contents(optuna.load_study(study_name="other", storage=plain)) == before
-    # Another process ends the trial that was running; what Optuna has added meanwhile is read.
-    told.enqueue_trial({"depth": 7})
-    (tmp_path / "plain.sqlite").rename(path)
-    storage, study = opened(path)
-    assert contents(study)[:3] == kept
-    study.tell(1, -3.0)
-    waiting = study.ask()
-    assert waiting.suggest_int("depth", 1, 9) == 7
-    study.tell(waiting, 1.0)
-    storage.save()
-    ended = contents(study)
-    assert contents(opened(path)[1]) == ended
-    assert [entry[:3] for entry in ended] == [
-        (0, TrialState.FAIL, None), (1, TrialState.COMPLETE, -3.0), (2, TrialState.COMPLETE, 12.5),
-        (3, TrialState.COMPLETE, 1.0),
-    ]  # fmt: skip
