@@ -241,7 +241,7 @@ class GameJob:
 class MoveRecord(NamedTuple):
     """One move of a game; a tuple, because moves are by far the most numerous objects.
 
-    ``score`` is in centipawns from the view of the side that moved. ``depth`` is the last completed iteration of a
+    ``score`` is in centipawns for the side that moved. ``depth`` is the last completed iteration of a
     built-in player, or the last depth that an external player reported. ``time_ms`` is the time that the arena
     measured. Values that are not known are ``None``.
     """
@@ -351,7 +351,7 @@ class GameRecord:
 
     @property
     def exact_score(self) -> int | None:
-        """Final score of a solved game in units of the game, such as discs, from the view of the first player.
+        """Final score of a solved game in units of the game, such as discs, from the point of view of the first player.
 
         ``None`` if the game was not solved.
         """

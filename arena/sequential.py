@@ -80,7 +80,7 @@ class SequentialSettings:
     """Number of pairs between two interim analyses."""
 
     def test(self, counts: Pentanomial | Trinomial) -> SequentialTest:
-        """The state of the test after ``counts``, results of pairs or games from the view of player 1."""
+        """The state of the test after ``counts``, results of pairs or games from the point of view of player 1."""
         return _tested(self, counts)
 
     def text(self, say: Catalogue) -> str:
@@ -124,7 +124,7 @@ class SequentialRun:
         self.settings = settings
         self.pairs = pairs
         self.counts = Pentanomial((0, 0, 0, 0, 0))
-        """Outcomes of the pairs that count, from the view of player 1.
+        """Outcomes of the pairs that count, from the point of view of player 1.
 
         These are the complete pairs before the first unfinished one, up to the decision.
         """

@@ -91,7 +91,7 @@ class Engine:
         ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them, separated by commas. ``lines``
         is the number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
 
-        The result's ``move`` is ``None`` if there is no legal move. ``score`` is from the view of the side to move, in
+        The result's ``move`` is ``None`` if there is no legal move. ``score`` is for the side to move, in
         centipawns, in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872; being mated is
         the negative of it. ``depth`` is in plies, ``time_ms`` in milliseconds. Each of the ``lines`` has ``move``,
         ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for an invalid position, move or limit.
@@ -113,7 +113,7 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The static evaluation, without search, from the view of the side to move; the unit is that of ``search``."""
+        """The static evaluation, without search, for the side to move; the unit is that of ``search``."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:

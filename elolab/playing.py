@@ -134,7 +134,7 @@ class PlayedTournament(PlayedGames):
     and ``mean_time_ms`` are means per move. ``group`` is the number of the player's group, from 1; no game connects
     players of different groups."""
     crosstable: DataFrame = field(repr=False)
-    """One row per ordered pair of players who met, from the view of ``player`` against ``opponent``: ``games``,
+    """One row per ordered pair of players who met, for ``player`` against ``opponent``: ``games``,
     ``wins``, ``draws``, ``losses``, ``score``. ``pairs`` counts game pairs, with one column for each outcome, and
     ``pairs_ratio`` is pairs won divided by pairs lost. ``elo`` is the Elo difference, with the error ``elo_error`` and
     the 95 % interval ``elo_low`` to ``elo_high``. ``los`` is the probability that ``player`` is the stronger, 0 to

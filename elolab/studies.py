@@ -73,7 +73,7 @@ class PlayedStudy(PlayedGames):
     centre or, if the round was a trial, the trial's setting. ``elo`` is this setting's Elo relative to the base, as the
     model estimated it at that time or as observed in the trial. ``deviation`` is its standard deviation, NaN for a
     trial. ``pairs`` counts the round's game pairs. ``LL``, ``LD``, ``even``, ``WD`` and ``WW`` count them by outcome,
-    from the view of each pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and
+    for each pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and
     ``final_deviation`` are the estimates of the final model, fitted to all games.
     """
     validations: DataFrame = field(repr=False)

@@ -326,7 +326,7 @@ class PlayedGame:
     overruns: tuple[Overruns, Overruns] | None = None
     """Late moves within the margin, for the first and the second side; ``None`` if there are none."""
     exact_score: int | None = None
-    """Final score of a solved game in discs, from the view of the side that moved first; otherwise ``None``."""
+    """Final score of a solved game in discs, for the side that moved first; otherwise ``None``."""
     search_statistics: tuple[dict[str, Any], dict[str, Any]] | None = None
     """Search statistics of the first and the second side (``engine.search_statistics``); ``None`` if switched off."""
 
@@ -563,7 +563,7 @@ class EndgameSolver:
 
 
 def _result_of(score: int) -> str:
-    """Result text such as ``1-0`` for an exact score, from the view of the side that moved first."""
+    """Result text such as ``1-0`` for an exact score, from the point of view of the side that moved first."""
     return "1/2-1/2" if score == 0 else "1-0" if score > 0 else "0-1"
 
 

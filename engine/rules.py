@@ -191,4 +191,4 @@ class Ending:
     result: str
     reason: str
     exact_score: int | None = None
-    """Final score of a solved game in discs, from the view of the side that moved first; otherwise ``None``."""
+    """Final score of a solved game in discs, for the side that moved first; otherwise ``None``."""

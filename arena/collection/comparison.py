@@ -53,7 +53,7 @@ class ComparedRun:
     """All settings that can differ between runs, as nested dictionaries and lists."""
     players: Mapping[str, RatedPlayer]
     view: tuple[str, ...] = ()
-    """Names of a match's two players; ratings are from the view of the first. Empty for other tournaments."""
+    """Names of a match's two players; ratings are from the point of view of the first. Empty for other tournaments."""
     anchors: tuple[tuple[str, float], ...] = ()
     """Name and fixed rating in Elo of each anchor, to which the other ratings are relative."""
     groups: tuple[tuple[str, ...], ...] = ()

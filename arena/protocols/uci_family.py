@@ -92,7 +92,7 @@ class Information(NamedTuple):
     """Contents of one ``info`` line; missing parts are ``None``."""
 
     score: int | None = None
-    """Score in centipawns from the view of the side to move. ``MATE - n`` is a mate in n plies; ``n - MATE`` is
+    """Score in centipawns for the side to move. ``MATE - n`` is a mate in n plies; ``n - MATE`` is
     being mated in n plies.
     """
     depth: int | None = None

@@ -54,7 +54,7 @@ GAMES_FOLDER = "report-games"
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
 """Name and NumPy type of each column of a chunk.
 
-``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns from the view of the side that moved.
+``move`` is an index into the header's ``vocabulary``. ``score`` is in centipawns for the side that moved.
 ``time`` has the format of ``packed_times``. ``plies`` is the length of the principal variation.
 """
 NO_SCORE = -32768

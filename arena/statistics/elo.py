@@ -1,6 +1,6 @@
 """Scores, Elo, confidence intervals and sequential tests as pure functions of counts.
 
-Elo is logistic Elo, from the view of the player whose results are counted. Intervals are 95 %. A pair is two games from
+Elo is logistic Elo, for the player whose results are counted. Intervals are 95 %. A pair is two games from
 the same opening with colours swapped; the counts of its five outcomes are the pentanomial. No result is ever NaN:
 bounds are infinite if the counts contain no information.
 """

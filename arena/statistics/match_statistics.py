@@ -21,7 +21,7 @@ LABEL_WIDTH = 16
 
 
 def figures_of(counts: Pentanomial | Trinomial, settings: SequentialSettings | None = None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the view of the player whose results are counted.
+    """All statistics of a match as plain data, from the point of view of the player whose results are counted.
 
     With ``settings``, includes the statistics of a sequential test.
     """

@@ -42,7 +42,7 @@ Two pairs between equal players, one with two wins and one with two losses, have
 
 @dataclass(frozen=True)
 class PairingCounts:
-    """The results between two players, from the view of the player with index ``first``.
+    """The results between two players, from the point of view of the player with index ``first``.
 
     An outcome is twice the score of ``first``: 0 for a loss, 1 for a draw, 2 for a win.
     """
@@ -55,7 +55,7 @@ class PairingCounts:
     """Games outside complete pairs: ``first`` moved first in row 0, second in row 1; columns are outcomes."""
 
     def pentanomial(self) -> Pentanomial:
-        """The pair outcomes, from the view of ``first``."""
+        """The pair outcomes, from the point of view of ``first``."""
         counts = [0] * 5
         for row, entries in enumerate(self.pairs):
             for column, count in enumerate(entries):
@@ -226,7 +226,7 @@ def fit_ratings(
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
     """Replace the rating difference of two players by the estimate of their match, so that all tables agree.
 
-    ``match`` is from the view of player 0. If its Elo is infinite, the fitted difference remains and the interval ends
+    ``match`` counts for player 0. If its Elo is infinite, the fitted difference remains and the interval ends
     at the finite bound of the estimate. Ratings of two anchored players remain unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):

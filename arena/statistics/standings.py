@@ -84,14 +84,14 @@ class PairCounter:
             pairs[one, other] += 1
 
     def table(self) -> PairingTable:
-        """The results of all pairs of players who met, from the view of the player with the lower index."""
+        """The results of all pairs of players who met, from the point of view of the player with the lower index."""
         places = np.array([*self._pairs], np.int64).reshape(-1, 2)
         pairs = np.array([*self._pairs.values()], float).reshape(-1, 3, 3)
         single = np.array([*self._single.values()], float).reshape(-1, 2, 3)
         return PairingTable(places[:, 0], places[:, 1], pairs, single)
 
     def between(self, one: int, other: int) -> PairingCounts:
-        """The results between two players, given by index, from the view of ``one``; all zero if they have not met."""
+        """The results between two players, given by index, for ``one``; all zero if they have not met."""
         low, high = min(one, other), max(one, other)
         pairs = self._pairs.get((low, high), np.zeros((3, 3), np.int64))
         single = self._single.get((low, high), np.zeros((2, 3), np.int64))
@@ -115,7 +115,7 @@ class PairCounter:
                 yield self.between(player, other)
 
     def first_mover(self) -> Trinomial:
-        """Results of all games from the view of the side that moves first."""
+        """Results of all games from the point of view of the side that moves first."""
         losses, draws, wins = self.table().games_by_first_mover()[2].sum(axis=0)
         return Trinomial(int(wins), int(draws), int(losses))
 
@@ -199,7 +199,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class HeadToHead:
-    """All results between two players, from the view of ``player``."""
+    """All results between two players, from the point of view of ``player``."""
 
     player: str
     opponent: str

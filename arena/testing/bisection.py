@@ -21,7 +21,7 @@ GOOD, BAD, SKIPPED, UNDECIDED = "good", "bad", "skipped", "undecided"
 
 @dataclass(frozen=True)
 class Step:
-    """A tested or skipped commit. Elo is from the view of the commit against the reference."""
+    """A tested or skipped commit. Elo is from the point of view of the commit against the reference."""
 
     commit: Commit
     verdict: str

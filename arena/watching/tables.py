@@ -36,7 +36,7 @@ RESULTS = {
 }  # fmt: skip
 """Maps each word that may follow ``result:`` to the result that it selects."""
 OF_ENGINE = ("won", "lost")
-"""Words after ``result:`` from the view of an engine, which the query must name by ``engine:``."""
+"""Words after ``result:`` from the point of view of an engine, which the query must name by ``engine:``."""
 FILTERS = ("engine", "ending", "result", "opening")
 _WORD = re.compile(r'(?:(\w+)[:：])?(?:"([^"]*)"?|(\S+))')
 

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
         "and reports how many it left out. ggf writes games of Othello with values and times.\n\n"
         "plain, jsonl, and epd with --every-ply write training data: position, score, move and result of every ply, "
-        "score and result from the view of the side to move. INPUT may also be the folder of a run."
+        "score and result for the side to move. INPUT may also be the folder of a run."
     )
     parser.add_argument("input", metavar="INPUT", help="file or folder to read, or - for standard input")
     options.add_game(parser)

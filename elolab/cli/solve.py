@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from elolab.engine.solving import Solver, TableSolver
 
 RESULTS = {1: "won", 0: "drawn", -1: "lost"}
-"""Names of the results of a position, by the sign of its score from the view of the side to move."""
+"""Names of the results of a position, by the sign of its score from the point of view of the side to move."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

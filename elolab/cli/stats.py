@@ -17,7 +17,7 @@ from elolab.engine.language import fitted
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = (
-        "All figures are from the view of the player whose results are counted. A pair is two\n"
+        "All figures are for the player whose results are counted. A pair is two\n"
         "games from one opening with colours swapped. Two games of a PGN file are a pair\n"
         "if they alone have the same Round, with the same opening and swapped colours, as\n"
         "in games.pgn of a tournament. Where most games are in pairs the figures are those\n"

@@ -43,7 +43,7 @@ class WinSample(Columns):
     shares: np.ndarray
     """float64, shape (n, rows): share of each row of weights in a position's evaluation."""
     outcomes: np.ndarray
-    """float64, shape (n,): the result of the position's game from the view of the side to move: 1, 1/2 or 0."""
+    """float64, shape (n,): the result of the position's game for the side to move: 1, 1/2 or 0."""
     targets: np.ndarray
     """float64, shape (n,): targets of the regression: the outcomes, or weighted means of outcomes and search scores."""
 

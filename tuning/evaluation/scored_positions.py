@@ -55,12 +55,12 @@ class ScoredPositions(Columns):
     rows: np.ndarray
     """uint64, shape (n, words): the positions, in the encoding of ``EvaluationFitting``."""
     results: np.ndarray
-    """float64, shape (n,): the result from the view of the side to move.
+    """float64, shape (n,): the result from the point of view of the side to move.
 
     It is in points of the game's own score, or in points won: 1, 1/2 or 0.
     """
     scores: np.ndarray
-    """float64, shape (n,): score of the search that chose the move, in evaluation points, from the view of the side to
+    """float64, shape (n,): score of the search that chose the move, in evaluation points, for the side to
     move.
 
     0 if the game has no record of it, and in games with a score of their own.
@@ -118,7 +118,7 @@ def _chunks(records: Iterable[GameRecord]) -> Iterator[list[GameRecord]]:
 def _scorer(game: Game, fitting: EvaluationFitting, scoring: Scoring, stop: StopFlag) -> Callable[[np.ndarray], float]:
     """Make a function that searches an encoded position and returns its score.
 
-    The score is in points of the game's own score, from the view of the side to move.
+    The score is in points of the game's own score, from the point of view of the side to move.
     """
     engine = Engine(game.name, {**SEARCHING, **scoring.settings})
 

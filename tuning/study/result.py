@@ -41,7 +41,7 @@ class RoundResult:
 
     @property
     def counts(self) -> Pentanomial:
-        """Outcomes of all game pairs of the round, from the view of the first set of values in each settings pair."""
+        """Outcomes of all game pairs of the round, for the first set of values in each settings pair."""
         return sum((counts for _, counts in self.results), Pentanomial((0, 0, 0, 0, 0)))
 
 
@@ -53,7 +53,7 @@ class RoundEnd:
     values: Values
     """The set of values at the centre of the round; for samplers other than ``duel``, the trial's set."""
     counts: Pentanomial
-    """Outcomes of the round's game pairs, from the view of the first set of values in each settings pair."""
+    """Outcomes of the round's game pairs, from the point of view of the first set of values in each settings pair."""
     elo: float
     """Elo of ``values`` relative to the base, by the model after the round; for a trial, its observed Elo.
 

@@ -369,7 +369,7 @@ const cards = {
   // The side that makes a move of a game, by the move's index after the opening.
   side(known, index) { return ((known.start ?? 0) + (known.game.opening_moves || []).length + index) % 2; },
 
-  // Score, depth, nodes and time of a side's last move; the score is from the view of the side that moves first.
+  // Score, depth, nodes and time of a side's last move; the score is from the point of view of the side that moves first.
   figures(known, side) {
     const { moves, scores, depths, nodes, times } = known.game;
     if (!moves || !depths) return "";

@@ -189,7 +189,7 @@ def test_two_side_by_side(results: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert data["views"] == ["default - material"] * 2
     assert main(["runs", "compare", *folders]) == 0
     text = capsys.readouterr().out
-    assert "A: Elo from the view of default against material" in text
+    assert "A: Elo from the point of view of default against material" in text
     assert "B − A" in text
     assert "seed" in text
     assert main(["runs", "compare", folders[0], folders[0]]) == 0
@@ -296,7 +296,7 @@ def test_differences_are_told_of_ratings_on_one_scale_alone() -> None:
     anchored = [replace(one, anchors=(("a", 2000.0),)) for one in fields]
     assert difference(anchored[0], anchored[1]) == "0.0 ± 7.1"
     match = rated(10.0, view=("Pika - dev", "Old"))
-    assert "from the view of Pika - dev against Old" in "\n".join(comparison_lines(match, match, SAY))
+    assert "from the point of view of Pika - dev against Old" in "\n".join(comparison_lines(match, match, SAY))
 
 
 def test_a_tournament_with_rounds_is_led_by_its_placing_and_ends_with_walkovers(tmp_path: Path) -> None:

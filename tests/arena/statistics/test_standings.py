@@ -156,7 +156,7 @@ def test_text_fits_a_terminal_and_says_whose_view() -> None:
     for phrase in (
         "Elo above the mean",
         "95 %",
-        "from the view of the left one",
+        "from the point of view of the left one",
         "all games of the player",
         "Red scored",
         "time forfeit 1",

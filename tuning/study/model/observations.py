@@ -39,7 +39,7 @@ class Observations:
         return np.array(self._log_limits, float)
 
     def add(self, first: Values, second: Values, counts: Pentanomial, log_limit: float = 0.0) -> None:
-        """Add a match result, from the view of ``first``. Results without pairs or between equal sets are ignored.
+        """Add a match result for ``first``. Results without pairs or between equal sets are ignored.
 
         ``log_limit`` is the natural logarithm of the search limit divided by the target limit.
         """

@@ -60,7 +60,7 @@ class SettingsPairResults(ABC):
 
     @abstractmethod
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs, from the view of the first set; empty if both sets are equal."""
+        """Outcomes of a settings pair's game pairs, for the first set; empty if both sets are equal."""
 
     def games_of(self, outcome: Outcome) -> int:
         """Number of games that an outcome from ``play_parts`` stands for."""
@@ -171,7 +171,7 @@ class SettingsPairGames(SettingsPairResults):
         return not self._table.missing_games([self._match(scheduled)])
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs, from the view of the first set; empty if both sets are equal."""
+        """Outcomes of a settings pair's game pairs, for the first set; empty if both sets are equal."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)
