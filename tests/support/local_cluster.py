@@ -10,6 +10,11 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
+WITHOUT_PROFILES = {
+    "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+    "DASK_DISTRIBUTED__ADMIN__SYSTEM_MONITOR__INTERVAL": "10s",
+}
+"""Dask's workers look every 10 ms at what their threads do, which takes more time than small games."""
 
 
 def free_port() -> int:
@@ -65,7 +70,7 @@ class LocalCluster:
             client.wait_for_workers(count, timeout=60)
 
     def _start(self, kind: str, *arguments: str, path: str | None = None, name: str = "scheduler") -> None:
-        environment = os.environ | {"PYTHONPATH": str(ROOT)}
+        environment = os.environ | WITHOUT_PROFILES | {"PYTHONPATH": str(ROOT)}
         if path is not None:
             environment["PATH"] = os.pathsep.join([path, environment["PATH"]])
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *arguments, "--no-dashboard"]

@@ -17,7 +17,7 @@ from elolab.engine.games.contract import ENDLESS, MoveError
 from elolab.engine.rules import Rules
 from elolab.engine.search import clock, node, table
 from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
-from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction, static_value
+from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction
 from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, is_active, resolve
@@ -787,7 +787,7 @@ def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns(
 
     def correction(state: Any) -> int:
         wide = (-INFINITY, INFINITY)
-        plain = static_value(state, np.int64(0), memory.parameters, *wide)
+        plain = game.kernels.evaluate(state, 0, *wide) + memory.parameters.tempo
         return int(corrected_value(state, memory.search, memory.parameters, *wide)) - int(plain)
 
     assert correction(start) == 0

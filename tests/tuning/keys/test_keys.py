@@ -95,7 +95,8 @@ def test_what_is_declared_is_read() -> None:
             if "keys" not in path.relative_to(ROOT).parts[:-1] and path.name != "keys.py":
                 nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
                 words |= {str(node.value) for node in nodes if isinstance(node, ast.Constant)}
-                words |= {ast.unparse(node.target) for node in nodes if isinstance(node, ast.AnnAssign)}
+                targets = [node.target for node in nodes if isinstance(node, ast.AnnAssign)]
+                words |= {target.id for target in targets if isinstance(target, ast.Name)}
     names = {key.name for key in KEYS if key.name != "NAME"}
     # For readers: a description; budgets, games and units by a table.
     by_table = {"description", "quick", "full", "xiangqi", "othello", "minutes", "hours"}
