@@ -391,7 +391,10 @@ def _read_player_file(word: str, engines: EnginesFile) -> tuple[Path, dict[str, 
             if words and Path(program).is_file():
                 found += f"; with arguments it is {argument('engine', f'cmd={program} args={shlex.quote(words)}')}"
             raise ConfigurationError(f"player {word!r}: {found}; a player is {PLAYER_KINDS}") from None
-        raise ConfigurationError(f"{error}{_other_meaning(word, engines)}") from None
+        otherwise = _other_meaning(word, engines)
+        if Path(word).suffix != ".toml":
+            otherwise += "; no program of that name is installed either (to play one elsewhere, give its path)"
+        raise ConfigurationError(f"{error}{otherwise}") from None
     try:
         return path, read_toml(path)
     except ConfigurationError as error:

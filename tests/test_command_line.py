@@ -333,6 +333,22 @@ def test_options_cannot_be_abbreviated() -> None:
         parsed(add_position, "--mov", "h2e2")
 
 
+def test_an_option_that_no_option_resembles_has_no_hint() -> None:
+    with pytest.raises(UsageError, match="fake: unexpected argument '--pairs'; elolab fake --help"):
+        parsed(add_position, "--pairs", "20")
+
+
+@pytest.mark.parametrize(("command", "file"), [("ablate", "ablation specification"), ("tune", "tuning specification")])
+def test_an_option_that_is_a_key_of_the_file_is_hinted_there(
+    command: str, file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main([command, "first", "--limit", "nodes=5", "--zzz"]) == 2
+    assert capsys.readouterr().err == (
+        f"elolab: {command}: unexpected arguments '--limit' (limit is a key of the {file}; set it there), "
+        f"'--zzz'; elolab {command} --help explains the arguments\n"
+    )
+
+
 def test_a_missing_value_is_one_line_that_names_the_option() -> None:
     with pytest.raises(UsageError, match=r"fake: argument --fen: expected one argument; elolab fake --help"):
         parsed(add_position, "--fen")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import Any
 
-from elolab.arena.notation.openings import Suite, load_suite
+from elolab.arena.notation.openings import Suite, suite_of_file
 from elolab.arena.play.scores import MatchScores
 from elolab.arena.records import GameConditions, GameJob, Outcome, Pairing, PlayerSpec
 from elolab.arena.run import Run, RunError
@@ -182,7 +182,7 @@ def read_openings(
     ``part`` is the part of the suite to choose from. If it has too few openings, raises ``RunError`` with a message
     that names ``key``.
     """
-    suite = load_suite(conditions.openings, conditions.game)
+    suite = suite_of_file(conditions.openings, conditions.game, conditions.source)
     half = suite.part(part)
     if (pairs is not None and pairs > len(half)) or not len(half):
         name = "" if part == "all" else f"{part} half of the "

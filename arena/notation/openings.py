@@ -42,7 +42,7 @@ from elolab.arena.notation.opening_table import OpeningTable
 from elolab.arena.notation.pgn import decode_text
 from elolab.arena.records import Opening, canonical_json
 from elolab.engine.errors import UserError
-from elolab.engine.games import game_named
+from elolab.engine.games import GAMES, game_named
 from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
 from elolab.engine.settings.epd import MOVES, position_and_operations
 
@@ -205,6 +205,19 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
     return _suite_of_games(_entries_of_all(every, game, plies), path)
 
 
+def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = None) -> Suite:
+    """Read the suite of a specification; ``source`` is its file, or names the command line.
+
+    An error that another value of the key ``openings`` would mend begins with the file and the key.
+    """
+    try:
+        return load_suite(openings, game, plies=plies)
+    except ConfigurationError as error:
+        if Path(source).suffix != ".toml":
+            raise
+        raise ConfigurationError(f"{source}: openings = {openings!r}: {error}") from None
+
+
 def find_suite(name_or_path: str) -> Path:
     """Path of a suite (a file or folder) from its name or path; raises ``ConfigurationError`` if there is none."""
     try:
@@ -322,7 +335,12 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
     for line in lines:
         number = int(line.where.rpartition(" ")[2])
         is_checked = len(table) < (CHECKED_LINES if check else 1)  # the first may be another game's
-        opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
+        try:
+            opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
+        except OpeningError:
+            if not len(table) and (other := _other_game(line, game)):
+                raise ConfigurationError(f"{where}: a suite of {other.title}, not of {game.title}") from None
+            raise
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:
             raise OpeningError(f"{line.where}: repeats the position of line {earlier}; remove one of the lines")
@@ -331,6 +349,17 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
     if not table:
         raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
     return Suite(stem, table.finish())
+
+
+def _other_game(line: PositionLine, game: Game) -> Game | None:
+    """The game, other than ``game``, of a line's position; ``None`` if no game has it."""
+    for other in map(game_named, GAMES):
+        try:
+            if other.name != game.name and _checked_line(other, line):
+                return other
+        except OpeningError:
+            continue
+    return None
 
 
 def _digest_of(text: str) -> int:

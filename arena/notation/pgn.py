@@ -707,6 +707,7 @@ class _GameSplitter:
         self._where = where
         self._plies = plies
         self._looks_like_a_move = _move_test(game)
+        self._tag = f'a tag such as [{game.side_names[0]} "name"]'
         self._place = 0
         self._first_line, self._first_game = first_line, first_game
         self._number = first_game - 1
@@ -754,7 +755,7 @@ class _GameSplitter:
         if draft.tags or draft.words:
             yield draft
         elif self._number == self._first_game:
-            raise PortableGameError(f'{self._where}: no games in it; expected tags such as [Red "name"] and moves')
+            raise PortableGameError(f"{self._where}: no games in it; expected {self._tag} and moves")
 
     def _new_draft(self) -> _GameDraft:
         self._number += 1
@@ -793,7 +794,7 @@ class _GameSplitter:
         if word in _RESULT_WORDS:
             draft.result = _RESULT_WORDS[word]
         elif word.startswith("["):
-            raise draft.error(place, f'cannot read {word!r}: expected a tag such as [Red "name"]')
+            raise draft.error(place, f"cannot read {word!r}: expected {self._tag}")
         elif word and not _NO_MOVE.fullmatch(word) and len(draft.words) != self._plies:
             draft.words.append((word, place))
 

@@ -71,7 +71,7 @@ def _two_players(
         raise UserError(
             f"{path}: {len(names)} players ({listed})",
             f"choose two with {argument('player')} and {argument('opponent')}, or rate all of them from their "
-            " tournament's folder with elolab report",
+            "tournament's folder with elolab report",
         )
     if player is None:
         player = next(name for name in names if name != opponent)

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from elolab.arena.builds.players import restored
 from elolab.arena.files import OTHER_FOLDER
-from elolab.arena.notation.openings import Suite, load_suite
+from elolab.arena.notation.openings import Suite, suite_of_file
 from elolab.arena.play.estimates import depends_on_speed, estimated_game_seconds
 from elolab.arena.play.scores import MatchScore, Score, Scoreboard
 from elolab.arena.play.stages import GameStage, StagePlan, remark_lines, time_line
@@ -125,7 +125,7 @@ def prepare(spec: TournamentSpec) -> PreparedTournament:
 
     Raises ``UserError`` if the suite is invalid, too small, or unsuitable for a player.
     """
-    suite = load_suite(spec.openings, spec.game, plies=spec.opening_plies or None)
+    suite = suite_of_file(spec.openings, spec.game, spec.source, plies=spec.opening_plies or None)
     part = suite.part(spec.opening_part)
     if not spec.pairs:
         spec = replace(spec, pairs=len(part) // spec.openings_per_pair)

@@ -6,10 +6,11 @@ import argparse
 import sys
 
 from elolab.cli.shared import tuning_runs
+from elolab.cli.shared.parser import CommandParser
 from elolab.cli.shared.playing_options import output_folder, specification_of
 
 
-def configure(parser: argparse.ArgumentParser) -> None:
+def configure(parser: CommandParser) -> None:
     tuning_runs.configure_with_specification(
         parser,
         "ablations",

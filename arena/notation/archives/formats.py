@@ -6,6 +6,7 @@ A new format is a module with a constant ``FORMAT``, and an entry in ``FORMATS``
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -19,6 +20,8 @@ FORMATS: tuple[ArchiveFormat, ...] = (
     xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, polyglot.FORMAT, portable.FORMAT
 )  # fmt: skip
 
+BEGINNING = 1 << 16
+"""Number of bytes at the beginning of a file that show whether it is text."""
 _PGN_ENDINGS = tuple(f".pgn{packing}" for packing in COMPRESSED)
 
 
@@ -39,6 +42,8 @@ _NOT_GAMES = (
     (lambda data: re.match(rb'\s*[{[]\s*["{]', data) is not None, "JSON; save the games as PGN"),
     (_begins(b"%pdf", b"\x89png", b"\xff\xd8\xff", b"gif8", b"rar!\x1a", b"7z\xbc\xaf", b"\x7felf", b"mz\x90"),
      "a program, picture, document or archive of another kind, not games"),
+    (lambda data: b"\0" in data[:BEGINNING] and not data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)),
+     "not text, and no archive that elolab knows (a Polyglot book of chess is sorted, in entries of 16 bytes)"),
 )  # fmt: skip
 """Kinds of files without games that users often give by mistake, with advice for the user."""
 

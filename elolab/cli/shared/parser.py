@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NoReturn
 
 from elolab.engine.errors import UserError
+from elolab.engine.settings import FILE_KINDS
 
 OTHER_WORDS = {
     "--engine": "--preset", "--configuration": "--preset", "--config": "--preset",
@@ -57,6 +58,8 @@ class CommandParser(argparse.ArgumentParser):
         """Functions that return errors in the parsed arguments; they are reported together with unknown options."""
         self.implied: tuple[str, Collection[str]] | None = None
         """The default subcommand and the names of all subcommands; ``None`` if there is no default subcommand."""
+        self.file_kind = ""
+        """Kind of the TOML file that the command takes, a key of ``FILE_KINDS``; empty if it takes none."""
         self._words: list[str] = []
 
     def parse_args(  # type: ignore[override]
@@ -87,14 +90,21 @@ class CommandParser(argparse.ArgumentParser):
         return f"unexpected argument{'s' if len(told) > 1 else ''} {', '.join(told)}"
 
     def _hint(self, word: str) -> str:
-        """A hint such as ``" (did you mean --json?)"`` for an unknown option; empty if no option is similar."""
+        """A hint such as ``" (did you mean --json?)"`` for an unknown option; empty if no option is similar.
+
+        If the word is a key of the file that the command takes, the hint says that.
+        """
         if not word.startswith("-"):
             return ""
         actions = self._option_string_actions.items()
         options = [option for option, action in actions if action.help is not argparse.SUPPRESS]
         spelt = f"--{word.lstrip('-')}"
         near = [name for name in (spelt, OTHER_WORDS.get(spelt)) if name in options]
-        near = near or difflib.get_close_matches(spelt, options, 1, 0.5)
+        if not near and self.file_kind:
+            kind = FILE_KINDS[self.file_kind]
+            if (key := spelt[2:].replace("-", "_")) in kind.keys:
+                return f" ({key} is a key of the {kind.title}; set it there)"
+        near = near or [f"--{name}" for name in difflib.get_close_matches(spelt[2:], [o[2:] for o in options], 1, 0.6)]
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:

@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from elolab.arena.play.stages import StagePlan
     from elolab.arena.run import Purpose
     from elolab.arena.statistics.faults import FaultCount
+    from elolab.cli.shared.parser import CommandParser
 
 
-def configure_with_specification(parser: argparse.ArgumentParser, kind: str, epilog: str) -> None:
+def configure_with_specification(parser: CommandParser, kind: str, epilog: str) -> None:
     """Add the arguments of a command for TOML files of ``kind``, a key of ``FILE_KINDS``; ``epilog`` ends the help."""
     playing_options.add_specification(parser, kind)
+    parser.file_kind = kind
     parser.epilog = epilog + playing_options.names_paragraph(kind)
     options.add_output(parser)
     playing_options.add_playing(parser)

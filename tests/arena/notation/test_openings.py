@@ -16,6 +16,7 @@ from elolab.arena.notation.openings import (
     load_suite,
     placement_of,
     split_line,
+    suite_of_file,
     suite_text,
     write_suite,
 )
@@ -99,6 +100,22 @@ def test_empty_and_damaged_files(tmp_path: Path) -> None:
         load_suite(str(damaged), "xiangqi")
     with pytest.raises(UserError, match="no opening suite 'nowhere'"):
         load_suite("nowhere", "xiangqi")
+
+
+def test_a_suite_of_another_game_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "mine.epd"
+    path.write_text(START, "utf-8")
+    with pytest.raises(UserError) as raised:
+        load_suite(str(path), "chess")
+    assert str(raised.value) == f"{path}: a suite of Chinese Chess, not of Chess"
+
+
+@pytest.mark.parametrize("name", ["nowhere", "xiangqi"])
+def test_a_suite_that_a_file_names_wrongly_is_found_by_file_and_key(name: str) -> None:
+    with pytest.raises(UserError, match=rf"^cup\.toml: openings = '{name}': "):
+        suite_of_file(name, "chess", "cup.toml")
+    with pytest.raises(UserError, match=r"^no opening suite 'nowhere'"):
+        suite_of_file("nowhere", "chess", "match")
 
 
 def test_plain_and_compressed_files_are_the_same_suite(tmp_path: Path) -> None:
@@ -301,5 +318,5 @@ def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
 
 
 def test_the_suite_of_another_game_is_refused_before_the_games() -> None:
-    with pytest.raises(UserError, match=r"chess\.epd\.gz: line 2: FEN .* 8 ranks, expected 10"):
+    with pytest.raises(UserError, match=r"chess\.epd\.gz: a suite of Chess, not of Chinese Chess"):
         load_suite("chess", "xiangqi")

@@ -297,6 +297,11 @@ def test_an_illegal_move_is_quoted_in_the_ranks_in_which_it_was_read(ranks: str,
         read_all("1. A0-A9" if ranks == "0" else "1. A1-A10", ranks)
 
 
+def test_the_expected_tag_is_one_of_the_game() -> None:
+    with pytest.raises(PortableGameError, match=r'expected a tag such as \[White "name"\] and moves'):
+        list(read_games("", "some.pgn", "chess"))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

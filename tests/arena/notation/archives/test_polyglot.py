@@ -112,6 +112,15 @@ def test_books_that_are_cut_or_useless_are_one_line(data: bytes, words: str, tmp
         load_suite(str(path), "chess")
 
 
+@pytest.mark.parametrize("data", [bytes(32), bytes(37), book_of(LINES)[5:]])
+def test_other_binary_files_are_no_moves(data: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "book.bin"
+    path.write_bytes(data)
+    with pytest.raises(UserError) as raised:
+        load_suite(str(path), "chess")
+    assert str(raised.value).startswith(f"{path}: not text, and no archive that elolab knows")
+
+
 def test_a_book_is_refused_in_other_games(tmp_path: Path) -> None:
     path = tmp_path / "book.bin"
     path.write_bytes(book_of(LINES))
