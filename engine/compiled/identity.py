@@ -27,7 +27,8 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "f2d5272f234d": frozenset({
+    "7df5fdbcc344": frozenset({
+        "f2d5272f234d",
         "1ba0ef8d92d4", "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",
         "b8e343c149e4", "f44cf68cc713", "8e8810e87776",
         "a6c9b60708dc", "d860b22e0713", "16474c6b46c5", "b3789ec54c31", "29e25815888a", "8f0fbb99d2d7",

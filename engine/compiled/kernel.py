@@ -453,5 +453,15 @@ def array_of(record: Any) -> Any:
     """The array of one element that shares a record's memory; valid as long as the record lives."""
     address = np.frombuffer(record, np.uint8).ctypes.data
     buffer = (ctypes.c_byte * record.dtype.itemsize).from_address(address)
-    array = np.frombuffer(buffer, record.dtype)
+    array = np.frombuffer(buffer, _first_equal(record.dtype))
     return array.view(np.recarray) if JIT_DISABLED else array
+
+
+@functools.cache
+def _first_equal(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The first record type passed to this function that equals ``dtype``.
+
+    Each new record has its own type object. Numba recognizes one that it has seen before at once; for an equal one it
+    compares all fields, in each call and for each argument.
+    """
+    return dtype

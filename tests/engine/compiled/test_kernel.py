@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from numba.core.types.npytypes import Record
 
 from elolab.engine.compiled import cache, identity, kernel, sources
-from elolab.engine.compiled.kernel import jit, lowest_bit, new_record, popcount, sum_of_products
+from elolab.engine.compiled.kernel import array_of, jit, lowest_bit, new_record, popcount, sum_of_products
 from elolab.engine.errors import UserError
 from elolab.engine.games.contract import COMPILED_CONTRACT, MOVE_LISTS_DTYPE, register_game
 from elolab.engine.games.xiangqi.position import STATE_DTYPE
@@ -446,3 +446,10 @@ def test_a_disk_too_full_for_compiled_code_is_said_once_and_holds_nothing_up(
     assert said.count("compiled code cannot be kept there (No space left on device)") == 1
     assert said.count("\n") == 1
     assert cache.REASONS_NOT_KEPT == ["No space left on device"]
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_arrays_of_records_of_one_type_share_its_object_which_numba_recognizes_at_once(name: str) -> None:
+    first, second = (array_of(new_record(RECORDS[name])) for _ in range(2))
+    assert first.dtype is second.dtype
+    assert first.dtype == RECORDS[name]
