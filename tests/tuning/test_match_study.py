@@ -80,7 +80,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("sampler", ["duel", "spsa"])
 def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
-    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 160, "sampler": sampler}
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 120, "sampler": sampler}
     found = elolab.tune(objective=points, folder=tmp_path / "whole", **given)
     assert isinstance(found, elolab.MatchedStudy)
     assert found.best is not None
@@ -94,7 +94,7 @@ def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
     assert plots == {"convergence", "slices", "contours", "importance"}
     lines = (tmp_path / "whole" / MATCHES_NAME).read_text().splitlines()
     played = sum(json.loads(line)["pairs"] for line in lines[1:])
-    assert played <= 80
+    assert played <= 60
     # Stopped in the middle of a line, and continued by several threads: the same.
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / MATCHES_NAME).write_text("\n".join(lines[:5]) + "\n" + lines[5][:9])
@@ -320,15 +320,15 @@ def test_a_larger_budget_goes_on_from_the_matches(sampler: str, tmp_path: Path) 
         return points(one, other, pairs, seed)
 
     given: dict[str, Any] = {"dimensions": DIMENSIONS, "sampler": sampler, "folder": tmp_path}
-    small = elolab.tune(objective=counted, games=80, **given)
+    small = elolab.tune(objective=counted, games=60, **given)
     searched = len(small.trials)
-    large = elolab.tune(objective=counted, games=160, **given)
+    large = elolab.tune(objective=counted, games=120, **given)
     assert isinstance(large, elolab.MatchedStudy)
     assert large.trials["margin"][:searched].tolist() == small.trials["margin"].tolist()
     assert len(large.trials) > searched
-    assert len(set(calls)) <= len(calls) <= 160  # a playoff or a test of another recommendation may be new
+    assert len(set(calls)) <= len(calls) <= 120  # a playoff or a test of another recommendation may be new
     before = len(calls)
-    again = elolab.tune(objective=counted, games=160, **given)
+    again = elolab.tune(objective=counted, games=120, **given)
     assert len(calls) == before
     assert (again.best, again.confirmation) == (large.best, large.confirmation)
 
