@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
 
@@ -17,11 +16,13 @@ from elolab.arena.play.estimates import duration_text
 from elolab.arena.play.live import rate_text
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.statistics.text_table import Column, name_column, table_lines
-from elolab.arena.watching.board import Retraced, Span, board_lines
+from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.language import Catalogue, clipped, columns_of, cut, game_words, padded, with_minus, wrapped
 from elolab.engine.values import format_score
 
+Span = tuple[str, str]
+"""A text and its colour from ``arena.colours``; the colour is empty for plain text."""
 Line = list[Span]
 
 COLUMNS = 80
@@ -36,61 +37,23 @@ STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": 
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 
-@dataclass
-class GameChoice:
-    """The user's choices: which running game is shown, and whether its board is shown."""
-
-    place: int = 0
-    """Index of the chosen game among the running games whose moves are known."""
-    with_board: bool | None = None
-    """Whether the board is shown; ``None`` shows it unless the result is a wide table, as in a tuning."""
-    _identity: tuple[str, int] = ("", -1)
-    retraced: Retraced = field(default_factory=Retraced)
-
-    def game(self, state: dict[str, Any]) -> tuple[dict[str, Any] | None, int, int]:
-        """The running game to show, its index, and the number of running games; ``None``, 0 and 0 if there are none.
-
-        A game is shown until it ends; then the game that has taken its index is shown.
-        """
-        games = [game for game in state["running"] if game.get("moves") is not None]
-        if not games:
-            return None, 0, 0
-        identities = [(game["series"], game["number"]) for game in games]
-        self.place = identities.index(self._identity) if self._identity in identities else self.place % len(games)
-        self._identity = identities[self.place]
-        return games[self.place], self.place, len(games)
-
-    def turn(self, step: int) -> None:
-        """Choose the running game that is ``step`` places further, which may be negative; wraps around at the ends."""
-        self.place += step
-        self._identity = ("", -1)
-
-    def shows_board(self, outcome: Sequence[str]) -> bool:
-        """Whether to show the board. By default it is not shown beside an ``outcome``, which may be a wide table."""
-        return not outcome if self.with_board is None else self.with_board
-
-
-def screen(
-    state: dict[str, Any], outcome: Sequence[str], choice: GameChoice, language: str, columns: int, rows: int
-) -> list[Line]:
+def screen(state: dict[str, Any], outcome: Sequence[str], language: str, columns: int, rows: int) -> list[Line]:
     """The lines of a screen of ``columns`` by ``rows`` characters.
 
-    ``outcome`` has the lines of the result so far, for a run that is not a tournament. ``choice`` has the game to show.
+    ``outcome`` has the lines of the result so far, for a run that is not a tournament. They may be a wide table, so
+    that no board is shown beside them.
     """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)
-    room = rows - len(head) - 1
-    beside = choice.shows_board(outcome) and columns >= LEAST_COLUMNS
-    panel = _game_lines(state, choice, say) if beside else []
+    room = rows - len(head)
+    panel = _game_lines(state, say) if not outcome and columns >= LEAST_COLUMNS else []
     left = columns - BOARD_COLUMNS - 1 if panel else columns
-    figures = _figure_lines(state, outcome, say, left, room)
+    body = _figure_lines(state, outcome, say, left, room)
     if panel:
         empty: Line = []
-        both = zip_longest(figures, panel, fillvalue=empty)
+        both = zip_longest(body, panel, fillvalue=empty)
         body = [[*_fitted(figure, left), (" ", ""), *board] for figure, board in both][:room]
-    else:
-        body = figures
-    lines = [*head, *body, *([[]] * (room - len(body))), [(_own(say)("terminal.keys"), "")]]
+    lines = [*head, *body, *([[]] * (room - len(body)))]
     return [_fitted(line, columns) for line in lines][:rows]
 
 
@@ -102,7 +65,7 @@ def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> lis
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, COLUMNS)
     lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
-    game = _game_lines(state, GameChoice(), say)
+    game = _game_lines(state, say)
     return [*lines, *([[], *game] if game else [])]
 
 
@@ -159,7 +122,8 @@ def _figure_lines(
 
     There are at most ``room`` lines; ``None`` means any number.
     """
-    test, faults, workers = _test_lines(state, say), _fault_texts(state, say), _worker_lines(state, say, columns)
+    test, workers = _test_lines(state, say), _worker_lines(state, say, columns)
+    faults = [fault["sentence"][say.language] for fault in state["faults"]]
     told = [say("console.warning", text=warning[say.language]) for warning in state["warnings"]]
     warnings: list[Line] = [[(line, RED)] for text in told for line in wrapped(text, columns)]
     if room is None:
@@ -222,10 +186,6 @@ def _standings_lines(state: dict[str, Any], say: Catalogue, columns: int, room: 
     return lines
 
 
-def _fault_texts(state: dict[str, Any], say: Catalogue) -> list[str]:
-    return [fault["sentence"][say.language] for fault in state["faults"]]
-
-
 def _worker_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[Line]:
     rows = state["workers"]
     if not rows:
@@ -245,16 +205,15 @@ def _worker_lines(state: dict[str, Any], say: Catalogue, columns: int) -> list[L
     return [[(line, colour)] for line, colour in zip(table_lines(table, columns), colours, strict=True)]
 
 
-def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> list[Line]:
-    """The lines on the chosen running game: its players, their latest scores, the last move and the board."""
-    game, place, count = choice.game(state)
+def _game_lines(state: dict[str, Any], say: Catalogue) -> list[Line]:
+    """The lines on the first running game: its players, their latest scores, the last move and the board."""
+    game = next((game for game in state["running"] if game.get("moves") is not None), None)
     if game is None:
         return []
     words, contract = game_words(game["game"], say.language), game_named(game["game"])
     moves, scores = game["moves"], game["scores"]
-    position = choice.retraced.position(game)
-    lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"], place=place + 1, count=count), "")]]
-    turn = _first_side(game)
+    lines: list[Line] = [[(_own(say)("terminal.game", number=game["number"]), "")]]
+    turn = (contract.side_to_move(game["position"]) + len(game["opening_moves"])) % 2
     for side, name in enumerate((game["first"], game["second"])):
         own = [score for ply, score in enumerate(scores) if (turn + ply) % 2 == side and score is not None]
         score = with_minus(format_score(own[-1])) if own else ""
@@ -265,15 +224,12 @@ def _game_lines(state: dict[str, Any], choice: GameChoice, say: Catalogue) -> li
     last = moves[-1] if moves else "-"
     time = duration_text(game["seconds"])
     lines += [[(_own(say)("terminal.move", move_number=len(moves), move=last, time=time), "")], []]
-    if position is None:
+    try:
+        position = contract.position(game["position"], [*game["opening_moves"], *moves]).text
+    except UserError:  # an illegal move, which loses the game
         return lines
     has_characters = say.language == "zh" and "chinese" in contract.move_notations
     return lines + board_lines(game["game"], position, words.pieces if has_characters else {})
-
-
-def _first_side(game: dict[str, Any]) -> int:
-    """The side that makes the first move after the opening: 0 for the game's first mover, 1 for the other side."""
-    return (game_named(game["game"]).side_to_move(game["position"]) + len(game["opening_moves"])) % 2
 
 
 def _own(say: Catalogue) -> Catalogue:
@@ -293,3 +249,25 @@ def _fitted(line: Line, columns: int) -> Line:
         left -= columns_of(shown)
         spans.append((shown, colour))
     return [*spans, (" " * left, "")]
+
+
+def board_lines(game: str, position: str, pieces: dict[str, str]) -> list[list[Span]]:
+    """A board as lines of text: ranks from the top, then the letters of the files. Empty for a game without a board.
+
+    ``pieces`` maps letters in ``position`` to the texts to draw; other letters are drawn unchanged. The pieces of one
+    side are coloured: Red in Xiangqi, White in Othello, Black in chess.
+    """
+    contract = game_named(game)
+    if not contract.ranks:
+        return []
+
+    def square(sign: str) -> Span:
+        return (pieces.get(sign, f"{sign} "), RED if contract.side_of(sign) == contract.coloured_side else "")
+
+    rows = contract.board_rows(position)
+    files = "".join(f"{letter} " for letter in "abcdefghi"[: len(rows[0])])
+    lines = [
+        [(f"{rank} ", ""), *((". ", "") if sign == " " else square(sign) for sign in row)]
+        for rank, row in zip(contract.ranks, rows, strict=True)
+    ]
+    return [*lines, [("  ", ""), (files, "")]]

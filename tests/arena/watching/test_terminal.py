@@ -1,4 +1,4 @@
-"""A run in a terminal: what the lines say, that they fit, and that the terminal is put back as it was."""
+"""A run in a terminal: what the lines say, that they fit, and that they are drawn until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import os
 import pty
 import re
 import select
-import signal
 import struct
 import subprocess
 import sys
@@ -21,10 +20,9 @@ import pytest
 
 from elolab.arena.play.tournament_run import run
 from elolab.arena.tournament_reader import spec_from_mapping
-from elolab.arena.watching.board import Retraced, board_lines
 from elolab.arena.watching.snapshot import RunFollower, State, waiting_state
 from elolab.arena.watching.terminal import watch_in_terminal
-from elolab.arena.watching.view import GameChoice, Line, printed, screen
+from elolab.arena.watching.view import Line, board_lines, printed, screen
 from elolab.engine.games import game_named
 from elolab.engine.language import LANGUAGES, columns_of
 from tests.arena.watching.test_snapshot import begun, record, specification
@@ -76,28 +74,27 @@ def text_of(lines: list[Line]) -> str:
 def test_lines_fill_the_screen_and_nothing_more(size: tuple[int, int], language: str, outcome: list[str]) -> None:
     columns, rows = size
     for standings in (state()["standings"], []):
-        lines = screen(state(standings=standings), outcome, GameChoice(), language, columns, rows)
+        lines = screen(state(standings=standings), outcome, language, columns, rows)
         assert len(lines) == rows
         assert {columns_of("".join(text for text, _ in line)) for line in lines} == {columns}
 
 
 def test_what_a_screen_of_usual_size_says() -> None:
-    text = text_of(screen(state(), [], GameChoice(), "en", 80, 24))
+    text = text_of(screen(state(), [], "en", 80, 24))
     for said in (
         "40/100 games  40 %  150/min", "0:24 left", "Elo +12.3 [−3.0, +28.0]  LOS 93.0 %", "LLR +1.00 [−2.94, +2.94]",
-        "undecided", "1 default", "+99.0 20.5    40 62.5 %", "and 24 more players", "default lost 2 games",
-        "lost", "game 7  (1 of 2)", "move 3: e2e6  1:01", "+2.50",
+        "undecided", "1 default", "+99.0 20.5    40 62.5 %", "and 23 more players", "default lost 2 games",
+        "lost", "game 7", "move 3: e2e6  1:01", "+2.50",
     ):  # fmt: skip
         assert said in text, said
 
 
 @pytest.mark.parametrize("left_out", [(), ("faults",), ("faults", "workers"), ("faults", "workers", "match", "test")])
-def test_standings_that_go_on_fill_the_room_above_the_keys(left_out: tuple[str, ...]) -> None:
+def test_standings_that_go_on_fill_the_room(left_out: tuple[str, ...]) -> None:
     sections = {name: [] if name in ("faults", "workers") else None for name in left_out}
-    *above, keys = text_of(screen(state(**sections, running=[]), [], GameChoice(), "en", 80, 24)).splitlines()
-    assert "q: quit" in keys
-    assert above[-1] != ""
-    assert "more players" in "".join(above)
+    lines = text_of(screen(state(**sections, running=[]), [], "en", 80, 24)).splitlines()
+    assert lines[-1] != ""
+    assert "more players" in "".join(lines)
 
 
 @pytest.mark.parametrize(("results", "said"), [
@@ -123,21 +120,21 @@ def test_what_a_player_did_is_whole_in_a_file_and_has_an_ellipsis_on_a_screen() 
     lines = text_of(printed(state(faults=[fault]), [], "en")).splitlines()
     assert words in " ".join(lines)
     assert max(map(columns_of, lines)) <= 80
-    shown = text_of(screen(state(faults=[fault]), [], GameChoice(), "en", 80, 24))
+    shown = text_of(screen(state(faults=[fault]), [], "en", 80, 24))
     assert words not in shown
     assert "…" in shown
 
 
 def test_given_ratings_have_no_sign_and_no_interval() -> None:
-    text = text_of(screen(state(anchors={"default": 99}), [], GameChoice(), "en", 80, 24))
-    assert "1 default                  99.0 fixed    40 62.5 %" in text
+    text = text_of(screen(state(anchors={"default": 99}), [], "en", 80, 24))
+    assert "1 default                 99.0 fixed    40 62.5 %" in text
     assert " 98.0  20.5" in text
     assert "+98.0" not in text
 
 
 def test_the_winner_of_a_knockout_is_named() -> None:
     own = state(format="knockout", result={"en": "player 3 has won.", "zh": "player 3 夺冠。"})
-    assert "player 3 has won." in text_of(screen(own, [], GameChoice(), "en", 80, 24))
+    assert "player 3 has won." in text_of(screen(own, [], "en", 80, 24))
     assert "player 3 夺冠。" in text_of(printed(own, [], "zh"))
 
 
@@ -148,36 +145,21 @@ def test_what_is_printed_holds_everything() -> None:
     assert text.index("player 29") < text.index("game 7")
 
 
-def test_a_game_that_is_chosen_stays_and_its_place_is_taken_by_another() -> None:
-    choice = GameChoice()
-    before = state(running=[running(number, []) for number in (1, 2, 3)])
-    choice.game(before)
-    choice.turn(1)
-    assert choice.game(before)[0] == before["running"][1]
-    later = state(running=[running(number, []) for number in (2, 3, 4)])
-    assert choice.game(later) == (later["running"][0], 0, 3)
-    latest = state(running=[running(number, []) for number in (3, 4, 5)])
-    assert choice.game(latest) == (latest["running"][0], 0, 3)
-    choice.turn(-1)
-    assert choice.game(latest) == (latest["running"][2], 2, 3)
-    assert choice.game(state(running=[running(1, None)])) == (None, 0, 0)
-
-
-def test_boards_show_the_position_of_the_engine() -> None:
+@pytest.mark.parametrize("moves", [MOVES[:1], MOVES, [*MOVES, "h7h8"]])
+def test_boards_show_the_position_of_the_engine(moves: list[str]) -> None:
     """The letters that are drawn, read back, are the position's text."""
-    retraced = Retraced()
-    for moves in (MOVES[:1], MOVES, MOVES[:2], [*MOVES, "h7h8"]):
-        text = retraced.position(running(1, moves))
-        assert text == game_named("xiangqi").position(None, moves).text
-        drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in board_lines("xiangqi", text, {})]
-        rows = [re.sub(r"\.+", lambda found: str(len(found.group())), row) for row in drawn[:-1]]
-        assert "/".join(rows) == text.split()[0]
-        assert drawn[-1] == "abcdefghi"
-    text = retraced.position(running(1, ["f5", "d6"], "othello"))
-    assert text == game_named("othello").position(None, ["f5", "d6"]).text
-    drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in board_lines("othello", text, {})]
-    assert "".join(drawn[:-1]).replace(".", "-") == text.split()[0]
-    assert retraced.position(running(1, ["a1"], "othello")) is None
+    text = game_named("xiangqi").position(None, moves).text
+    lines = board_lines("xiangqi", text, {})
+    drawn = ["".join(text for text, _ in line[1:]).replace(" ", "") for line in lines]
+    rows = [re.sub(r"\.+", lambda found: str(len(found.group())), row) for row in drawn[:-1]]
+    assert "/".join(rows) == text.split()[0]
+    assert drawn[-1] == "abcdefghi"
+    assert text_of(lines) in text_of(printed(state(running=[running(1, moves)]), [], "en"))
+
+
+def test_an_illegal_move_leaves_no_board() -> None:
+    lines = text_of(printed(state(running=[running(1, ["a1"], "othello")]), [], "en")).splitlines()
+    assert lines[-1].startswith("move 1: a1")
 
 
 def test_chinese_boards_are_as_wide_as_those_of_letters() -> None:
@@ -209,7 +191,6 @@ class Window:
     def __init__(self, folder: Path) -> None:
         self._own, inner = pty.openpty()
         self.resize(80, 24)
-        self.before = termios.tcgetattr(inner)
         environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "elolab", "watch", str(folder), "--terminal"], stdin=inner, stdout=inner,
@@ -246,33 +227,24 @@ def window(folder: Path) -> Iterator[Window]:
     window.close()
 
 
-@pytest.mark.parametrize("end", [b"q", b"\x03", signal.SIGTERM])
-def test_the_terminal_is_put_back_as_it_was(window: Window, end: bytes | signal.Signals) -> None:
-    window.until("\x1b[?1049h")
-    assert "Ann" in window.until("q: quit")
-    assert termios.tcgetattr(window.inner) != window.before
-    if isinstance(end, bytes):
-        window.type(end)
-    else:
-        window.process.send_signal(end)
-    window.until("\x1b[?1049l")
+def test_a_terminal_shows_the_run_until_ctrl_c(window: Window) -> None:
+    window.until("Ann")
+    window.until("\x1b[H")
+    window.type(b"\x03")
     assert window.process.wait(60) == 0
-    assert termios.tcgetattr(window.inner) == window.before
     assert "Traceback" not in window.shown
 
 
 def test_another_size_is_used_at_once(window: Window) -> None:
-    window.until("q: quit")
+    window.until("\x1b[H")
     window.resize(50, 10)
     widths = []
     for _ in range(20):
         window.until("\x1b[H")
         widths.append(len(re.sub(r"\x1b\[[0-9;]*[A-Za-z]|\r", "", window.until("\n"))))
-        if widths[-1] == 50:
+        if widths[-1] <= 50:
             break
-    assert widths[-1] == 50, widths
-    window.type(b"q")
-    window.until("\x1b[?1049l")
+    assert widths[-1] <= 50, widths
 
 
 def test_a_pipe_gets_one_picture(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
