@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elolab.arena.notation.archives import ggf
 from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.archive_files import sources
 from elolab.arena.notation.archives.formats import entries, is_archive, is_games
@@ -28,11 +27,11 @@ if TYPE_CHECKING:
 
 TRAINING = ("plain", "jsonl")
 """Formats that hold only training data; EPD can hold training data too."""
-TARGETS = (*NOTATIONS, "fen", "epd", "pgn", "ggf", *TRAINING)
+TARGETS = (*NOTATIONS, "fen", "epd", "pgn", *TRAINING)
 """Formats that a conversion can write.
 
-In order: PGN in each notation of moves, positions as FEN, opening suites as EPD, PGN in the notation of the input, GGF,
-and training data.
+In order: PGN in each notation of moves, positions as FEN, opening suites as EPD, PGN in the notation of the input, and
+training data.
 """
 
 
@@ -43,10 +42,6 @@ def check_target(target: str, game: Game) -> None:
         held = f"are written as {', '.join(game.move_notations)}" if game.move_notations else "have one notation only"
         raise UserError(
             f"{argument('to', target)}: moves of {game.name} {held}", f"give {argument('to', 'pgn')}, fen or epd"
-        )
-    if target == "ggf" and game.name != ggf.FORMAT.game:
-        raise UserError(
-            f"{argument('to', 'ggf')}: holds games of Othello, not of {game.title}", f"give {argument('to', 'pgn')}"
         )
 
 
@@ -100,8 +95,6 @@ def converted(
         yield from _position_lines(games, game, target, repeated)
     elif target in TRAINING:
         yield from training_data(games, game, target)
-    elif target == "ggf":
-        yield from (ggf.ggf_text(portable, game) for portable in games)
     else:
         for number, portable in enumerate(games):
             text = portable_text(portable, game, portable.notation if target == "pgn" else target)

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "others are written, and the exit code is 1.\n\n"
         "iccs, wxf, chinese (simplified) and traditional write PGN with the moves in that notation, pgn in the one "
         "that was read. fen and epd write the position after the last move of each game; epd writes each position once "
-        "and reports how many it left out. ggf writes games of Othello with values and times.\n\n"
+        "and reports how many it left out.\n\n"
         "plain, jsonl, and epd with --every-ply write training data: position, score, move and result of every ply, "
         "score and result for the side to move. INPUT may also be the folder of a run."
     )
@@ -62,9 +62,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--plies", type=options.whole_number(0), metavar="N", help="keep only the first N moves of each game"
     )
     parser.add_argument(
-        "--variations", action="store_true", help="variations of XQF and DhtmlXQ become games too (default: ignored)"
-    )
-    parser.add_argument(
         "--ranks",
         choices=("0", "1", "auto"),
         default="0",
@@ -83,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_target(target, game)
     is_training = _is_training(arguments, target)
     skipped = Skipped.parse(arguments.skip or "")
-    reading = Reading(game, arguments.ranks, variations=arguments.variations)
+    reading = Reading(game, arguments.ranks)
     unread = _Unread()
     games = unread.without(_entries(arguments.input, reading, arguments.plies))
     first = next(games, None)

@@ -58,8 +58,6 @@ class Reading:
     """Number of the lowest rank in the moves of PGN files: ``0``, ``1``, or ``auto`` to infer it."""
     plies: int | None = None
     """Number of plies to read of each game, ``None`` for all; later moves are not checked."""
-    variations: bool = False
-    """Whether each variation is also read as a separate game; the tag ``Variation`` numbers them from 1."""
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ Each value is a text between ``[DhtmlXQ_name]`` and ``[/DhtmlXQ_name]``:
 - ``movelist``: four digits a move, the file and rank of origin and target; files count from 0 on Red's left, ranks
   from 0 at Black's home;
 - ``binit``: the start squares of the 32 pieces, 99 for a piece that is not on the board;
-- ``move_1_14_3``: the moves of variation 3, which leaves line 1 (0 is the game) at its ply 14;
-- ``comment7``: the comment after ply 7 of the game; ``comment3_15``: after ply 15 of variation 3.
+- ``comment7`` or ``comment0_7``: the comment after ply 7.
+
+Variations are skipped.
 
 Source: the script of the viewer on dpxq.com.
 """
@@ -33,7 +34,6 @@ from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_te
 
 _TAG = re.compile(r"\[(/?)DhtmlXQ(?:HTML)?(?:_(\w+))?\]", re.IGNORECASE)
 _BREAKS = re.compile(r"<br\s*/?>|\|\|", re.IGNORECASE)
-_VARIATION = re.compile(r"move_(\d{1,9})_(\d{1,9})_(\d{1,9})")
 _STANDARD = "8979695949392919097717866646260600102030405060708012720323436383"
 """Start squares of the 32 pieces as in ``binit``; used if that tag is missing."""
 
@@ -47,16 +47,13 @@ class _TaggedGame:
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Yield the games of a text or web page; with ``reading.variations``, also each variation as a game."""
+    """Yield the games of a text or web page."""
     text = decode_text(source.data, source.where)
     for draft in _drafts(text, source.where):
-        lines = _variations(draft) if reading.variations else {}
-        for number, route in enumerate([0, *lines], start=1):
-            where = draft.where if number == 1 else f"{draft.where}, variation {number}"
-            try:
-                yield _game(draft, lines, route, number, where, reading)
-            except PortableGameError as error:
-                yield error
+        try:
+            yield _game(draft, reading)
+        except PortableGameError as error:
+            yield error
 
 
 def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
@@ -79,70 +76,34 @@ def _drafts(text: str, where: str) -> Iterator[_TaggedGame]:
         raise PortableGameError(f"{draft.where}: truncated: [DhtmlXQ_movelist] is missing or has no end")
 
 
-def _variations(draft: _TaggedGame) -> dict[int, tuple[int, int]]:
-    """The branching point of each variation, by its number: the number of the parent line, and the ply in it."""
-    found = {}
-    for name in draft.tags:
-        match = _VARIATION.fullmatch(name)
-        if match is not None and int(match[3]):
-            found[int(match[3])] = (int(match[1]), int(match[2]))
-    return dict(sorted(found.items()))
-
-
-def _game(
-    draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, number: int, where: str, reading: Reading
-) -> PortableGame:
-    moves = _moves(draft, variations, route, where)
-    origin = _squares(moves[0][0])[0] if moves else None
-    position = start_position(reading.game, fen_of(_start(draft, where), origin, 0, where), where)
+def _game(draft: _TaggedGame, reading: Reading) -> PortableGame:
+    where, digits = draft.where, _digits(draft)
+    moves = [_squares(digits[place : place + 4]) for place in range(0, len(digits), 4)]
+    start = fen_of(_start(draft, where), moves[0][0] if moves else None, 0, where)
+    position = start_position(reading.game, start, where)
     text = position.text
     archived = [
-        ArchivedMove(move_name(*_squares(move), f"{where}, ply {ply}"), comment)
-        for ply, (move, comment) in enumerate(moves[: reading.plies], start=1)
+        ArchivedMove(move_name(*squares, f"{where}, ply {ply}"), _comment(draft, ply))
+        for ply, squares in enumerate(moves[: reading.plies], start=1)
     ]
     played = replay(position, archived, where, reading.plies)
-    tags = _pgn_tags(draft) + ((("Variation", str(number)),) if number > 1 else ())
-    remark = _comment(draft, 0, 0) or draft.tags.get("remark", "")
-    return PortableGame(tags, text, played, result_of(draft.tags.get("result", "")) or "*", remark)
+    remark = _comment(draft, 0) or draft.tags.get("remark", "")
+    return PortableGame(_pgn_tags(draft), text, played, result_of(draft.tags.get("result", "")) or "*", remark)
 
 
-def _moves(draft: _TaggedGame, variations: dict[int, tuple[int, int]], route: int, where: str) -> list[tuple[str, str]]:
-    """The moves of a line from the start of the game, each as its four digits and its comment.
-
-    ``route`` is the number of the line: 0 for the game, otherwise the number of the variation.
-    """
-    legs: list[tuple[int, int]] = []  # from the last line back to the game, each with its first ply
-    while route:
-        if route not in variations or route in dict(legs):
-            raise PortableGameError(f"{where}: it leaves line {route}, which does not exist")
-        legs.append((route, variations[route][1]))
-        route = variations[route][0]
-    moves: list[tuple[str, str]] = []
-    for line, first in [(0, 1), *reversed(legs)]:
-        if first < 1 or len(moves) < first - 1:
-            raise PortableGameError(f"{where}: it begins at ply {first}, but its line has {len(moves)} moves")
-        del moves[first - 1 :]
-        digits = _digits(draft, variations, line, where)
-        moves += [
-            (digits[place : place + 4], _comment(draft, line, first + place // 4)) for place in range(0, len(digits), 4)
-        ]
-    return moves
-
-
-def _digits(draft: _TaggedGame, variations: dict[int, tuple[int, int]], line: int, where: str) -> str:
-    name = "move_{}_{}_{}".format(*variations[line], line) if line else "movelist"
-    text = draft.tags.get(name, draft.tags.get("move_0_1_0", "") if not line else "")
-    digits = re.sub(r"[\s,]", "", text)
+def _digits(draft: _TaggedGame) -> str:
+    """The game's moves, four digits each."""
+    digits = re.sub(r"[\s,]", "", draft.tags.get("movelist", draft.tags.get("move_0_1_0", "")))
     if not re.fullmatch(r"(?:[0-9]{4})*", digits):
         wrong = re.search(r"[^0-9]", digits)
         said = f"{wrong[0]!r} in it" if wrong else f"{len(digits)} digits, expected four a move"
-        raise PortableGameError(f"{where}, ply {len(digits) // 4 + 1}: truncated or damaged: [DhtmlXQ_{name}]: {said}")
+        at = f"{draft.where}, ply {len(digits) // 4 + 1}"
+        raise PortableGameError(f"{at}: truncated or damaged: [DhtmlXQ_movelist]: {said}")
     return digits
 
 
-def _comment(draft: _TaggedGame, line: int, ply: int) -> str:
-    comment = draft.tags.get(f"comment{line}_{ply}", "")
-    return comment or ("" if line else draft.tags.get(f"comment{ply}", ""))
+def _comment(draft: _TaggedGame, ply: int) -> str:
+    return draft.tags.get(f"comment0_{ply}") or draft.tags.get(f"comment{ply}", "")
 
 
 def _squares(digits: str) -> tuple[Square, Square]:

@@ -1,6 +1,6 @@
 """The archive formats, in the order in which they are tried.
 
-A new format is a module with a constant ``FORMAT``, and an entry in ``FORMATS``.
+A new format is a module with a constant ``FORMAT``, and an entry in ``FORMATS``. ``arena.notation.pgn`` parses PGN.
 """
 
 from __future__ import annotations
@@ -10,14 +10,27 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, polyglot, portable, wthor, xqf
+from elolab.arena.notation.archives import cbf, dhtmlxq, ggf, polyglot, wthor, xqf
 from elolab.arena.notation.archives.archive import ArchiveFile, ArchiveFormat, Entry, Reading
 from elolab.arena.notation.archives.archive_files import COMPRESSED, sources
-from elolab.arena.notation.pgn import PortableGame, PortableGameError
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, decode_text, try_games
 from elolab.engine.games import game_named
 
+_TAG = re.compile(rb'^[\s\xef\xbb\xbf]*\[[A-Za-z]\w* +"', re.MULTILINE)
+
+
+def _read_pgn(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
+    """Yield the games of a PGN file or of a text with bare moves."""
+    text = decode_text(source.data, source.where, reading.game.encodings, source.first_line)
+    return try_games(
+        text, source.where, reading.game.name, reading.ranks, plies=reading.plies, first_line=source.first_line,
+        first_game=source.first_game,
+    )  # fmt: skip
+
+
+_PGN = ArchiveFormat("PGN", "", lambda data: _TAG.search(data) is not None, _read_pgn)
 FORMATS: tuple[ArchiveFormat, ...] = (
-    xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, polyglot.FORMAT, portable.FORMAT
+    xqf.FORMAT, cbf.FORMAT, wthor.FORMAT, ggf.FORMAT, dhtmlxq.FORMAT, polyglot.FORMAT, _PGN
 )  # fmt: skip
 
 BEGINNING = 1 << 16
@@ -89,7 +102,7 @@ def entries(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
             for begins, said in (*_ARCHIVES_NOT_READ, *_NOT_GAMES):
                 if begins(source.data):
                     raise PortableGameError(f"{source.where}: {said}")
-            archive = portable.FORMAT
+            archive = _PGN
         if archive.game and archive.game != game.name:
             holds = f"{archive.name} holds games of {game_named(archive.game).title}, not of {game.title}"
             raise PortableGameError(f"{source.where}: {holds}; choose the game {archive.game} or another file")

@@ -1,7 +1,7 @@
-"""Reads and writes GGF, the Generic Game Format of the Othello server GGS: ``(;GM[Othello]PB[a]PW[b]...;)``.
+"""GGF, the Generic Game Format of the Othello server GGS: ``(;GM[Othello]PB[a]PW[b]...;)``.
 
 A move may have a value in discs, from the point of view of the side that makes it, and its time in seconds:
-``B[d3/-1.20/0.43]``. elolab converts both to and from engine comments. A match on two boards is two games on one line,
+``B[d3/-1.20/0.43]``. elolab converts both to engine comments. A match on two boards is two games on one line,
 preceded by their number. Games on 8 x 8 squares with the usual rules are supported, from any position (``BO``; also the
 random positions of ``TY[s8r18]``). Games with komi, and games of anti-Othello, are refused.
 
@@ -23,7 +23,7 @@ from elolab.arena.notation.archives.archive import (
     replay,
     start_position,
 )
-from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove, format_figures, reason_of
+from elolab.arena.notation.pgn import PortableGame, PortableGameError, format_figures
 from elolab.arena.records import MoveRecord
 from elolab.engine.rules import Rules
 from elolab.engine.values import format_score
@@ -40,7 +40,7 @@ _SIZE = 8
 _LETTERS = {"*": "X", "O": "O", "-": "-", "X": "X", ".": "-"}
 _MOST_DISCS = 64.0
 _CARRIED = {"RB": "BlackElo", "RW": "WhiteElo", "TI": "TimeControl", "TB": "BlackTimeControl", "TW": "WhiteTimeControl"}
-"""PGN tags to which the values of GGF properties are copied unchanged, and back."""
+"""PGN tags to which the values of GGF properties are copied unchanged."""
 _FLAGS = {"r": "resignation", "t": "time", "s": "agreement"}
 """Flags in the property ``RE`` for games that ended early, with elolab's words for the reason."""
 
@@ -191,67 +191,6 @@ def _lead(text: str) -> str:
 def _date(text: str) -> str:
     match = re.match(r"(\d{4})[-.](\d{1,2}|\?\?)[-.](\d{1,2}|\?\?)", text)
     return f"{match[1]}.{match[2]:0>2}.{match[3]:0>2}" if match else ""
-
-
-# Writing
-
-
-def ggf_text(portable: PortableGame, game: Game) -> str:
-    """Format a game as one line of GGF; comments are dropped, except an engine's score and time."""
-    position = game.position(portable.start, [entry.move for entry in portable.moves])
-    board, side = portable.start.replace("X", "*").split()
-    given = {
-        "GM": game.title,
-        "PC": portable.tag("Site"),
-        "DT": portable.tag("Date"),
-        "PB": portable.tag("Black"),
-        "PW": portable.tag("White"),
-        **{key: portable.tag(name) for key, name in _CARRIED.items()},
-        "TY": portable.tag("GameType") or str(_SIZE),
-        "RE": _written_result(portable, position.judge(Rules()) is None, position.text),
-        "BO": f"{_SIZE} {board} {side}",
-    }
-    words = [f"{name}[{_plain(value)}]" for name, value in given.items() if value]
-    mover = game.side_to_move(portable.start)
-    moves = [_written_move("BW"[ply % 2], entry) for ply, entry in enumerate(portable.moves, start=mover)]
-    return f"(;{''.join(words)}{''.join(moves)};)\n"
-
-
-def _plain(value: str) -> str:
-    return " ".join(value.replace("]", ")").replace("[", "(").split())
-
-
-def _written_result(portable: PortableGame, ended_early: bool, board: str) -> str:
-    """Value of the property ``RE``: Black's lead in discs and, after a colon, the kind of ending; ``?`` if unknown.
-
-    ``ended_early`` is true if the game ended before the board was final. Without a known lead, the winner's lead is
-    then 64 discs. ``board`` is the final board as text.
-    """
-    if portable.result == "*":
-        return "?"
-    flag = {name: flag for flag, name in _FLAGS.items()}.get(reason_of(portable), "r" if ended_early else "")
-    suffix = f":{flag}" if flag else ""
-    lead = _number(portable.tag("DiscDifference"))
-    if lead is None:
-        lead = {"1-0": 64, "0-1": -64, "1/2-1/2": 0}[portable.result] if ended_early else _final_lead(board)
-    return f"{lead:+.2f}{suffix}"
-
-
-def _final_lead(board: str) -> float:
-    """Black's lead in discs at the end of a game; empty squares count for the winner."""
-    black, white = board.count("X", 0, _SIZE * _SIZE), board.count("O", 0, _SIZE * _SIZE)
-    empty = _SIZE * _SIZE - black - white
-    return black - white + (black > white) * empty - (black < white) * empty
-
-
-def _written_move(letter: str, entry: PortableMove) -> str:
-    figures = entry.figures
-    value = _number(entry.comment)
-    if figures is not None:
-        value = None if figures.score is None else figures.score / 100
-    score = "" if value is None else f"{value:.2f}"
-    seconds = "" if figures is None else f"{figures.time_ms / 1000:.3f}"
-    return f"{letter}[{'/'.join((entry.move, score, seconds)).rstrip('/')}]"
 
 
 FORMAT = ArchiveFormat("GGF", "othello", lambda data: _BEGIN.search(data) is not None, read)

@@ -58,8 +58,8 @@ _PHRASE = np.frombuffer(b"[(C) Copyright Mr. Dong Shiwei.]", np.uint8)
 """Phrase from which ``_phrase_key`` derives the key of the encrypted tree of moves."""
 _RESULTS = {1: "1-0", 2: "0-1", 3: "1/2-1/2", 4: "1/2-1/2"}
 _ORIGIN_OFFSET, _TARGET_OFFSET = 24, 32
-_FOLLOWS, _ALTERNATIVE, _COMMENTED = 0x80, 0x40, 0x20
-_OLD_FOLLOWS, _OLD_ALTERNATIVE = 0xF0, 0x0F
+_FOLLOWS, _COMMENTED = 0x80, 0x20
+_OLD_FOLLOWS = 0xF0
 
 
 @dataclass(frozen=True)
@@ -75,13 +75,11 @@ class _Keys:
 class _TreeNode(NamedTuple):
     origin: int
     target: int
-    follows: bool
-    alternative: bool
     comment: str
 
 
 def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
-    """Read the file's game and, if ``reading.variations`` is set, each of its variations as a separate game."""
+    """Read the file's game; variations are skipped."""
     where = f"{source.where}: game 1"
     if len(source.data) < HEADER.itemsize:
         said = f"truncated in the header ({len(source.data)} bytes of {HEADER.itemsize})"
@@ -91,37 +89,15 @@ def read(source: ArchiveFile, reading: Reading) -> Iterator[Entry]:
     tree = np.frombuffer(source.data, np.uint8, offset=HEADER.itemsize)
     if header["version"] >= FIRST_ENCRYPTED:
         tree = tree - np.resize(_phrase_key(header), len(tree))
-    nodes = _nodes(tree.tobytes(), keys, int(header["version"]), where)
-    root = next(nodes)
-    start: str | None = None
-    for number, line in enumerate(_lines(root, nodes, reading), start=1):
-        if isinstance(line, PortableGameError):
-            yield line
-            return
-        if start is None:
-            start = _start(header, keys, line, where)
-        named = where if number == 1 else f"{where}, variation {number}"
-        tags = _tags(header) + ((("Variation", str(number)),) if number > 1 else ())
-        try:
-            yield _game(reading, start, line, named, tags, _RESULTS.get(int(header["result"]), "*"), root.comment)
-        except PortableGameError as error:
-            yield error
-        if not reading.variations:
-            return
-
-
-def _game(
-    reading: Reading, start: str, line: list[_TreeNode], where: str, tags: tuple[tuple[str, str], ...], result: str,
-    comment: str,
-) -> PortableGame:  # fmt: skip
-    position = start_position(reading.game, start, where)
-    text = position.text
+    root, *line = _main_line(tree.tobytes(), keys, int(header["version"]), reading, where)
+    position = start_position(reading.game, _start(header, keys, line, where), where)
     moves = [
         ArchivedMove(move_name(_square(node.origin), _square(node.target), f"{where}, ply {ply}"), node.comment)
         for ply, node in enumerate(line[: reading.plies], start=1)
     ]
+    text = position.text
     played = replay(position, moves, where, reading.plies)
-    return PortableGame(tags, text, played, result, comment)
+    yield PortableGame(_tags(header), text, played, _RESULTS.get(int(header["result"]), "*"), root.comment)
 
 
 def _keys(header: Any) -> _Keys:
@@ -144,61 +120,34 @@ def _phrase_key(header: Any) -> np.ndarray:
     return _PHRASE & np.resize(masked, len(_PHRASE))
 
 
-def _nodes(tree: bytes, keys: _Keys, version: int, where: str) -> Iterator[_TreeNode]:
-    """Yield the tree's nodes in the order of the file; raises ``PortableGameError`` if the file ends within a node."""
-    place, ply = 0, 0
-    while True:
+def _main_line(tree: bytes, keys: _Keys, version: int, reading: Reading, where: str) -> list[_TreeNode]:
+    """The nodes of the game, the first being the position before all moves; in the file, variations follow them.
+
+    Raises ``PortableGameError`` if the file ends within a node. Reading stops at a line that is longer than any game.
+    """
+    place, nodes = 0, list[_TreeNode]()
+    while len(nodes) <= reading.game.max_game_plies + 1:
         node = tree[place : place + 4]
         flags = node[2] if len(node) == 4 else 0
         size = 8 if version < FIRST_ENCRYPTED or flags & _COMMENTED else 4
         if len(node) < 4 or len(tree) - place < size:
-            raise PortableGameError(f"{where}: truncated at node {ply} of the moves (byte {HEADER.itemsize + place})")
+            raise PortableGameError(
+                f"{where}: truncated at node {len(nodes)} of the moves (byte {HEADER.itemsize + place})"
+            )
         length = 0
         if size == 8:
             length = max(0, int.from_bytes(tree[place + 4 : place + 8], "little") - keys.comment_size)
         place += size
         if length > len(tree) - place:
-            said = f"a comment of {length} bytes at node {ply}, but {len(tree) - place} are left"
+            said = f"a comment of {length} bytes at node {len(nodes)}, but {len(tree) - place} are left"
             raise PortableGameError(f"{where}: truncated or damaged: {said}")
-        if version >= FIRST_ENCRYPTED:
-            follows, alternative = bool(flags & _FOLLOWS), bool(flags & _ALTERNATIVE)
-        else:
-            follows, alternative = bool(flags & _OLD_FOLLOWS), bool(flags & _OLD_ALTERNATIVE)
-        yield _TreeNode(
-            (node[0] - _ORIGIN_OFFSET - keys.origin) & 0xFF, (node[1] - _TARGET_OFFSET - keys.target) & 0xFF,
-            follows, alternative, " ".join(tree[place : place + length].decode("gb18030", "replace").split()),
-        )  # fmt: skip
+        comment = " ".join(tree[place : place + length].decode("gb18030", "replace").split())
+        origin = (node[0] - _ORIGIN_OFFSET - keys.origin) & 0xFF
+        nodes.append(_TreeNode(origin, (node[1] - _TARGET_OFFSET - keys.target) & 0xFF, comment))
         place += length
-        ply += 1
-
-
-def _lines(
-    root: _TreeNode, nodes: Iterator[_TreeNode], reading: Reading
-) -> Iterator[list[_TreeNode] | PortableGameError]:
-    """Yield each line of play, the main line first, as its nodes from the first move to the last.
-
-    If the file is damaged, the last item is an error. Reading stops at a line that is longer than any game, so that a
-    damaged file cannot yield lines for ever.
-    """
-    line: list[_TreeNode] = []
-    open_places: list[int] = []
-    if not root.follows:
-        yield line
-        return
-    try:
-        for node in nodes:
-            line.append(node)
-            too_long = len(line) > reading.game.max_game_plies
-            if node.alternative:
-                open_places.append(len(line) - 1)
-            if node.follows and not too_long:
-                continue
-            yield list(line)
-            if too_long or not open_places:
-                return
-            del line[open_places.pop() :]
-    except PortableGameError as error:
-        yield error
+        if not flags & (_FOLLOWS if version >= FIRST_ENCRYPTED else _OLD_FOLLOWS):
+            break
+    return nodes
 
 
 def _square(number: int) -> Square:

@@ -156,7 +156,6 @@ def test_the_command_reads_standard_input(
         (b"C2=6x", [], "games.pgn: game 1, line 1: Red's move 1: cannot read move 'C2=6x'"),
         (b"C2=5", ["--plies", "-1"], "'-1' is not a whole number"),
         (b"C2=5", ["--to", "word"], "invalid choice: 'word'"),
-        (b"C2=5", ["--to", "ggf"], "--to ggf: holds games of Othello, not of Chinese Chess; give --to pgn"),
         (b"f5d6", ["--game", "othello", "--to", "wxf"], "--to wxf: moves of othello have one notation only; give --to"),
     ],
 )

@@ -1,4 +1,4 @@
-"""DhtmlXQ: a published game, positions, variations, pages with several games, and damage."""
+"""DhtmlXQ: a published game, positions, pages with several games, and damage."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ TREE = """[DhtmlXQ_movelist]774770627967[/DhtmlXQ_movelist][DhtmlXQ_move_0_2_1]1
 [DhtmlXQ_comment2]马[一][/DhtmlXQ_comment2][DhtmlXQ_comment1_2]另一马[/DhtmlXQ_comment1_2]"""
 
 
-def read(text: str, *, variations: bool = False, encoding: str = "gb18030") -> list[Entry]:
+def read(text: str, *, encoding: str = "gb18030") -> list[Entry]:
     source = ArchiveFile("a.ubb", unpacked(text.encode(encoding), "a.ubb"))
-    return list(entries(source, Reading(game_named("xiangqi"), variations=variations)))
+    return list(entries(source, Reading(game_named("xiangqi"))))
 
 
 def moves_of(entry: Entry) -> str:
@@ -54,15 +54,12 @@ def test_a_published_game(encoding: str) -> None:
     assert found.tag("Opening") == "中炮对左三步虎"
 
 
-def test_variations_leave_their_line_where_they_say() -> None:
+def test_comments_are_read_and_variations_are_skipped() -> None:
     (main,) = read(TREE)
     assert isinstance(main, PortableGame)
     assert moves_of(main) == "h2e2 h9g7 h0g2"
     assert main.comment == "说明 第二行"
     assert main.moves[1].comment == "马[一]"
-    lines = read(TREE, variations=True)
-    assert [moves_of(line) for line in lines] == ["h2e2 h9g7 h0g2", "h2e2 b9c7 i0i1", "h2e2 b9c7 h0g2"]
-    assert [line.moves[1].comment for line in lines if isinstance(line, PortableGame)] == ["马[一]", "另一马", "另一马"]
 
 
 def test_games_follow_one_another_and_the_mover_of_the_first_move_begins() -> None:
@@ -97,18 +94,3 @@ def test_what_is_wrong_is_one_line(text: str, words: str) -> None:
     assert isinstance(error, PortableGameError)
     assert words in str(error)
     assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize(
-    ("tag", "words"),
-    [
-        ("move_5_2_1", "it leaves line 5, which does not exist"),
-        ("move_1_2_1", "it leaves line 1, which does not exist"),
-        ("move_0_9_1", "it begins at ply 9, but its line has 3 moves"),
-    ],
-)
-def test_a_wrong_variation_loses_itself_alone(tag: str, words: str) -> None:
-    text = f"[DhtmlXQ_movelist]774770627967[/DhtmlXQ_movelist][DhtmlXQ_{tag}]1022[/DhtmlXQ_{tag}]"
-    main, wrong = read(text, variations=True)
-    assert moves_of(main) == "h2e2 h9g7 h0g2"
-    assert words in str(wrong)

@@ -1,17 +1,13 @@
-"""GGF: games of the server, its variants refused, times and values, passes, cut games; written and read again."""
+"""GGF: games of the server, its variants refused, times and values, passes, cut games."""
 
 from __future__ import annotations
-
-import random
 
 import pytest
 
 from elolab.arena.notation.archives.archive import ArchiveFile, Entry, Reading
 from elolab.arena.notation.archives.formats import entries
-from elolab.arena.notation.archives.ggf import ggf_text
-from elolab.arena.notation.pgn import PortableGame, PortableGameError, PortableMove
+from elolab.arena.notation.pgn import PortableGame, PortableGameError
 from elolab.engine.games import game_named
-from elolab.engine.rules import Rules
 
 GAME = game_named("othello")
 SAIO = (
@@ -133,27 +129,3 @@ def test_reading_stops_at_the_plies_wanted() -> None:
     (found,) = read(f"{HEAD}{BOARD}B[d3]W[c5]B[a1];)", plies=2)
     assert isinstance(found, PortableGame)
     assert len(found.moves) == 2
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_what_is_written_is_read_again(seed: int) -> None:
-    rng = random.Random(seed)
-    position = GAME.position()
-    moves: list[PortableMove] = []
-    while position.judge(Rules()) is None and (seed or len(moves) < 20):
-        move = rng.choice(position.legal_moves())
-        position.push(move)
-        moves.append(PortableMove(move, rng.choice(["", "+1.50", "-3.25 0.120s", "7.500s"])))
-    ending = position.judge(Rules())
-    tags = (("Site", "a [place]"), ("Black", "甲"), ("White", "乙"), ("TimeControl", "5+3"))
-    written = PortableGame(tags, GAME.start, tuple(moves), "0-1" if ending is None else ending.result)
-    found = game(ggf_text(written, GAME))
-    assert (found.moves, found.start, found.result) == (written.moves, written.start, written.result)
-    assert (found.tag("Site"), found.tag("Black"), found.tag("TimeControl")) == ("a (place)", "甲", "5+3")
-    assert ggf_text(found, GAME) == ggf_text(game(ggf_text(found, GAME)), GAME)
-
-
-def test_games_of_the_server_are_written_as_they_were() -> None:
-    for entry in read(MATCH):
-        assert isinstance(entry, PortableGame)
-        assert game(ggf_text(entry, GAME)) == entry

@@ -1,4 +1,4 @@
-"""XQF: every version, positions, variations, comments, header; what is cut, wrong or random is one line."""
+"""XQF: every version, positions, comments, header; variations are skipped; what is cut, wrong or random is one line."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ MOVES = "h2e2 h9g7 h0g2 i9h9 i0h0 b9c7"
 VERSIONS = (0x01, 0x0A, 0x0B, 0x0C, 0x0F, 0x10, 0x12)
 
 
-def read(data: bytes, *, variations: bool = False, plies: int | None = None) -> list[Entry]:
-    return list(entries(ArchiveFile("a.xqf", data), Reading(game_named("xiangqi"), plies=plies, variations=variations)))
+def read(data: bytes, *, plies: int | None = None) -> list[Entry]:
+    return list(entries(ArchiveFile("a.xqf", data), Reading(game_named("xiangqi"), plies=plies)))
 
 
 def game(data: bytes) -> PortableGame:
@@ -58,18 +58,12 @@ def test_a_game_may_begin_anywhere_and_the_first_move_says_who_moves(version: in
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_variations_are_games_of_their_own(version: int) -> None:
+def test_variations_are_skipped(version: int) -> None:
     tree = branches("h2e2 h9g7 h0g2")
     second = tree.next[0].next
     second.append(Branch("b9c7", "另一着", [Branch("h0g2"), Branch("b0c2")]))
     tree.next.append(Branch("c3c4"))
-    data = xqf_file(tree, START, version)
-    lines = read(data, variations=True)
-    assert [" ".join(move.move for move in line.moves) for line in lines if isinstance(line, PortableGame)] == [
-        "h2e2 h9g7 h0g2", "h2e2 b9c7 h0g2", "h2e2 b9c7 b0c2", "c3c4",
-    ]  # fmt: skip
-    assert [line.tag("Variation") for line in lines if isinstance(line, PortableGame)] == ["", "2", "3", "4"]
-    assert [" ".join(move.move for move in game(data).moves)] == ["h2e2 h9g7 h0g2"]
+    assert " ".join(move.move for move in game(xqf_file(tree, START, version)).moves) == "h2e2 h9g7 h0g2"
 
 
 @pytest.mark.parametrize(("code", "result"), [(0, "*"), (1, "1-0"), (3, "1/2-1/2"), (4, "1/2-1/2"), (99, "*")])
@@ -103,12 +97,3 @@ def test_a_wrong_move_behind_the_plies_wanted_does_not_matter() -> None:
     (found,) = read(xqf_file(branches("h2e2 h9g7 h0h9"), START, 0x12), plies=2)
     assert isinstance(found, PortableGame)
     assert len(found.moves) == 2
-
-
-def test_only_the_wrong_variation_is_lost() -> None:
-    tree = branches("h2e2 h9g7")
-    tree.next[0].next += [Branch("h9h5"), Branch("b9c7")]
-    first, wrong, last = read(xqf_file(tree, START, 0x10), variations=True)
-    assert isinstance(first, PortableGame)
-    assert isinstance(last, PortableGame)
-    assert "a.xqf: game 1, variation 2, ply 2: illegal move 'h9h5'" in str(wrong)
