@@ -54,13 +54,6 @@ LOSS_DIVISOR = 8
 """Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
 MOST_LOSSES = 5
 """The run fails if this number of workers is lost while each plays the same game alone in a chunk."""
-STRAGGLER_SECONDS = 12.0
-"""Minimum age of an outstanding chunk before an idle worker plays a copy of it, once no other games are left."""
-STRAGGLER_RATIO = 4
-"""Factor for the minimum age of an outstanding chunk before an idle worker plays a copy of it.
-
-It multiplies the time that the slowest worker needs for two chunks of the same size.
-"""
 SPEED_WINDOW_SECONDS = 60.0
 
 
@@ -115,7 +108,6 @@ class _Sent:
 
     chunk: Chunk
     worker: Worker
-    at: float = field(default_factory=time.monotonic)
 
 
 class _Queue:
@@ -214,10 +206,6 @@ class ClusterRunner(Runner):
         """Warnings already issued; each is issued once."""
         self._paths: dict[GameFile, str] = {}
         """Absolute paths, on this machine, of files that workers lacked."""
-        self._copied: set[str] = set()
-        """Keys of games that were also sent to a second worker."""
-        self._settled: set[str] = set()
-        """Keys of games that were sent to two workers and whose result has arrived from one of them."""
 
     @property
     def concurrency(self) -> int:
@@ -347,10 +335,6 @@ class ClusterRunner(Runner):
             for worker in ready.values():  # in turn, so that no worker gets all of the last games
                 if counts[worker.address] <= level < 2 * worker.threads and self._send(worker, queue, slots):
                     counts[worker.address] += 1
-        if self._sent and not queue.known(1):
-            for worker in ready.values():
-                if not counts[worker.address]:
-                    self._send_copy(worker)
         if workers and not self._sent and queue.known(1):
             self._drop_unmatched(queue, workers)
         return bool(self._sent) or queue.known(1) > 0
@@ -414,23 +398,6 @@ class ClusterRunner(Runner):
                 lacking[file] = worker.share(content)
         return list(lacking.values())
 
-    def _send_copy(self, worker: Worker) -> None:
-        """Let an idle worker also play an overdue chunk, because the chunk's own worker may be slow or hang."""
-        now, unavailable = time.monotonic(), self._record_of(worker).unavailable
-        slowest = max((record.game_seconds for record in self._records.values()), default=0.0)
-        for sent in sorted(self._sent.values(), key=lambda one: one.at):
-            jobs = sent.chunk.jobs
-            # An equally large chunk may be queued before it on its worker.
-            allowed = max(STRAGGLER_SECONDS, STRAGGLER_RATIO * 2 * len(jobs) * slowest)
-            if not slowest or now - sent.at <= allowed or sent.worker is worker:
-                continue
-            keys = {job.key for job in jobs}
-            if keys & self._copied or any(_has(job, unavailable) for job in jobs):
-                continue
-            if self._submit(worker, jobs):
-                self._copied |= keys
-            return
-
     def _record_of(self, worker: Worker) -> _Record:
         if worker.address not in self._records:
             self._records[worker.address] = _Record(worker.name, worker.threads)
@@ -467,9 +434,7 @@ class ClusterRunner(Runner):
             time.sleep(seconds)
             return
         for future in wait(self._sent, seconds, FIRST_COMPLETED).done:
-            sent = self._sent.pop(future, None)
-            if sent is None:  # another worker has just returned its games
-                continue
+            sent = self._sent.pop(future)
             try:
                 played = future.result()
             except BaseException as error:
@@ -493,9 +458,9 @@ class ClusterRunner(Runner):
             worker = sent.worker
             played[worker.address] -= 1
             if worker.address in refused or played[worker.address] >= worker.threads:  # it had not begun this chunk
-                queue.put_back(self._unsettled(sent.chunk.jobs))
+                queue.put_back(sent.chunk.jobs)
             else:
-                self._put_back_lost(sent.worker, self._unsettled(sent.chunk.jobs), queue)
+                self._put_back_lost(sent.worker, sent.chunk.jobs, queue)
 
     def _taken_in(self, sent: _Sent, played: PlayedChunk, queue: _Queue) -> Iterator[list[GameRecord]]:
         worker, record = sent.worker, self._record_of(sent.worker)
@@ -505,10 +470,8 @@ class ClusterRunner(Runner):
             self._files.update(played.files)
             record.lacking.clear()
         record.add(played)
-        records = [one for one in played.records if one.key not in self._settled]
-        if records:
-            yield records
-        self._cancel_duplicates(records)
+        if played.records:
+            yield [*played.records]
         if played.error:
             raise ClusterError(played.error)
         for text in played.remarks:
@@ -519,7 +482,7 @@ class ClusterRunner(Runner):
                 console("elolab.arena")("progress.missing_on_worker", worker=worker.name, name=player, reason=reason)
             )
         keys = {one.key for one in played.records}
-        unplayed = self._unsettled(job for job in sent.chunk.jobs if job.key not in keys)
+        unplayed = tuple(job for job in sent.chunk.jobs if job.key not in keys)
         if played.lacking:
             queue.put_back(unplayed)
             self._paths |= sent.chunk.sendable
@@ -532,27 +495,12 @@ class ClusterRunner(Runner):
         else:
             self._put_back_lost(worker, unplayed, queue)
 
-    def _cancel_duplicates(self, records: Iterable[GameRecord]) -> None:
-        """Cancel outstanding chunks if another worker has returned the records of all their games."""
-        settled = {record.key for record in records} & self._copied
-        if not settled:
-            return
-        self._settled |= settled
-        for future, sent in [*self._sent.items()]:
-            if not self._unsettled(sent.chunk.jobs):
-                del self._sent[future]
-                future.cancel()
-
-    def _unsettled(self, jobs: Iterable[GameJob]) -> tuple[GameJob, ...]:
-        """The games whose records no worker has returned."""
-        return tuple(job for job in jobs if not self._settled or job.key not in self._settled)
-
     def _handle_failure(self, sent: _Sent, error: BaseException, queue: _Queue) -> None:
         """Put the games of a failed chunk back into the queue; ``error`` is the exception.
 
         The worker gets no more chunks, unless the chunk was cancelled, lost in transfer or lost with its worker.
         """
-        jobs = self._unsettled(sent.chunk.jobs)
+        jobs = sent.chunk.jobs
         if isinstance(error, CancelledError):  # the scheduler was lost, which is not due to a game
             queue.put_back(jobs)
         elif self._site.is_loss(error):

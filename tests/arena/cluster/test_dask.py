@@ -21,7 +21,6 @@ import pytest
 
 from elolab import command_line
 from elolab.arena.cluster import dask_cluster
-from elolab.arena.cluster import runner as cluster_runner
 from elolab.arena.cluster.dask_cluster import DaskSite
 from elolab.arena.cluster.runner import ClusterRunner
 from elolab.arena.cluster.site import ClusterError
@@ -320,22 +319,6 @@ def test_a_slow_worker_gets_fewer_games_and_one_that_comes_later_some_too(tmp_pa
     assert any("worker stranger" in text for text in told), told
     assert seen, "moves of games in progress come in too"
     assert any(load is not None and load >= 0 for load in loads)
-
-
-@pytest.mark.slow
-def test_games_of_a_worker_that_hangs_are_played_by_another_in_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 2.0)
-    (tmp_path / "slow.py").write_text(SLOW % 1000)
-    jobs = jobs_of(60, "nodes=500")
-    with LocalCluster(tmp_path) as cluster:
-        cluster.start_worker("quick")
-        cluster.start_worker("hangs", "--preload", "slow.py")
-        cluster.wait_for_workers(2)
-        records = played_on(cluster, jobs, [])
-    assert len({record.key for record in records}) == len(records) == 60
-    assert games_digest(records) == played_here(jobs)
 
 
 @pytest.mark.slow

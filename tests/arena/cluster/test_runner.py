@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from functools import partial
@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from elolab import command_line
-from elolab.arena.cluster import runner as cluster_runner
 from elolab.arena.cluster import worker
 from elolab.arena.cluster.runner import MOST_LOSSES, ClusterRunner
 from elolab.arena.cluster.site import ClusterError, ExecutorSite, RefusedWorker, Site, Worker
@@ -170,26 +169,6 @@ def test_a_schedule_that_waits_for_results_is_asked_again() -> None:
         for batch in runner.batches(source()):
             ended += len(batch)
     assert ended == len(jobs)
-
-
-def test_a_chunk_and_its_copy_may_come_back_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster_runner, "STRAGGLER_SECONDS", 0.0)
-    monkeypatch.setattr(cluster_runner, "STRAGGLER_RATIO", 0.0)
-    jobs, both = jobs_of(6), threading.Barrier(2)
-
-    def play(chunk: Chunk) -> PlayedChunk:
-        if jobs[0].key in {job.key for job in chunk.jobs}:
-            both.wait(60)
-        return made_up(chunk)
-
-    def wait_for_both(futures: Any, seconds: float, when: str) -> Any:
-        time.sleep(0.1)
-        return wait(futures, seconds, when)
-
-    monkeypatch.setattr(cluster_runner, "wait", wait_for_both)
-    with ClusterRunner(Threads("one", "two", play=play), StopFlag()) as runner:
-        records = list(runner.run(jobs))
-    assert sorted(record.key for record in records) == sorted(job.key for job in jobs)
 
 
 def test_a_worker_that_goes_leaves_its_games_to_the_others() -> None:
