@@ -181,7 +181,6 @@ def game_text(
     record: GameRecord,
     event: str,
     game: Game,
-    notation: str = "",
     *,
     counts: bool = True,
     players: Mapping[str, PlayedAs] = _UNKNOWN,
@@ -195,7 +194,7 @@ def game_text(
     portable = portable_game(record, event, game, players, detail)
     if not counts:
         portable = replace(portable, tags=(*portable.tags, ("Counted", "no")))
-    return portable_text(portable, game, notation)
+    return portable_text(portable, game)
 
 
 def portable_game(

@@ -192,7 +192,7 @@ def test_games_of_a_run_are_read_back_with_their_figures() -> None:
     fault = {"fault": {"player": "Bob", "text": "Bob: crashed"}}
     record = record_of(GAME.start, played, opening=Opening(GAME.start, ("h2e2",), "cannon"), detail=fault)
     for notation in FORMATS:
-        (again,) = read_all(game_text(record, "cup", GAME, notation))
+        (again,) = read_all(portable_text(portable_game(record, "cup", GAME), GAME, notation))
         assert moves_of(again) == "h2e2 h9g7 h0g2"
         assert [entry.figures for entry in again.moves] == [None, *played]
         assert again.moves[2].comment == "0.007s Bob: crashed"
