@@ -21,9 +21,7 @@ import base64
 import hashlib
 import json
 import zlib
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -163,10 +161,10 @@ def script_data(data: Any) -> Markup:
 
 
 class GamePacker:
-    """Packs games for a report's page; a context manager. Games must be added in schedule order.
+    """Packs games for a report's page. Games must be added in schedule order.
 
-    A thread compresses and writes finished chunks in the background. Files of an earlier report are kept, because its
-    page still exists; ``remove_other_chunks`` removes them after the page is replaced.
+    Files of an earlier report are kept, because its page still exists; ``remove_other_chunks`` removes them after the
+    page is replaced.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
@@ -186,14 +184,6 @@ class GamePacker:
         self._reasons: dict[str, int] = {}
         self._openings: dict[str, int] = {}
         self._columns: dict[str, list[Any]] = {name: [] for name in INDEX_COLUMNS}
-        self._pool = ThreadPoolExecutor(1, "chunk")
-        self._pending: deque[Future[None]] = deque()
-
-    def __enter__(self) -> GamePacker:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._pool.shutdown(cancel_futures=True)
 
     def add(self, record: GameRecord) -> None:
         """Add a game. Raises ``FileError`` if a chunk cannot be written."""
@@ -214,7 +204,6 @@ class GamePacker:
         """Finish packing; returns all games added so far. Can be called once."""
         if self._chunk.games:
             self._close_chunk()
-        self._wait(0)
         index = {
             "players": list(self._players), "reasons": list(self._reasons), "openings": list(self._openings),
             "folder": self._folder.name, "chunks": self._chunks, "games": self._columns,
@@ -236,8 +225,7 @@ class GamePacker:
         if self._is_embedded:
             self._embed(compressed(data))
         else:
-            self._wait(1)
-            self._pending.append(self._pool.submit(self._write, name, data))
+            self._write(name, compressed(data))
 
     def _embed(self, text: str) -> None:
         self._embedded.append(text)
@@ -249,21 +237,15 @@ class GamePacker:
             self._folder.mkdir(exist_ok=True)
         except OSError as error:
             raise FileError(f"{self._folder}: cannot be made: {error.strerror}") from None
-        for chunk, compressed in zip(self._chunks, self._embedded, strict=True):
-            self._write(chunk["name"], compressed)
+        for chunk, embedded in zip(self._chunks, self._embedded, strict=True):
+            self._write(chunk["name"], embedded)
         self._embedded = []
 
-    def _write(self, name: str, content: bytes | str) -> None:
-        """Write a chunk to its file, unless the file exists. ``content`` is the chunk, as bytes or compressed text."""
+    def _write(self, name: str, text: str) -> None:
+        """Write a chunk to its file, unless the file exists."""
         path = self._folder / f"{name}.js"
         if not path.is_file():
-            text = content if isinstance(content, str) else compressed(content)
             replace_file(path, f'receiveChunk("{name}", "{text}");\n')
-
-    def _wait(self, most: int) -> None:
-        """Wait until at most ``most`` chunks are still being written."""
-        while len(self._pending) > most:
-            self._pending.popleft().result()
 
 
 INDEX_COLUMNS = ("number", "pair", "first", "second", "opening", "result", "reason", "plies")

@@ -198,16 +198,15 @@ def read_contents(
     variations = VariationCounter(spec.game)
     games: list[GameSummary] = []
     outcomes: list[Outcome] = []
-    with GamePacker(names, directory / GAMES_FOLDER, spec.game, language) as packer:
-        for record in records:
-            games.append(GameSummary.of(record))
-            outcomes.append(Outcome("", record.pairing, record.score))
-            packer.add(record)
-            if record.pairing.number < planned_games:
-                counter.add(record)
-                searches.add(record)
-                variations.add(record)
-        packed = packer.packed()
+    packer = GamePacker(names, directory / GAMES_FOLDER, spec.game, language)
+    for record in records:
+        games.append(GameSummary.of(record))
+        outcomes.append(Outcome("", record.pairing, record.score))
+        packer.add(record)
+        if record.pairing.number < planned_games:
+            counter.add(record)
+            searches.add(record)
+            variations.add(record)
     tables, search_statistics = counter.tables(dict(spec.anchors)), searches.sums()
     sequential = sequential_run(spec, outcomes)
     placing = placing_of(spec, outcomes, withdrawals)
@@ -216,8 +215,8 @@ def read_contents(
     plots = plots_of(tables, counted, sequential, spec.game, language)
     counted_plots = search_statistics_plots(search_statistics, language) if search_statistics else ()
     return Contents(
-        spec, games, packed, planned_games, tables, plots, search_statistics, counted_plots, sequential, tuple(runs),
-        tuple(notes), language, placing, expected, Caveats(tables.faults, tables.games, provenance),
+        spec, games, packer.packed(), planned_games, tables, plots, search_statistics, counted_plots, sequential,
+        tuple(runs), tuple(notes), language, placing, expected, Caveats(tables.faults, tables.games, provenance),
         played_as(spec.players, spec.game) if players is None else players, variations.counts(),
     )  # fmt: skip
 

@@ -156,11 +156,8 @@ def games_of_run(directory: Path, folder: Path, game: str, event: str, language:
     """
     if not (directory / STORE_NAME).is_file():
         return None
-    with (
-        Store(directory, read_only=True) as store,
-        replacing(folder / PGN_NAME) as stream,
-        GamePacker((), folder / GAMES_FOLDER, game, language) as packer,
-    ):
+    packer = GamePacker((), folder / GAMES_FOLDER, game, language)
+    with Store(directory, read_only=True) as store, replacing(folder / PGN_NAME) as stream:
         writer = GameWriter(stream, event, game)
         for record in store.iterate():
             writer.write(record)

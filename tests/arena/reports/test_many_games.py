@@ -143,11 +143,11 @@ def test_packing_keeps_no_more_than_a_chunk_of_moves(tmp_path: Path, monkeypatch
     monkeypatch.setattr(packed_games, "CHUNK_MOVES", 40)
     record = sample()[0]
     most = 0
-    with GamePacker(NAMES, tmp_path, "xiangqi", "en") as packer:
-        for _ in range(3000):
-            packer.add(record)
-            most = max(most, packer._chunk.moves)
-        packed = packer.packed()
+    packer = GamePacker(NAMES, tmp_path, "xiangqi", "en")
+    for _ in range(3000):
+        packer.add(record)
+        most = max(most, packer._chunk.moves)
+    packed = packer.packed()
     assert packed.games == 3000
     assert most < 40
 

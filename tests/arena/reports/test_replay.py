@@ -424,10 +424,10 @@ def test_games_of_parts_of_a_run_have_names_of_their_own(tmp_path: Path) -> None
 
     games = [game(number, 0, 1, 0, "1-0", "checkmate") for number in (0, 1)]
     records = [of_series(record, series) for series in ("", "validation 00") for record in games]
-    with GamePacker(("default", "<plain> & simple"), tmp_path / "games", "xiangqi", "en") as packer:
-        for record in records:
-            packer.add(record)
-        index = json.loads(zlib.decompress(base64.b64decode(packer.packed().index)))
+    packer = GamePacker(("default", "<plain> & simple"), tmp_path / "games", "xiangqi", "en")
+    for record in records:
+        packer.add(record)
+    index = json.loads(zlib.decompress(base64.b64decode(packer.packed().index)))
     assert index["games"]["number"] == [0, 1, "validation-00-0", "validation-00-1"]
 
 
