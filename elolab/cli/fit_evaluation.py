@@ -58,6 +58,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="weights that play the first games: a file, or the name of shipped ones (default: the game's)",
     )  # fmt: skip
     parser.add_argument(
+        "--with-games", action="append", default=[], metavar="FOLDER",
+        help="fit also to the stored games of the run in this folder; may be given several times",
+    )  # fmt: skip
+    parser.add_argument(
         "--match-pairs", type=options.whole_number(0), default=100, metavar="N",
         help="pairs of games of each match of new against previous weights, 0 for none (default %(default)s)",
     )  # fmt: skip
@@ -90,6 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
         plan_of_run,
         purpose_of,
     )
+    from elolab.tuning.evaluation.other_runs import other_runs
 
     game = game_named(arguments.game)
     fitting = fitting_of(game)
@@ -111,6 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
         match_pairs=arguments.match_pairs,
         match_limits=tuple(arguments.match_limits or map(Limits.parse, FIT_MATCH_LIMITS)),
         score_limits=arguments.score_limit,
+        other_runs=other_runs(arguments.with_games, game.name),
     )
     check_fit(spec)
     directory = output_folder(arguments.out, f"fit-{game.name}")

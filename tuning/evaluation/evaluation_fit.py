@@ -1,8 +1,8 @@
 """Fitting evaluation weights to self-play: games, positions, regression, and matches against earlier weights.
 
-Each iteration plays games with the previous weights, and fits new weights to the positions of all games so far. The
-run's folder holds the games, the selected positions and every iteration's weights. A resumed run ends with the same
-weights, byte for byte.
+Each iteration plays games with the previous weights, and fits new weights to the positions of all games so far, and of
+the games of other runs if the specification names some. The run's folder holds the games, the selected positions and
+every iteration's weights. A resumed run ends with the same weights, byte for byte.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import shlex
 import zipfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -26,7 +27,7 @@ from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import PlayerLoad
-from elolab.arena.records import BUILTIN, GameConditions, PlayerSpec, digest_of
+from elolab.arena.records import BUILTIN, GameConditions, GameRecord, PlayerSpec, digest_of
 from elolab.arena.run import Purpose, Run, RunOptions, engines_of
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError, argument
@@ -49,6 +50,7 @@ from elolab.engine.settings.weights import (
 from elolab.tuning.conditions import Conditions
 from elolab.tuning.evaluation.held_out import Fit, is_held_out
 from elolab.tuning.evaluation.logistic import WinSample, expected_score, fit_wins, losses_of
+from elolab.tuning.evaluation.other_runs import OtherRun, records_of
 from elolab.tuning.evaluation.pattern_ridge import PatternSample, fit_patterns
 from elolab.tuning.evaluation.ridge import Sample, fit, phases_of, root_of_mean
 from elolab.tuning.evaluation.scored_positions import ScoredPositions, Scoring, joined, positions_of
@@ -94,6 +96,13 @@ class FitSpec:
 
     With ``None`` the results of the games are the targets.
     """
+    other_runs: tuple[OtherRun, ...] = ()
+    """Runs whose stored games every iteration's fit uses too."""
+
+    @property
+    def other_games(self) -> int:
+        """Number of games of other runs."""
+        return sum(run.games for run in self.other_runs)
 
     def content(self, start: Weights) -> dict[str, Any]:
         """Everything that determines the run, as plain data for the run folder."""
@@ -102,12 +111,15 @@ class FitSpec:
             "seed": self.seed, "iterations": self.iterations, "until_no_gain": self.until_no_gain,
             "phases": self.phases, "patterns": self.patterns, "score_share": self.score_share,
             "match_pairs": self.match_pairs, "match_limits": [str(limits) for limits in self.match_limits],
-        } | ({} if self.score_limits is None else {"score_limit": str(self.score_limits)})  # fmt: skip
+        } | ({} if self.score_limits is None else {"score_limit": str(self.score_limits)}) | (
+            {"with_games": [run.digest for run in self.other_runs]} if self.other_runs else {}
+        )  # fmt: skip
 
     def as_asked(self) -> dict[str, Any]:
         """All fields as plain data, for ``fit_from_plain``."""
         data: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
         data["limits"], data["match_limits"] = str(self.limits), list(map(str, self.match_limits))
+        data["other_runs"] = list(map(asdict, self.other_runs))
         return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
@@ -116,6 +128,7 @@ class FitSpec:
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
             f"--limit {self.limits} --seed {self.seed} --iterations {iterations} {self._regression_words()}"
+            + "".join(f" --with-games {shlex.quote(run.name)}" for run in self.other_runs)
         )
 
     def _regression_words(self) -> str:
@@ -133,7 +146,8 @@ def fit_from_plain(data: Mapping[str, Any]) -> FitSpec:
     match_limits = tuple(map(Limits.parse, data["match_limits"]))
     scores = None if data["score_limits"] is None else Limits.parse(data["score_limits"])
     limits = {"limits": Limits.parse(data["limits"]), "match_limits": match_limits, "score_limits": scores}
-    return FitSpec(**{**data, **limits})
+    others = tuple(OtherRun(**run) for run in data.get("other_runs", ()))
+    return FitSpec(**{**data, **limits, "other_runs": others})
 
 
 @dataclass(frozen=True)
@@ -154,7 +168,7 @@ class FitIteration:
     number: int
     """Number of the iteration, from 1."""
     games: int
-    """Number of games in the fit, including held-out games and games of earlier iterations."""
+    """Number of games in the fit, including held-out games, and games of earlier iterations and of other runs."""
     fit: Fit
     error_before: float
     """Held-out error of the weights that played the iteration's games, in the unit of ``Fit.held_out_error``."""
@@ -347,7 +361,8 @@ def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
 def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
     """The planned games of a fit and their estimated cost, for display before the run starts.
 
-    Each iteration has a stage of self-play games, then a stage of matches. ``store`` is the run's store if it is
+    Games of other runs are a stage of stored games. Each iteration has a stage of self-play games, then a stage of
+    matches. ``store`` is the run's store if it is
     already open.
     """
     if store is None and (directory / STORE_NAME).is_file():
@@ -355,6 +370,9 @@ def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store |
             return plan_of_run(spec, directory, concurrency, stored)
     counts = Counter(outcome.pairing.series for outcome in (() if store is None else store.outcomes()))
     stages = []
+    if spec.other_runs:
+        name, seconds = console("elolab.tuning")("stage.other_runs"), estimated_game_seconds([spec.limits])
+        stages.append(GameStage(name, spec.other_games, seconds, spec.other_games))
     for number in range(1, spec.iterations + 1):
         own = estimated_game_seconds([spec.limits])
         stored_games = min(spec.games, counts[series_of_iteration(number - 1)])
@@ -405,6 +423,7 @@ class _Iterations:
         conditions, suite, self._openings = openings
         self._table = MatchTable(conditions, suite, run)
         self._positions: list[ScoredPositions] = []
+        self._others: list[ScoredPositions] | None = None
         self._number = 0
         self.unfinished: FitIteration | None = None
         """The iteration whose matches are in progress."""
@@ -419,12 +438,14 @@ class _Iterations:
         )  # fmt: skip
         self._play(plan)
         self._positions.append(self._chosen(plan))
-        positions = joined(self._positions)
+        if self._others is None:
+            self._others = [self._of_other_run(number) for number in range(len(self._spec.other_runs))]
+        positions = joined([*self._positions, *self._others])
         found, before = self._fitted(positions)
         self._number += 1
         path = self._weights_path(self._number)
         replace_file(path, self._weights_text(found, before[0]))
-        games = self._number * self._spec.games
+        games = self._number * self._spec.games + self._spec.other_games
         self.unfinished = FitIteration(self._number, games, found, *before, path, ())
         self._play_matches(self.unfinished)
         done, self.unfinished = self.unfinished, None
@@ -504,16 +525,29 @@ class _Iterations:
             raise Interrupted
 
     def _chosen(self, plan: SelfPlay) -> ScoredPositions:
-        """The positions selected from the iteration's games.
-
-        The folder's file of positions is used if it belongs to exactly these games.
-        """
+        """The positions selected from the iteration's games."""
         records = list(games_of(plan, self._run.store))
         digest = digest_of([self._spec.seed, *([record.key, record.digest] for record in records)])
-        path = self._run.directory / f"positions-{plan.iteration}.npz"
+        return self._selected(f"positions-{plan.iteration}.npz", digest, lambda: records, plan.iteration)
+
+    def _of_other_run(self, number: int) -> ScoredPositions:
+        """The positions selected from the games of other run ``number``, counted from 0."""
+        run = self._spec.other_runs[number]
+        digest = digest_of([self._spec.seed, number, run.digest])
+        return self._selected(f"positions-of-run-{number + 1}.npz", digest, lambda: records_of(run, number), 0)
+
+    def _selected(
+        self, name: str, digest: str, read: Callable[[], Sequence[GameRecord]], iteration: int
+    ) -> ScoredPositions:
+        """The positions in the folder's file ``name`` if it has this digest, otherwise selected from ``read()``.
+
+        ``iteration`` is the number of the weights that score positions, if any do.
+        """
+        path = self._run.directory / name
         stored = _read_positions(path, digest)
         if stored is not None:
             return stored
+        records = read()
         self._run.release_players()
         self._begin(len(records), "progress.fit_results")
 
@@ -523,7 +557,7 @@ class _Iterations:
 
         run, limits, scoring = self._run, self._spec.score_limits, None
         if limits is not None:
-            weights = {self._fitting.parameter: str(self._weights_path(plan.iteration))}
+            weights = {self._fitting.parameter: str(self._weights_path(iteration))}
             scoring = Scoring(limits, {**self._fitting.self_play, **weights})
         found = positions_of(records, self._game, self._spec.seed, run.threads, run.stop, finished, scoring)
         if found is None:
@@ -536,10 +570,12 @@ class _Iterations:
     def _weights_text(self, found: Fit, error_before: float) -> str:
         from elolab.engine.compiled.identity import engine_identity
 
+        others = "".join(f", {run.games} of the run {run.name} (digest {run.digest})" for run in self._spec.other_runs)
         (error, prior), unit = ERRORS[self._fitting.regression], self._fitting.unit
         provenance = (
             f"Fitted by: {self._spec.command(self._start, self._number)}. "
-            f"{self._number * self._spec.games} games of engine {engine_identity()}, {found.training} positions; "
+            f"{self._number * self._spec.games} games of engine {engine_identity()}{others}, "
+            f"{found.training} positions; "
             f"{error} on {found.held_out} positions of games held out "
             f"{found.held_out_error / unit:.4f} ({error_before / unit:.4f} with the weights before), "
             f"{prior} {strengths_text(found)}."

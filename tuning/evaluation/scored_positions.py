@@ -91,7 +91,7 @@ def positions_of(
         from elolab.engine.solving import Solver
 
         if fitting.regression == "logistic":
-            return [_won_positions(record, fitting, seed) for record in chunk]
+            return [_won_positions(record, game, fitting, seed) for record in chunk]
         if not hasattr(local, "solver"):
             local.solver = Solver(game.name, SOLVING, stop)
             local.score = None if scoring is None else _scorer(game, fitting, scoring, stop)
@@ -140,19 +140,22 @@ def _rows_and_choice(record: GameRecord, fitting: EvaluationFitting, seed: int) 
     return rows, [ply for ply in chosen if ply < len(rows) and usable[ply]]
 
 
-def _won_positions(record: GameRecord, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
+def _won_positions(record: GameRecord, game: Game, fitting: EvaluationFitting, seed: int) -> ScoredPositions:
     """Selected positions of a game, with points won as results.
 
-    Positions whose search found a forced end are left out.
+    Positions whose search found a forced end, or whose move came without a score, are left out.
     """
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)
     scores = {before + index: move.score for index, move in enumerate(record.moves)}
     first = record.score
-    kept = [ply for ply in chosen if abs(scores.get(ply) or 0) < BAN_BOUND] if first is not None else []
-    # Games start from the initial position, so the first mover moves at even plies.
-    won = [first if ply % 2 == 0 else 1 - first for ply in kept if first is not None]
-    return _positions(record, rows[kept], won, [scores.get(ply) or 0 for ply in kept])
+    if first is None:
+        return _positions(record, rows[:0], ())
+    known = ((ply, scores.get(ply, 0)) for ply in chosen)
+    kept = [(ply, score) for ply, score in known if score is not None and abs(score) < BAN_BOUND]
+    side = game.position(record.opening.position).side_to_move
+    won = [first if (ply + side) % 2 == 0 else 1 - first for ply, _ in kept]
+    return _positions(record, rows[[ply for ply, _ in kept]], won, [score for _, score in kept])
 
 
 def _positions(

@@ -73,6 +73,7 @@ def fit_document(fitted: FitResult, language: str) -> Document:
         (message("fact.seed"), str(spec.seed)),
         (message("fact.engine"), fitted.engine),
         (message("fact.games"), message("claims.stored_games", digest=fitted.digest)),
+        *((message("fit.other_runs"), message("fit.other_run", **asdict(run))) for run in spec.other_runs),
     )
     sections = []
     for done in _shown(fitted):
@@ -187,6 +188,7 @@ def fit_data(fitted: FitResult, report: Path | None = None) -> dict[str, Any]:
         "game": fitted.spec.game,
         "folder": str(fitted.directory),
         "regression": fitted.regression,
+        "other_runs": [asdict(run) for run in fitted.spec.other_runs],
         "kept": None if fitted.kept is None else str(fitted.kept),
         "output": None if fitted.output is None else str(fitted.output),
         "interrupted": fitted.interrupted,

@@ -16,7 +16,7 @@ import numpy as np
 
 from elolab.engine.compiled.kernel import jit, new_record
 from elolab.engine.games.chess import notation
-from elolab.engine.games.chess.boards import KING, NO_SQUARE, SQUARES
+from elolab.engine.games.chess.boards import KING, NO_SQUARE, ROOK, SQUARES
 from elolab.engine.games.chess.captures import is_quiet
 from elolab.engine.games.chess.endgames import is_rare_ending
 from elolab.engine.games.chess.evaluation import PHASES, phase
@@ -53,9 +53,10 @@ def _write_row(state, row):
 def _code_of(state, origin, target, promotion):
     """Code of a legal move, given its two squares and the type of the promoted piece, 0 without a promotion.
 
-    Castling must be a king's move of two files, as in standard chess; self-play has no Chess960 positions.
+    Castling is a king's move of two files, or of the king to its rook as in Chess960.
     """
-    if state.board[origin] & 7 == KING and abs(target - origin) == 2:
+    castles = abs(target - origin) == 2 or state.board[target] == ROOK + 8 * np.int64(state.side)
+    if state.board[origin] & 7 == KING and castles:
         right = 2 * np.int64(state.side) + np.int64(target < origin)
         return origin | np.int64(state.castling_rook[right]) << 7 | CASTLING << 14
     return origin | target << 7 | promotion << 14

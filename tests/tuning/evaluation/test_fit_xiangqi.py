@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from elolab import command_line
 from elolab.arena.play.store import Store
 from elolab.arena.reports.document import NUMBER, TEXT, TextTable
+from elolab.arena.run import RunError
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.engine import Engine, StopFlag
+from elolab.engine.errors import UserError
 from elolab.engine.games import game_named
 from elolab.engine.games.contract import EvaluationFitting
 from elolab.engine.games.xiangqi.evaluation import MAX_OF_PLACES
@@ -24,7 +28,7 @@ from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import resolve
 from elolab.engine.settings.weights import find_weights, read_weights, rows_of
 from elolab.engine.values import BAN_BOUND
-from elolab.tuning.evaluation.evaluation_fit import FitResult, FitSpec, fit_evaluation
+from elolab.tuning.evaluation.evaluation_fit import FitResult, FitSpec, fit_evaluation, plan_of_run
 from elolab.tuning.evaluation.logistic import (
     GROUP_DEVIATION,
     UNGROUPED_DEVIATION,
@@ -35,8 +39,11 @@ from elolab.tuning.evaluation.logistic import (
     losses_of,
     values_of,
 )
+from elolab.tuning.evaluation.other_runs import other_runs, records_of
 from elolab.tuning.evaluation.scored_positions import positions_of
+from elolab.tuning.evaluation.self_play import game_number
 from elolab.tuning.reports.fit_report import fit_data, fit_document, fit_text
+from elolab.tuning.stored_results import result_in
 
 GAME = game_named("xiangqi")
 
@@ -279,3 +286,84 @@ def test_a_run_until_no_gain_ends_there_and_keeps_nothing_that_did_not_gain(tmp_
     assert gains == [False]
     assert done.kept is None
     assert "so elolab keeps none" in fit_text(done)
+
+
+# Games of other runs
+
+
+def played(out: Path, *, seed: int = 3, **changes: object) -> Path:
+    """The folder of a match with openings where either side moves first."""
+    suite = out.with_suffix(".epd")
+    suite.parent.mkdir(parents=True, exist_ok=True)
+    red, black = (f"rnbakabnr/9/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/9/RNBAKABNR {side} - - 0 1" for side in "wb")
+    suite.write_text(f"{red}\n{black}\n")
+    words = [
+        "match", "default", "default", "--game", "xiangqi", "--limit", "nodes=40", "--pairs", "2", "--seed", str(seed),
+        "--openings", f"file={suite}", "part=all", "--out", str(out),
+    ]  # fmt: skip
+    assert command_line.main(words) == 0
+    return out
+
+
+def test_games_of_other_runs_are_fitted_too(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
+    _, alone = fitted
+    others = other_runs([str(played(tmp_path / "match"))], "xiangqi")
+    assert [run.games for run in others] == [4]
+    done = run(tmp_path / "out", other_runs=others)
+    (iteration,) = done.iterations
+    assert iteration.games == alone.iterations[0].games + 4
+    positions, before = iteration.fit, alone.iterations[0].fit
+    assert positions.training + positions.held_out > before.training + before.held_out
+    provenance = read_weights(iteration.weights).provenance
+    assert f", 4 of the run match (digest {others[0].digest}), " in provenance
+    assert " --with-games match. " in provenance
+    assert fit_data(done)["other_runs"] == [{"folder": others[0].folder, "games": 4, "digest": others[0].digest}]
+    assert "match: 4 games, digest" in str(fit_document(done, "en"))
+    plan = plan_of_run(done.spec, tmp_path / "out", 1)
+    assert [(stage.games, stage.stored) for stage in plan.stages] == [(4, 4), (30, 30)]
+    # The folder of the fit keeps what it needs of them.
+    shutil.rmtree(tmp_path / "match")
+    again = result_in(tmp_path / "out")
+    assert again.iterations[0].fit.training == positions.training
+    with pytest.raises(RunError, match="with_games"):
+        run(tmp_path / "out")
+
+
+def test_positions_of_other_runs_have_the_result_of_the_side_to_move(tmp_path: Path) -> None:
+    (run_of,) = other_runs([str(played(tmp_path / "match"))], "xiangqi")
+    records = records_of(run_of, 1)
+    assert len({game_number(record) for record in records}) == 4
+    assert {record.opening.position.split()[1] for record in records} == {"w", "b"}
+    for record in records:
+        won = replace(record, result="1-0", moves=tuple(move._replace(score=5) for move in record.moves))
+        found = positions_of([won], GAME, 5, 1, StopFlag())
+        assert found is not None
+        start = record.opening.position
+        rows = fitting().rows_of_game(start, [*record.opening.moves, *(move.move for move in record.moves)])
+        moved_first = start.split()[1]
+        red = {row.tobytes(): (ply % 2 == 0) == (moved_first == "w") for ply, row in enumerate(rows)}
+        assert found.results.tolist() == [float(red[row.tobytes()]) for row in found.rows]
+        without = replace(won, moves=tuple(move._replace(score=None) for move in won.moves))
+        unscored = positions_of([without], GAME, 5, 1, StopFlag())
+        assert unscored is not None
+        assert len(unscored) == 0
+
+
+def test_folders_that_hold_no_suitable_games_are_refused_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    match = str(played(tmp_path / "match"))
+    for folders, game, said in (
+        ([str(tmp_path)], "xiangqi", "no run in it"),
+        ([match], "othello", "a run of xiangqi, expected othello"),
+        ([match, match], "xiangqi", "the same games as in"),
+    ):
+        capsys.readouterr()
+        words = [word for folder in folders for word in ("--with-games", folder)]
+        assert command_line.main(["fit-evaluation", "--game", game, *words, "--dry-run"]) == 2
+        shown = capsys.readouterr().err.splitlines()
+        assert len(shown) == 1
+        assert f"--with-games {folders[-1]}: {said}" in shown[0]
+    (changed,) = other_runs([match], "xiangqi")
+    with pytest.raises(UserError, match="its games have changed since the fit began"):
+        records_of(replace(changed, digest="other"), 0)

@@ -82,3 +82,13 @@ def test_features_times_weights_are_the_evaluation(moves: list[str]) -> None:
         if ply < len(moves):
             position.push(moves[ply])
     assert compared
+
+
+def test_castling_in_chess960_is_the_king_s_move_to_its_rook() -> None:
+    start, moves = "bnrkr3/pppppppp/8/8/8/8/PPPPPPPP/BNRKR3 w ECec - 0 1", ["d1e1", "d8c8", "a2a3"]
+    board = chess.Board(start, chess960=True)
+    for row, move in zip(FITTING.rows_of_game(start, moves), [*moves, None], strict=True):
+        seen = board if board.turn else board.mirror()
+        assert FITTING.text_of(row).split()[0] == seen.board_fen()
+        if move is not None:
+            board.push_uci(move)
