@@ -11,10 +11,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from elolab.arena.formats.gauntlet import Gauntlet
 from elolab.arena.formats.knockout import Knockout
-from elolab.arena.formats.round_robin import Gauntlet, MatchFormat, RoundRobin, SequentialMatch
+from elolab.arena.formats.round_robin import RoundRobin
 from elolab.arena.formats.swiss import Swiss
 from elolab.arena.formats.tournament_format import Format
+from elolab.arena.formats.two_players import MatchFormat, SequentialMatch
 from elolab.arena.notation.openings import Suite, SuitePart
 from elolab.arena.records import GameJob, Outcome, Pairing
 from elolab.arena.sequential import SequentialRun

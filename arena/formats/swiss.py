@@ -14,8 +14,10 @@ order:
    floaters the last of a group against the first of the next;
 6. among equal sums, the pairing whose distances are further down the ranking.
 
-A legal pairing is found whenever one exists, and one exists in the first ``most_rounds`` rounds. The planned number of
-rounds has no influence, so a tournament can be extended.
+A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, a round also leaves as many
+further rounds possible as it can. If the cheapest pairing would prevent one, a search finds a complete schedule, and
+the cheapest round of that schedule is played instead. The planned number of rounds has no influence, so a tournament
+can be extended.
 """
 
 from __future__ import annotations
@@ -37,6 +39,13 @@ WIN, TIE, LOSS = 1.0, 0.5, 0.0
 """Points for an encounter; a bye or an absent opponent counts as a win."""
 NEXT_LEVEL = 10**12
 """Factor between levels of comparison; larger than any sum of costs within one level."""
+LOOKAHEAD_PLAYERS = 20
+"""Maximum number of players for which a pairing takes all further rounds into account.
+
+With more players, there are at most half as many rounds as players.
+"""
+SEARCH_STEPS = 20_000
+"""Maximum number of steps in the search for all further rounds; always enough for ``LOOKAHEAD_PLAYERS`` players."""
 
 
 class Swiss(Format):
@@ -68,12 +77,12 @@ class Swiss(Format):
         return max(1, math.ceil(math.log2(players)))
 
     def most_rounds(self, players: int) -> int:
-        """Half the number of players; with an odd number, the bye counts as one more.
+        """The number of rounds in which every player can meet every other, plus one for byes if the number is odd.
 
-        A legal pairing exists as long as each player has at least half of the others left to meet (G. A. Dirac, "Some
-        theorems on abstract graphs", 1952).
+        With more than ``LOOKAHEAD_PLAYERS`` players, half the number of players: a legal pairing exists as long as each
+        player has at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract graphs", 1952).
         """
-        return (players + 1) // 2
+        return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
 
 
 @dataclass(frozen=True)
@@ -165,6 +174,8 @@ def paired_round(state: PairingState) -> PairedRound | None:
     partners = cheapest_pairing(costs) if len(state.ranking) > 1 else None
     if partners is None:
         return None
+    if not state.repeats:
+        partners = _with_lookahead(costs, partners)
     couples = [(place, partner) for place, partner in enumerate(partners) if place < partner]
     players = len(state.ranking)
     return PairedRound(
@@ -222,3 +233,70 @@ def _ranked(*levels: int) -> int:
     for level in levels:
         total = total * NEXT_LEVEL + level
     return total
+
+
+# The rounds after this one
+
+
+def _with_lookahead(costs: list[list[int | None]], partners: list[int]) -> list[int]:
+    """Return ``partners``, the cheapest pairing, or another pairing if that leaves more further rounds possible.
+
+    The other pairing is the cheapest round of a complete schedule found by search. A pairing is a list: the partner of
+    the player at each place of the ranking.
+    """
+    places = range(len(costs))
+    if len(costs) > LOOKAHEAD_PLAYERS:
+        return partners
+    legal = [{other for other in places if costs[place][other] is not None} for place in places]
+    left = [legal[place] - {partners[place]} for place in places]
+    for rounds in range(min(map(len, legal)), 1, -1):
+        if _disjoint_pairings(left, rounds - 1) is not None:
+            return partners
+        if ways := _disjoint_pairings(legal, rounds):
+            return min(ways, key=lambda way: sum(costs[place][partner] or 0 for place, partner in enumerate(way)))
+    return partners
+
+
+class _OutOfSteps(Exception):
+    """Raised when the search exceeds its step limit."""
+
+
+def _disjoint_pairings(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
+    """Find ``rounds`` pairings of all players in which no two players meet twice; ``None`` if there are none.
+
+    A pairing is a list with the partner of each player. ``legal`` holds the possible partners of each player. Returns
+    an empty list if the search takes too long.
+    """
+    steps = SEARCH_STEPS
+
+    def pairings(left: frozenset[int], legal: Sequence[set[int]]) -> Iterator[list[tuple[int, int]]]:
+        nonlocal steps
+        steps -= 1
+        if steps < 0:
+            raise _OutOfSteps
+        if not left:
+            yield []
+            return
+        place = min(left, key=lambda place: (len(legal[place] & left), place))
+        for partner in sorted(legal[place] & left):
+            for rest in pairings(left - {place, partner}, legal):
+                yield [(place, partner), *rest]
+
+    def search(legal: Sequence[set[int]], rounds: int) -> list[list[int]] | None:
+        if rounds == 0:
+            return []
+        if min(map(len, legal)) < rounds:
+            return None
+        for couples in pairings(frozenset(range(len(legal))), legal):
+            partners = [0] * len(legal)
+            for one, other in couples:
+                partners[one], partners[other] = other, one
+            rest = search([others - {partners[place]} for place, others in enumerate(legal)], rounds - 1)
+            if rest is not None:
+                return [partners, *rest]
+        return None
+
+    try:
+        return search(legal, rounds)
+    except _OutOfSteps:
+        return []

@@ -86,6 +86,6 @@ def test_a_key_of_another_format_is_refused_from_the_command_line_too(
     monkeypatch.setenv(command_line.TRACEBACK_VARIABLE, "1")
     with pytest.raises(ConfigurationError, match="third_place is a key of format = 'knockout', not of 'swiss'"):
         command_line.main(["tournament", "default", "material", "--format", "swiss", "--third-place"])
-    with pytest.raises(ConfigurationError, match=r"mine\.toml: rounds = 6, expected at most 3 for 5 players"):
+    with pytest.raises(ConfigurationError, match=r"mine\.toml: rounds = 6, expected at most 5 for 5 players"):
         command_line.main(["tournament", "mine.toml", "--format", "swiss", "--rounds", "6"])
     assert not understood

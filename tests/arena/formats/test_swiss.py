@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -45,14 +46,15 @@ def rounds_of(spec: Any, results: list[Outcome]) -> list[tuple[SwissTable, set[f
 
 @given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from([20, 80]))
 def test_nobody_meets_twice_and_every_round_can_be_paired_up_to_the_last(players: int, seed: int, draws: int) -> None:
-    most = (players + 1) // 2
+    most = players - 1 + players % 2
     results = played(specification("swiss", players, rounds=most), by_chance(seed, draws)).results
     rounds = rounds_of(specification("swiss", players, rounds=most), results)
     assert len(rounds) == most
     met = [couple for _, couples, _ in rounds for couple in couples]
-    assert len(met) == len(set(met)) == most * (players // 2)
+    assert set(met) == {frozenset(couple) for couple in itertools.combinations(range(players), 2)}
+    assert len(met) == len(set(met))
     byes = [bye for _, _, bye in rounds if bye is not None]
-    assert len(byes) == len(set(byes)) == most * (players % 2)
+    assert sorted(byes) == (list(range(players)) if players % 2 else [])
 
 
 @given(st.integers(3, 7), st.integers(0, 10**6), st.sampled_from([20, 80]))
@@ -69,14 +71,32 @@ def test_the_bye_and_the_differences_of_score_are_the_least_possible(players: in
             above = 0 if bye is None else len(ranking) - ranking.index(bye)
             return above, sum((table.points[one] - table.points[other]) ** 2 for one, other in couples)
 
+        left = players - 1 + players % 2 - table.rounds - 1
         legal = [
-            cost(pairs, idle)
+            (cost(pairs, idle), can_be_completed(players, met | {*map(frozenset, pairs)}, had | {idle}, left))
             for pairs, idle in all_pairings(ranking)
             if not met & {frozenset(couple) for couple in pairs} and idle not in had - {None}
         ]
-        assert cost([tuple(couple) for couple in couples], bye) == min(legal)  # type: ignore[misc]
+        chosen = cost([tuple(couple) for couple in couples], bye)  # type: ignore[misc]
+        best = min(value for value, _ in legal)
+        if (best, True) in legal:
+            assert chosen[0] == best[0]
+            assert chosen == best or not all(fine for value, fine in legal if value == best)
+        assert (chosen, True) in legal
         met |= couples
         had.add(bye)
+
+
+def can_be_completed(players: int, met: set[frozenset[int]], byes: set[int | None], rounds: int) -> bool:
+    """Whether so many rounds more can be paired; the rule looks that far."""
+    if not rounds:
+        return True
+    for couples, bye in all_pairings(list(range(players))):
+        pairs = {frozenset(couple) for couple in couples}
+        legal = not pairs & met and bye not in byes - {None}
+        if legal and can_be_completed(players, met | pairs, byes | {bye}, rounds - 1):
+            return True
+    return False
 
 
 def test_the_first_round_is_the_upper_half_against_the_lower() -> None:
@@ -184,6 +204,13 @@ def test_repeats_come_only_once_they_must() -> None:
     met = [couple for couples, _ in rounds for couple in couples]
     assert len(set(met[:6])) == 6
     assert len(met) == 10
+
+
+def test_two_groups_of_three_cannot_be_paired_and_are_avoided() -> None:
+    """Six players after two rounds: the cheapest third round would leave two triangles, and no fourth round."""
+    for seed in range(30):
+        spec = specification("swiss", 6, rounds=5)
+        assert swiss_table(spec, played(spec, by_chance(seed, 10)).results).rounds == 5
 
 
 def test_there_may_be_no_legal_pairing_left() -> None:

@@ -300,7 +300,7 @@ def test_what_rounds_depend_on_cannot_change(
 
 def test_a_swiss_tournament_may_have_more_rounds_and_a_gauntlet_more_players(tmp_path: Path) -> None:
     for kind, small, large in (
-        ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, {"extra": 'format = "swiss"\nrounds = 3'}),
+        ("swiss", {"extra": 'format = "swiss"\nrounds = 2'}, {"extra": 'format = "swiss"\nrounds = 5'}),
         ("gauntlet", {"players": 4, "extra": 'format = "gauntlet"'}, {"extra": 'format = "gauntlet"'}),
     ):
         folder = tmp_path / kind
