@@ -12,11 +12,9 @@ ifneq ($(wildcard .venv),)
 stale := $(shell PYTHON="$(PYTHON)" .ci/bootstrap --usable || rm -f .venv/.installed .venv/.installed-*)
 endif
 
-# One worker more than processors: many tests wait for programs that take their time. On Linux they fork once all tests are
-# collected; elsewhere to fork is not safe, and each worker collects all of them.
-workers = $$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)')
-in_workers = $(if $(filter Linux,$(shell uname)),--workers $(workers),--numprocesses $(workers) --dist loadfile --no-loadscope-reorder)
-tests = @OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "$(1)" $(in_workers) $(ARGUMENTS)
+# One worker more than processors: many tests wait for programs that take their time.
+tests = @workers=$$(.venv/bin/python -c 'import os; print((os.cpu_count() or 1) + 1)'); \
+	OPENBLAS_NUM_THREADS=1 .venv/bin/python -m pytest -q -m "$(1)" --numprocesses "$$workers" --dist loadfile --no-loadscope-reorder $(ARGUMENTS)
 
 interpreter = @.venv/bin/python -c 'import platform, sys; print("elolab: Python", platform.python_version(), "of", sys.base_prefix)'
 

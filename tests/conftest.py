@@ -25,8 +25,6 @@ from elolab.engine.language import DEFAULT_LANGUAGE, speak
 if TYPE_CHECKING:
     from tests.support.browser import Browser
 
-pytest_plugins = ["tests.support.forked_workers"]
-
 GOLDEN_DIRECTORY = Path(__file__).parent / "data" / "golden"
 
 hypothesis.settings.register_profile("ordinary", deadline=None, derandomize=True, max_examples=25)
