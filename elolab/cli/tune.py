@@ -16,9 +16,9 @@ def configure(parser: CommandParser) -> None:
         "tuning",
         "Run again, the command resumes where it stopped, also with another budget or a longer validation. A study "
         "that is stopped reports the best settings so far. elolab writes a preset to DIR if a sequential test on "
-        "reserved openings accepts the gain and a second test at a larger limit finds no regression. Every command "
-        "takes the preset as a player by its path. The exit code is 0 if the gain is confirmed and 3 if not. It is 1 "
-        "if the gain is confirmed but players forfeited games by faults. "
+        "reserved openings confirms the gain. Every command takes the preset as a player by its path. The exit code is "
+        "0 if the gain is confirmed and 3 if not. It is 1 if the gain is confirmed but players forfeited games by "
+        "faults. "
         "With the key command in SPEC, your own program plays the matches.",
     )
 

@@ -186,10 +186,10 @@ def model_sections(
     caption = message(f"convergence.of_{'centres' if result.spec.is_paired else 'trials'}", base=base)
     figure = charts.convergence_chart(result, words)
     convergence = Plot("convergence", message("convergence.title"), caption_of(caption), figure)
-    note = Note(optimism_sentence(result, message.language))
+    note = optimism_sentence(result, message.language)
     known = (_known_table(result, message), Note(message("known.rule", games=2 * result.observations.pairs)))
     return [
-        Section("convergence", message("study.convergence"), (convergence, note)),
+        Section("convergence", message("study.convergence"), (convergence, *([Note(note)] if note else []))),
         Section("model", message("study.model"), (*blocks, *known)),
     ]
 
@@ -351,16 +351,21 @@ def optimism(result: StudyResult) -> dict[str, float] | None:
 
 
 def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
-    """Sentences on the recommendation, the playoff, and the winner's curse of the best trial or round."""
+    """Sentences on the recommendation, the playoff, and the winner's curse of the best trial or round.
+
+    The result is empty if no round preferred other settings to the base.
+    """
     message = Catalogue(MESSAGES, language)
     found, best = result.decision, optimism(result)
     assert found is not None
+    if best is not None:
+        values = next(end.values for end in result.rounds if end.number + 1 == best["round"])
+        best = None if values == result.spec.space.default_values else best
     candidate = message(f"recommendation.candidate_{'iterate' if result.spec.sampler == 'spsa' else 'maximum'}")
-    if found.is_base:
-        sentences = [message("recommendation.base")]
-    else:
+    sentences = []
+    if not found.is_base:
         shown = {"candidate": candidate, "gain": signed(found.gain), "interval": interval_text(*found.interval())}
-        sentences = [message("recommendation.candidate", **shown)]
+        sentences.append(message("recommendation.candidate", **shown))
     if found.pairs and found.believed:
         result_of_playoff = "won" if found.score > 0.5 else "lost" if found.score < 0.5 else "drawn"
         score, elo = f"{100 * found.score:.1f}", signed(elo_of_score(found.score))
@@ -420,7 +425,7 @@ def _searched_text(dimension: Dimension, message: Catalogue) -> str:
 
 def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, ...]:
     if not result.verdicts + result.further:
-        return (Note(tuning_sentence(result, message.language)),)
+        return (Note(message("validation.none")),)
     rows = []
     outcomes = [_test_words(verdict, message) for verdict in result.verdicts]
     outcomes += [message("validation.further", outcome=_test_words(verdict, message)) for verdict in result.further]
@@ -590,8 +595,9 @@ def tuning_text(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> str:
         Column("", changed, left=True),
     ]
     parts = ["\n".join(table_lines(table, columns))]
-    if result.decision is not None:
-        parts.append("\n".join(wrapped(optimism_sentence(result, language), columns)))
+    note = "" if result.decision is None else optimism_sentence(result, language)
+    if note:
+        parts.append("\n".join(wrapped(note, columns)))
     parts.append("\n".join(wrapped(tuning_sentence(result, language), columns)))
     outlook = _outlook_columns(result, message)
     if outlook:

@@ -39,8 +39,9 @@ def counted(found: Iterable[tuple[str, int]], message: Catalogue) -> str:
 
 
 def in_one(sentences: Iterable[str], message: Catalogue) -> str:
-    """Join sentences into one text, with the spacing of the catalogue's language."""
-    return reduce(lambda before, after: message("list.sentences", before=before, after=after), sentences)
+    """Join sentences into one text, with the spacing of the catalogue's language; empty without sentences."""
+    texts = list(sentences)
+    return reduce(lambda before, after: message("list.sentences", before=before, after=after), texts) if texts else ""
 
 
 def limit_text(limit: str, message: Catalogue) -> str:

@@ -183,6 +183,9 @@ def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Pat
     assert "+9.6 Elo" in said
     assert "[−5.0, +24.2]" in said
     assert "Nothing" not in said
+    page = markdown(tuning_document(result, language))
+    assert page.count(words("study.larger_budget")) == 1
+    assert words("validation.none") in page
     figure = study_charts.convergence_chart(result, study_charts.chart_words(words))
     check_figure(figure, language)
     assert words("chart.best_other_interval") in [text.get_text() for text in figure.legends[0].get_texts()]
