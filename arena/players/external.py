@@ -463,7 +463,10 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         answered = self._halt()
         if not self.spec.limits.is_timed:
             waited = seconds_text(self._allowance_ms(clock))
-            return self._failed("no_answer", Fault("watchdog", waited=waited, heard=heard))
+            what = Fault("watchdog", waited=waited, heard=heard)
+            if answered:
+                what = Fault("ignored_limit", waited=waited, limit=str(self.spec.limits), heard=heard)
+            return self._failed("no_answer", what)
         if answered:  # keep it: another start would take time from other games
             return PlayerFault("time_forfeit", overdue, self.name)
         return self._failed("no_answer", Fault("ignored_stop", overdue=overdue, heard=heard))

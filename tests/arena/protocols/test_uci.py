@@ -390,6 +390,21 @@ def test_an_overdue_engine_is_restarted_only_if_it_does_not_obey_a_stop(
     assert first in (None, players[0].process_id)
 
 
+@pytest.mark.parametrize(("mode", "says"), [("until_stop", "it ignores its limit (nodes=9)"), ("hang", "it last said")])
+def test_the_watchdog_tells_an_engine_that_ignores_its_limit_from_one_that_hangs(
+    make: Callable[..., UciPlayer], mode: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(external, "LATE_ANSWER_MS", 60_000 if mode == "until_stop" else 250)
+    player = make(mock_spec(mode, settings={"at": 1}, limits=Limits.parse("nodes=9"), watchdog_ms=100))
+    player.new_game(Opening(START), StopFlag())
+    with pytest.raises(PlayerFault) as caught:
+        player.move(game_named("xiangqi").position(), [], None, StopFlag())
+    assert caught.value.reason == "no_answer"
+    assert "0.1 s, the watchdog's deadline" in caught.value.text
+    assert says in caught.value.text
+    assert ("ignores" in caught.value.text) is (mode == "until_stop")
+
+
 @pytest.mark.parametrize("mode", ["until_stop", "hang"])
 def test_the_stop_flag_interrupts_a_search(make: Callable[..., UciPlayer], mode: str) -> None:
     player = make(mock_spec(mode, settings={"at": 1}, watchdog_ms=30_000))
