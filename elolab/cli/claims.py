@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.cli.shared import options, tuning_runs
@@ -46,10 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="register changes of rules, openings, weights, defaults or parts as an amendment, with this reason",
     )
     parser.add_argument(
-        "--merge", metavar="DIR", nargs="+", type=Path, default=[],
-        help="reuse the finished cells of these folders, from any machine",
-    )  # fmt: skip
-    parser.add_argument(
         "--digests", action="store_true", help="only print the digest of each part and of the whole table"
     )
     options.add_output(parser, "results/claims-<table>-<budget>")
@@ -70,7 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     from elolab.tuning.claims.cells import searches_at_most
     from elolab.tuning.claims.claims_run import plan_of_run, purpose_of, run_claims
     from elolab.tuning.claims.claims_spec import load_claims
-    from elolab.tuning.claims.merging import known_before, merged_cells, read_merged
 
     if arguments.repeat:
         repeat_parts(arguments)
@@ -82,18 +76,14 @@ def run(arguments: argparse.Namespace) -> int:
         return print_digests(spec, arguments)
     directory = output_folder(arguments.out, spec.name)
     if arguments.dry_run:
-        accepts_changes = arguments.accept_engine_change
-        read = read_merged(spec, arguments.merge, accepts_changes)
-        purpose = purpose_of(spec, directory, arguments.amend, read, accepts_changes)
-        check_directory(directory, purpose, accepts_changes=accepts_changes)
-        merged = {**merged_cells(spec, known_before(directory)), **merged_cells(spec, read)}
-        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec, merged)}
-        planned = plan_of_run(spec, directory, arguments.concurrency, merged=merged)
+        purpose = purpose_of(spec, directory, arguments.amend)
+        check_directory(directory, purpose, accepts_changes=arguments.accept_engine_change)
+        figures = {"claims": len(spec.claims), "parts": len(spec.parts), "searches": searches_at_most(spec)}
+        planned = plan_of_run(spec, directory, arguments.concurrency)
         return tuning_runs.describe(planned, purpose, figures, arguments)
     result = tuning_runs.uninterrupted(
-        run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes,
-        merge=arguments.merge,
-    )  # fmt: skip
+        run_claims, arguments, spec, directory, amend=arguments.amend, minutes=arguments.minutes
+    )
     return tuning_runs.finish(result, arguments, directory)
 
 

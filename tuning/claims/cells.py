@@ -7,7 +7,7 @@ of the cell's looks. So a run can stop and resume at any point.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -116,11 +116,6 @@ class PlayedCell:
         return [match.part(self.pairs, self.cell.analyses[self.done]) for match in self.matches]
 
     @property
-    def has_results(self) -> bool:
-        """Whether at least one look is analysed."""
-        return bool(self.done)
-
-    @property
     def most_seconds(self) -> float:
         """Estimated processor seconds of all games of the cell."""
         return games_at_most(self.cell) * game_seconds(self.cell)
@@ -226,15 +221,14 @@ def _plies_to_end(cell: Cell) -> int:
     return cell.limits.depth or LAST_PLIES + 1
 
 
-def searches_at_most(spec: ClaimsSpec, merged: Container[CellKey] = ()) -> int:
-    """Maximum number of searches in a run, without the ``merged`` cells.
+def searches_at_most(spec: ClaimsSpec) -> int:
+    """Maximum number of searches in a run.
 
     A part whose positions must meet a condition may have fewer searches.
     """
     return sum(
-        part.positions * len(sides_of(part, cell)) for part in spec.parts if not part.is_played
-        for cell in part.cells if key_of(part, cell) not in merged
-    )  # fmt: skip
+        part.positions * len(sides_of(part, cell)) for part in spec.parts if not part.is_played for cell in part.cells
+    )
 
 
 class SearchedCell:
@@ -262,11 +256,6 @@ class SearchedCell:
     def searched(self) -> int:
         """Number of positions for which all searches are done."""
         return min((len(one) for one in self._sides.values()), default=0)
-
-    @property
-    def has_results(self) -> bool:
-        """Whether at least one position is searched."""
-        return bool(self.searched)
 
     def step(self) -> bool:
         """Search one block of positions, or read its results from the store.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from elolab.arena.provenance.caveats import NO_CAVEATS, Caveats
 from elolab.arena.statistics.faults import FaultCount
 from elolab.tuning.claims.claims_spec import COSTS, OF_THRESHOLD, Cell, Claim, ClaimsSpec, Part
-from elolab.tuning.claims.part_verdicts import OF_CASES, OPEN, UNFINISHED, PartRule
+from elolab.tuning.claims.part_verdicts import OPEN, UNFINISHED, PartRule
 from elolab.tuning.claims.registration import Registration
 from elolab.tuning.keys.claims import ENGINES
 
@@ -120,14 +120,6 @@ def rule_of_part(part: Part) -> PartRule:
     return PartRule(part.expect, scaled_margin(part), part.refuted_by)
 
 
-def verdict_of_row(part: Part, row: CellRow) -> str:
-    """The verdict that the part's rule gives for a row's interval or for its number of cases."""
-    rule = rule_of_part(part)
-    if part.expect in OF_CASES:
-        return rule.verdict_of_cases(row.hits, row.cases, row.high)
-    return rule.verdict(*row.outcome(row.low, row.high))
-
-
 def scaled_margin(part: Part) -> float:
     """The part's margin, on the scale of ``CellRow.outcome``: a log ratio for costs, otherwise as in the file."""
     return math.log1p(part.margin / 100) if part.kind in COSTS else part.margin
@@ -157,7 +149,7 @@ class CellResult:
     cell: Cell
     row: CellRow
     positions: Sequence[SampledPosition] = field(default=(), compare=False, repr=False)
-    """The positions that this run searched; empty for games and for merged cells."""
+    """The positions that this run searched; empty for games."""
     searches: Mapping[str, Sequence[Searched]] = field(default_factory=dict, compare=False, repr=False)
     """Results of the searches, one per position, by the name of the side."""
 
@@ -241,8 +233,6 @@ class ClaimsResult:
     """Digest of all games in the folder; empty without games."""
     engine: str = ""
     """Identity of the engine, or of several engines, as given by ``arena.run.engines_of``."""
-    merged: int = 0
-    """Number of cells merged from other folders."""
     faults: tuple[FaultCount, ...] = ()
     """Number of games forfeited by faults, per player and kind of fault, over all games of the folder."""
     caveats: Caveats = NO_CAVEATS

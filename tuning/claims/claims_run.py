@@ -8,7 +8,7 @@ shipped tables take at most an eighth of the total time.
 from __future__ import annotations
 
 import threading
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +19,7 @@ from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.provenance.caveats import caveats_of
-from elolab.arena.run import SEVERAL, Purpose, Run, RunError, RunOptions, engines_of
+from elolab.arena.run import Purpose, Run, RunError, RunOptions, engines_of
 from elolab.arena.statistics.faults import FORFEITS, faults_of
 from elolab.arena.tournament_reader import default_part
 from elolab.engine.errors import argument
@@ -29,7 +29,6 @@ from elolab.tuning.claims.cells import (
     PlayedCell,
     RunningCell,
     SearchedCell,
-    common_columns,
     game_seconds,
     games_at_most,
     key_of,
@@ -38,7 +37,6 @@ from elolab.tuning.claims.cells import (
 from elolab.tuning.claims.claims_results import (
     CellKey,
     CellResult,
-    CellRow,
     ClaimsResult,
     EngineVerdict,
     PartResult,
@@ -47,17 +45,9 @@ from elolab.tuning.claims.claims_results import (
 from elolab.tuning.claims.claims_spec import Cell, Claim, ClaimsSpec, Part
 from elolab.tuning.claims.error_rates import interval_at
 from elolab.tuning.claims.measures import SuiteSearches
-from elolab.tuning.claims.merging import (
-    MergedPart,
-    keep_merged,
-    known_merged,
-    merged_cells,
-    read_merged,
-    refuse_other_engines,
-)
 from elolab.tuning.claims.part_verdicts import OPEN, SHOWN, are_apart, stays_in_family, verdict_of_cells
 from elolab.tuning.claims.position_suites import PositionSuites, SampledPosition
-from elolab.tuning.claims.registration import KnownElsewhere, note_positions, refuse_changes, register, surroundings_of
+from elolab.tuning.claims.registration import note_positions, refuse_changes, register, surroundings_of
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
@@ -67,19 +57,20 @@ FORMAT = 2
 
 
 def run_claims(
-    spec: ClaimsSpec, directory: Path, *, amend: str | None = None, minutes: float | None = None,
-    merge: Sequence[Path] = (), **options: Unpack[RunOptions],
-) -> ClaimsResult:  # fmt: skip
+    spec: ClaimsSpec,
+    directory: Path,
+    *,
+    amend: str | None = None,
+    minutes: float | None = None,
+    **options: Unpack[RunOptions],
+) -> ClaimsResult:
     """Play the games and do the searches that the folder lacks, and judge every part on its results so far.
 
     ``amend`` is the reason for changed rules, which are kept as amendments. ``minutes`` limits the time of this call.
-    The ended cells of the folders ``merge`` are reused. Raises ``UserError`` if the folder belongs to another run, if a
-    rule differs from the registered one without ``amend``, or if ``amend`` is blank.
+    Raises ``UserError`` if the folder belongs to another run, if a rule differs from the registered one without
+    ``amend``, or if ``amend`` is blank.
     """
-    accept_engine_change = options.get("accept_engine_change", False)
-    merged = read_merged(spec, merge, accept_engine_change)
-    purpose = purpose_of(spec, directory, amend, merged, accept_engine_change)
-    with Run(directory, purpose, **options) as run:
+    with Run(directory, purpose_of(spec, directory, amend), **options) as run:
         is_over = threading.Event()
 
         def end_sitting() -> None:
@@ -90,14 +81,11 @@ def run_claims(
         sitting.daemon = True
         if minutes is not None:
             sitting.start()
-        keep_merged(run.store, merged)
-        known = known_merged(run.store)
-        registration = register(run.store, spec, amend, _elsewhere(spec, known), surroundings_of(spec))
+        registration = register(run.store, spec, amend, surroundings_of(spec))
         spec = replace(spec, family=spec.family + len(registration.withdrawn))
-        taken = merged_cells(spec, known)
-        planned = plan_of_run(spec, directory, run.concurrency, run.store, taken)
+        planned = plan_of_run(spec, directory, run.concurrency, run.store)
         run.progress.announce(planned)
-        experiments = Experiments(spec, run, taken)
+        experiments = Experiments(spec, run)
         experiments.go_on(planned.stages[0])
         sitting.cancel()
         results = experiments.results()
@@ -110,18 +98,14 @@ def run_claims(
         faults = faults_of(run.store.ended_by(FORFEITS))
         return ClaimsResult(
             spec, directory, is_unfinished and not is_over.is_set(), results, registration,
-            run.store.digest() if len(run.store) else "", experiments.engines, len(experiments.merged),
-            faults, caveats_of(run.store, faults),
+            run.store.digest() if len(run.store) else "", engines_of(run.store), faults, caveats_of(run.store, faults),
         )  # fmt: skip
 
 
-def purpose_of(
-    spec: ClaimsSpec, directory: Path, amend: str | None, merged: Mapping[str, MergedPart], accept_engine_change: bool
-) -> Purpose:
+def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None) -> Purpose:
     """The run's identity and checks. A folder can be resumed if it has the same identity.
 
-    A changed rule is refused unless ``amend`` gives the reason. ``merged`` are the cells to be merged, by part. Cells
-    of another engine are refused unless ``accept_engine_change``. Raises ``RunError`` if the reason is blank.
+    A changed rule is refused unless ``amend`` gives the reason. Raises ``RunError`` if the reason is blank.
     """
     if amend is not None and not amend.strip():
         raise RunError(
@@ -132,8 +116,8 @@ def purpose_of(
     def check(store: Store, recorded: Any) -> None:
         """Raise ``RunError`` before anything changes if the run cannot be resumed in the folder.
 
-        ``recorded`` is the identity in the store. Reasons are another run or format, a rule changed without ``amend``,
-        or merged cells measured by another engine.
+        ``recorded`` is the identity in the store. Reasons are another run or format, or a rule changed without
+        ``amend``.
         """
         if recorded.get("format") != FORMAT:
             raise RunError(
@@ -143,11 +127,8 @@ def purpose_of(
         for key, now in content.items():
             if recorded[key] != now:
                 raise RunError(f"{directory}: holds claims of {key} = {recorded[key]!r}, not {now!r}", OTHER_FOLDER)
-        known = known_merged(store)
         if amend is None:
-            refuse_changes(store, spec, directory, _elsewhere(spec, {**merged, **known}), surroundings_of(spec))
-        if not accept_engine_change:
-            refuse_other_engines(merged_cells(spec, known).values(), directory)
+            refuse_changes(store, spec, directory, surroundings_of(spec))
 
     source = [spec.text, str(Path(spec.source).resolve()), spec.budget.name, list(spec.only)]
     sides = tuple(
@@ -163,27 +144,15 @@ def purpose_of(
     )  # fmt: skip
 
 
-def _elsewhere(spec: ClaimsSpec, merged: Mapping[str, MergedPart]) -> dict[str, KnownElsewhere]:
-    """Date and number of results known from other folders, by part; ``merged`` are the reused cells."""
-    positions = {part.id: part.positions for part in spec.parts}
-    return {name: part.known(positions.get(name, 0)) for name, part in merged.items()}
-
-
-def plan_of_run(
-    spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None, merged: Container[CellKey] = ()
-) -> StagePlan:
+def plan_of_run(spec: ClaimsSpec, directory: Path, concurrency: int, store: Store | None = None) -> StagePlan:
     """The planned games of a claims run and their estimated cost, for display before the run starts.
 
-    The ``merged`` cells need no games. ``store`` is the store of ``directory`` if it is already open.
+    ``store`` is the store of ``directory`` if it is already open.
     """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
-            return plan_of_run(spec, directory, concurrency, stored, merged)
-    cells = {
-        series_of(part, cell): cell
-        for part in spec.parts if part.is_played
-        for cell in part.cells if key_of(part, cell) not in merged
-    }  # fmt: skip
+            return plan_of_run(spec, directory, concurrency, stored)
+    cells = {series_of(part, cell): cell for part in spec.parts if part.is_played for cell in part.cells}
     games = sum(map(games_at_most, cells.values()))
     seconds = sum(games_at_most(cell) * game_seconds(cell) for cell in cells.values())
     known = 0 if store is None else sum(outcome.pairing.series in cells for outcome in store.outcomes())
@@ -194,11 +163,7 @@ def plan_of_run(
 class Experiments:
     """All cells of a claims run: plays their games, searches their positions, and computes their results."""
 
-    def __init__(self, spec: ClaimsSpec, run: Run, merged: Mapping[CellKey, CellRow]) -> None:
-        """Create the run's cells. ``merged`` are rows of cells that ended in other folders.
-
-        A cell that ended in this run takes precedence over a merged row.
-        """
+    def __init__(self, spec: ClaimsSpec, run: Run) -> None:
         self._spec, self._run = spec, run
         most = max((cell.analyses[-1] for part in spec.parts for cell in part.cells if cell.analyses), default=1)
         conditions = spec.conditions
@@ -219,21 +184,13 @@ class Experiments:
 
             return SearchedCell(claim, part, cell, searches, positions, max(1, -(-part.positions // rounds)))
 
-        self.merged: dict[CellKey, CellRow] = {}
-        """Rows from other folders that replace cells of this run."""
         self.played: list[PlayedCell] = []
         self.searched: list[SearchedCell] = []
         self._cells: dict[CellKey, RunningCell] = {}
         for claim in spec.claims:
             for part in claim.parts:
                 for cell in part.cells:
-                    key, own = key_of(part, cell), running(claim, part, cell)
-                    if key in merged and not own.ended:
-                        row = merged[key]  # an older version may have used a smaller error rate
-                        columns = common_columns(claim, part, cell) | {"error_rate": row.error_rate}
-                        self.merged[key] = replace(row, **columns)
-                        continue
-                    self._cells[key] = own
+                    own = self._cells[key_of(part, cell)] = running(claim, part, cell)
                     if isinstance(own, PlayedCell):
                         self.played.append(own)
                     else:
@@ -303,8 +260,8 @@ class Experiments:
 
     def _words_of_games(self) -> tuple[str, ...]:
         words = console("elolab.tuning")
-        ended = len(self.merged) + sum(bool(cell.ended) for cell in self._cells.values())
-        short = words("progress.cells", ended=ended, all=len(self.merged) + len(self._cells))
+        ended = sum(bool(cell.ended) for cell in self._cells.values())
+        short = words("progress.cells", ended=ended, all=len(self._cells))
         if self._current is None:
             return (short,)
         looks = len(self._current.cell.analyses)
@@ -312,20 +269,9 @@ class Experiments:
         long = words("progress.look", cells=short, name=self._current.series, look=look, looks=looks)
         return long, short
 
-    @property
-    def engines(self) -> str:
-        """Identities of the engines that measured the results: the run's own engine, and those of merged cells."""
-        others = {one for row in self.merged.values() for one in row.engine_identity.split(SEVERAL)}
-        has_own = any(cell.has_results for cell in self._cells.values())
-        own = engines_of(self._run.store).split(SEVERAL) if has_own or not others else []
-        return SEVERAL.join([*own, *sorted(others - set(own))])
-
     def _result(self, part: Part, cell: Cell) -> tuple[CellResult, bool]:
         """A cell's result, and whether the cell has ended."""
-        key = key_of(part, cell)
-        if key in self.merged:
-            return CellResult(cell, self.merged[key]), True
-        own = self._cells[key]
+        own = self._cells[key_of(part, cell)]
         result = own.result()
         if result.row.cases or own.ended:
             result = replace(result, row=replace(result.row, engine_identity=engines_of(self._run.store)))

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.notation.openings import load_suite
@@ -24,7 +24,7 @@ from elolab.arena.records import digest_of
 from elolab.arena.run import RunError, differences, plain
 from elolab.engine.errors import argument
 from elolab.engine.settings.toml_values import format_toml
-from elolab.tuning.claims.claims_spec import ClaimsSpec
+from elolab.tuning.claims.claims_spec import ClaimsSpec, Part
 
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
@@ -63,25 +63,13 @@ class Amendment:
 
     @classmethod
     def from_plain(cls, entry: Mapping[str, Any]) -> Amendment:
-        """Convert an entry of a store or a line of a table to an amendment.
-
-        Raises ``KeyError`` for a missing value, ``ValueError`` for a wrong one.
-        """
+        """Convert an entry of a store to an amendment."""
         changes = tuple((path, old, new) for path, old, new in entry["changes"])
         counts = {"games": int(entry["games"]), "positions": int(entry["positions"])}
         return cls(**{name: entry[name] for name in AMENDMENT_COLUMNS} | {"changes": changes} | counts)
 
 
 AMENDMENT_COLUMNS = tuple(one.name for one in fields(Amendment))
-
-
-class KnownElsewhere(NamedTuple):
-    """Date and numbers of a part's results that come from other folders."""
-
-    date: str
-    """Time of the part's registration there: UTC, ISO 8601."""
-    games: int
-    positions: int
 
 
 @dataclass(frozen=True)
@@ -151,26 +139,20 @@ class _Departure:
         return f"{self.part} was registered with {path} = {_text_of(old)}, but {source} now has {_text_of(new)}"
 
 
-def _departures(
-    store: Store, spec: ClaimsSpec, elsewhere: Mapping[str, KnownElsewhere], surroundings: Mapping[str, Any]
-) -> list[_Departure]:
+def _departures(store: Store, spec: ClaimsSpec, surroundings: Mapping[str, Any]) -> list[_Departure]:
     """All deviations of the specification from the rules that the store has registered."""
     known: dict[str, Any] = store.metadata(REGISTERED) or {}
     games, positions = games_by_part(store), Counter(store.metadata(POSITIONS_SEARCHED) or {})
-    for name, own in elsewhere.items():
-        games[name] += own.games
-        positions[name] = max(positions[name], own.positions)
     contents = {part.id: plain(part.content) for part in spec.parts}
-    # New parts with results from other folders, whose runs checked that the rules came first.
-    taken = {
-        name: {"content": content} for name, content in contents.items()
-        if name not in known and (games[name] or positions[name])
-    }  # fmt: skip
 
     def departure(name: str, old: Any, new: Any, digests: tuple[str, str], changes: Any) -> _Departure:
-        alike = _parts_sharing_results(new if old is None else old, {**taken, **known}) | {name}
+        alike = _parts_sharing_results(new if old is None else old, known) | {name}
         counts = [max(counted[one] for one in alike) for counted in (games, positions)]
         return _Departure(name, old, new, digests, changes, *counts)
+
+    def is_added_late(part: Part) -> bool:
+        is_new = table is not None and part.expect is not None and table.get(part.id) != part.digest
+        return is_new and any(games[one] or positions[one] for one in _parts_sharing_results(contents[part.id], known))
 
     found, table = [], store.metadata(TABLE)
     for part in spec.parts:
@@ -181,27 +163,21 @@ def _departures(
             if changes:
                 digests = before["digest"], part.digest
                 found.append(departure(part.id, before["content"], contents[part.id], digests, changes))
-        elif table is not None and part.expect is not None and table.get(part.id) != part.digest:
-            others = _parts_sharing_results(contents[part.id], known if part.id in taken else {**taken, **known})
-            if any(games[name] or positions[name] for name in others):
-                change = ("part", None, part.id)
-                found.append(departure(part.id, None, contents[part.id], ("", part.digest), [change]))
+        elif is_added_late(part):
+            change = ("part", None, part.id)
+            found.append(departure(part.id, None, contents[part.id], ("", part.digest), [change]))
     for name, entry in known.items():
         if name not in spec.asked and WITHDRAWN not in entry and (games[name] or positions[name]):
             found.append(departure(name, entry["content"], None, (entry["digest"], ""), [("part", name, None)]))
     return found
 
 
-def refuse_changes(
-    store: Store, spec: ClaimsSpec, directory: Path, elsewhere: Mapping[str, KnownElsewhere],
-    surroundings: Mapping[str, Any],
-) -> None:  # fmt: skip
+def refuse_changes(store: Store, spec: ClaimsSpec, directory: Path, surroundings: Mapping[str, Any]) -> None:
     """Raise ``RunError`` if the specification deviates from the rules registered in the store.
 
-    ``directory`` is named in the error. ``elsewhere`` holds results from other folders, ``surroundings`` the result of
-    ``surroundings_of``; both are keyed by part.
+    ``directory`` is named in the error; ``surroundings`` is the result of ``surroundings_of``.
     """
-    found = _departures(store, spec, elsewhere, surroundings)
+    found = _departures(store, spec, surroundings)
     if not found:
         return
     more = sum(len(one.changes) for one in found) - 1
@@ -212,19 +188,15 @@ def refuse_changes(
     )
 
 
-def register(
-    store: Store, spec: ClaimsSpec, amend: str | None, elsewhere: Mapping[str, KnownElsewhere],
-    surroundings: Mapping[str, Any],
-) -> Registration:  # fmt: skip
+def register(store: Store, spec: ClaimsSpec, amend: str | None, surroundings: Mapping[str, Any]) -> Registration:
     """Register the specification of each part before its first game. Call ``refuse_changes`` first.
 
-    ``amend`` is the reason for amendments. ``elsewhere`` holds results from other folders, ``surroundings`` the result
-    of ``surroundings_of``; both are keyed by part.
+    ``amend`` is the reason for amendments; ``surroundings`` is the result of ``surroundings_of``.
     """
     known: dict[str, Any] = dict(store.metadata(REGISTERED) or {})
     amendments = list(store.metadata(AMENDMENTS) or [])
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    for one in _departures(store, spec, elsewhere, surroundings):
+    for one in _departures(store, spec, surroundings):
         amendments.append(
             {
                 "part": one.part, "date": now, "why": amend, "old_digest": one.digests[0], "new_digest": one.digests[1],
@@ -235,12 +207,12 @@ def register(
         if one.new is None:
             known[one.part] = {**known[one.part], WITHDRAWN: True}
     for part in spec.parts:
-        date = elsewhere[part.id].date if part.id in elsewhere else now
         known[part.id] = {
-            "digest": part.digest, "content": plain(part.content),
-            "date": min(date, known[part.id]["date"]) if part.id in known else date,
+            "digest": part.digest,
+            "content": plain(part.content),
+            "date": known[part.id]["date"] if part.id in known else now,
             SURROUNDINGS: surroundings[part.id],
-        }  # fmt: skip
+        }
     store.record_metadata({REGISTERED: known, AMENDMENTS: amendments, TABLE: store.metadata(TABLE) or dict(spec.asked)})
     return Registration(
         {name: entry["date"] for name, entry in known.items()},
@@ -257,11 +229,6 @@ def register(
 def games_by_part(store: Store) -> Counter[str]:
     """Number of games in the store for each part."""
     return Counter(outcome.pairing.series.partition(" ")[0] for outcome in store.outcomes())
-
-
-def is_searched_here(store: Store, part: str) -> bool:
-    """Whether the run itself has searched positions for a part."""
-    return bool((store.metadata(POSITIONS_SEARCHED) or {}).get(part))
 
 
 def note_positions(store: Store, part: str, positions: int) -> None:

@@ -6,7 +6,7 @@ import gzip
 import json
 import math
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,6 @@ from elolab.tuning.claims.claims_results import (
 )
 from elolab.tuning.claims.claims_spec import OF_THRESHOLD, ClaimsSpec, Part
 from elolab.tuning.claims.measures import RATIO_UNITS
-from elolab.tuning.claims.merging import SURROUNDINGS_FILE, surroundings_text
 from elolab.tuning.claims.part_verdicts import EQUIVALENT, NON_INFERIOR, SHOWN, UNFINISHED, VERDICTS
 from elolab.tuning.claims.registration import AMENDMENT_COLUMNS
 from elolab.tuning.keys.claims import BASES, ENGINES
@@ -69,10 +68,20 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
         replace_file(folder / f"{name}.csv", frame_csv(table))
     replace_file(folder / "amendments.csv", csv_text(AMENDMENT_COLUMNS, _amendment_rows(run)))
     replace_file(folder / "columns.csv", data_dictionary(language))
-    replace_file(folder / SURROUNDINGS_FILE, surroundings_text(run.registration.surroundings))
+    replace_file(folder / "surroundings.json", _surroundings_text(run.registration.surroundings))
     searches = frame_csv(run.searches_frame())
     replace_file(folder / COMPRESSED["searches"], gzip.compress(searches.encode(), mtime=0))
     return write_document(folder, claims_document(run, language), run.faults, run.caveats)
+
+
+def _surroundings_text(surroundings: Mapping[str, Any]) -> str:
+    """The text of ``surroundings.json``: the distinct surroundings, and for each part an index into them."""
+    different: list[Any] = []
+    for one in surroundings.values():
+        if one not in different:
+            different.append(one)
+    parts = {name: different.index(one) for name, one in surroundings.items()}
+    return json.dumps({"parts": parts, "surroundings": different}, ensure_ascii=False, indent=1) + "\n"
 
 
 def data_dictionary(language: str = DEFAULT_LANGUAGE) -> str:
@@ -106,7 +115,6 @@ def claims_document(run: ClaimsResult, language: str) -> Document:
         (message("claims.searches"),
          message("claims.searched", positions=budget.positions, per_game=budget.positions_per_game)),
         *([(message("fact.games"), message("claims.stored_games", digest=run.digest))] if run.digest else []),
-        *([(message("claims.merged"), message("claims.merged_cells", cells=run.merged))] if run.merged else []),
         (message("claims.registered"), message("claims.registered_digest", digest=spec.digest)),
     )  # fmt: skip
     summary: tuple[Block, ...] = (
