@@ -33,6 +33,7 @@ from elolab.engine.settings.parameters import (
 UNPRUNED: Mapping[str, Value] = {
     "reverse_futility_depth": 0, "futility_depth": 0, "razoring_depth": 0, "late_move_pruning_depth": 0,
     "delta_margin": 0, "null_evaluation_divisor": 0, "internal_iterative_reduction": 0, "exchange_pruning_depth": 0,
+    "quiescence_moves": 0,
 }  # fmt: skip
 
 DEFAULT = "default"
@@ -97,6 +98,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "null_store": "verified", "null_hash_guard": "any_entry", "razoring_depth": 2, "single_reply_extension": True,
         "reverse_futility_depth": 4, "reverse_futility_improving": 40, "internal_iterative_reduction": 3,
         "correction_history": 50, "exchange_pruning_depth": 2, "lmr_checks": True,
+        "correction_pieces": 40, "correction_moves": 60, "capture_history": 800, "quiescence_moves": 4,
     },
     "foretold": {
         "probcut_depth": 4, "pass_costs_depth": True,

@@ -225,6 +225,11 @@ def structure_key(state):  # type: ignore[no-untyped-def]
 
 
 @game_stub
+def pieces_key(state, side):  # type: ignore[no-untyped-def]
+    """Hash (uint64) of a side's pieces that ``structure_key`` leaves out; 0 in a game without such features."""
+
+
+@game_stub
 def restarts_draw_count(state):  # type: ignore[no-untyped-def]
     """Whether the last move, such as a capture, restarts the move count of draw adjudication."""
 
@@ -239,7 +244,7 @@ COMPILED_CONTRACT = (
     "gives_check", "final_score", "evaluate", "prepare", "is_quiet", "capture_order", "capture_gain",
     "loses_material", "history_piece", "is_pass", "plies_left", "solvable", "solve", "best_line",
     "path_verdict", "repetition_key", "judge", "null_move_allowed", "material", "position_key",
-    "piece_count", "past_move", "structure_key", "restarts_draw_count", "perft",
+    "piece_count", "past_move", "structure_key", "pieces_key", "restarts_draw_count", "perft",
 )  # fmt: skip
 """Names of the compiled functions that every game must implement."""
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+HASH_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
+"""Factor of multiplicative hashing, an odd number near 2**64 divided by the golden ratio: upper bits of products depend
+on all bits of a number.
+"""
+
 
 def random_keys(seed: int, count: int) -> np.ndarray:
     """64-bit pseudo-random keys, made by splitmix64 from a seed: uint64 of shape (count,).

@@ -619,7 +619,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if parameters.correction_history != 0 and is_evaluated and (best_move == 0 or is_quiet(state, best_move)):
         # A bound is evidence only on its side of the evaluation.
         if (bound != LOWER_BOUND or best > evaluation) and (bound != UPPER_BOUND or best < evaluation):
-            learn_correction(state, search, best - evaluation, np.int64(depth))
+            learn_correction(state, search, parameters, best - evaluation, np.int64(depth))
     return best
 
 

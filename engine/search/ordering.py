@@ -60,12 +60,9 @@ def bounded_history(order):
 
 
 @jit
-def _continuation_row(state, parameters, back):
-    """Index of the row of the continuation history for the move made ``back`` plies ago.
-
-    It is -1 if no move was made then, or if the parameters do not use that history.
-    """
-    if parameters.continuation_history < back or np.int64(state.ply) < back:
+def move_row(state, back):
+    """Index, by type of piece and target square, of the move made ``back`` plies ago; -1 if no move was made then."""
+    if np.int64(state.ply) < back:
         return np.int64(-1)
     move = past_move(state, np.int64(state.ply) - back)
     if move == 0:
@@ -76,9 +73,24 @@ def _continuation_row(state, parameters, back):
 
 
 @jit
+def _continuation_row(state, parameters, back):
+    """Index of the row of the continuation history for the move made ``back`` plies ago.
+
+    It is -1 if no move was made then, or if the parameters do not use that history.
+    """
+    return np.int64(-1) if parameters.continuation_history < back else move_row(state, back)
+
+
+@jit
 def _continuation_place(state, move):
     """Index of a move's column in the continuation history."""
     return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
+
+
+@jit
+def _victim(state, move):
+    """Type of the piece on the target square of a move, as a column of the capture history."""
+    return history_piece(state, (move >> 7) & 127) % CONTINUATION_PIECES
 
 
 @jit
@@ -106,6 +118,9 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
             order = np.int64(_HASH_MOVE)
         elif order_captures and not quiet:
             order = np.int64(capture_order(state, move)) + _GOOD_CAPTURE
+            if parameters.capture_history != 0:
+                learnt = np.int64(search.captures[_continuation_place(state, move), _victim(state, move)])
+                order += learnt * parameters.capture_history // _HISTORY_LIMIT
         elif move == killer:
             order = np.int64(_KILLER + 1)
         elif move == second_killer:
@@ -231,7 +246,7 @@ def _halve_history(search):
 
 @jit
 def clear_history(search):
-    """Clear the history, the continuation histories and the corrections of the static evaluation."""
+    """Clear all histories and the corrections of the static evaluation."""
     for block in range(HISTORY_SIZE // HISTORY_BLOCK):
         if search.history_filled[block] != 0:
             search.history_filled[block] = 0
@@ -239,8 +254,14 @@ def clear_history(search):
                 search.history[block * HISTORY_BLOCK + place] = 0
     if search.corrections_filled != 0:
         search.corrections_filled = 0
-        for index in range(search.corrections.shape[0]):
-            search.corrections[index] = 0
+        for table in range(search.corrections.shape[0]):
+            for index in range(search.corrections.shape[1]):
+                search.corrections[table, index] = 0
+    if search.captures_filled != 0:
+        search.captures_filled = 0
+        for row in range(CONTINUATION_MOVES):
+            for column in range(CONTINUATION_PIECES):
+                search.captures[row, column] = 0
     if search.continuation_filled != 0:
         search.continuation_filled = 0
         for table in range(CONTINUATIONS):
@@ -305,11 +326,33 @@ def punish_histories(state, search, lists, parameters, depth, ply, count):
 
 
 @jit
+def _move_capture_history(state, search, move, change):
+    """Add ``change``, a bonus or a negative malus, to the history of a capture or promotion."""
+    search.captures_filled = 1
+    row, column = _continuation_place(state, move), _victim(state, move)
+    search.captures[row, column] = with_gravity(np.int64(search.captures[row, column]), change)
+
+
+@jit
+def _learn_captures(state, search, lists, parameters, move, depth, ply, tried):
+    """Update the capture history after a cutoff by ``move``: its own, if it captures, and the captures tried before."""
+    bonus = gravity_bonus(parameters, depth)
+    if not is_quiet(state, move):
+        _move_capture_history(state, search, move, bonus)
+    for index in range(tried):
+        other = np.int64(lists.moves[ply, index])
+        if not is_quiet(state, other):
+            _move_capture_history(state, search, other, -bonus)
+
+
+@jit
 def reward_cutoff(state, search, lists, parameters, move, depth, ply, tried):
-    """Update history and killers after a beta cutoff by ``move``; the node's first ``tried`` moves caused none."""
+    """Update histories and killers after a beta cutoff by ``move``; the node's first ``tried`` moves caused none."""
     reward_history(state, search, parameters, move, depth)
     if tried > 0 and parameters.history_malus != 0 and parameters.history_gravity != 0 and is_quiet(state, move):
         punish_histories(state, search, lists, parameters, depth, ply, tried)
+    if parameters.capture_history != 0:
+        _learn_captures(state, search, lists, parameters, move, depth, ply, tried)
     if parameters.killers > 0 and is_quiet(state, move) and search.killers[ply, 0] != move:
         search.killers[ply, 1] = search.killers[ply, 0]
         search.killers[ply, 0] = move

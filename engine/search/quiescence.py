@@ -16,12 +16,14 @@ from elolab.engine.games.contract import (
     in_check,
     loses_material,
     make,
+    pieces_key,
     structure_key,
     unmake,
 )
+from elolab.engine.games.hash_keys import HASH_FACTOR
 from elolab.engine.search.clock import spend_node
-from elolab.engine.search.ordering import bring_best, score_moves
-from elolab.engine.search.records import CORRECTION_BITS, CORRECTION_UNIT, CORRECTIONS
+from elolab.engine.search.ordering import bring_best, move_row, score_moves
+from elolab.engine.search.records import CONTINUATION_MOVES, CORRECTION_BITS, CORRECTION_UNIT, CORRECTIONS
 from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
@@ -36,7 +38,7 @@ from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 _ONE = np.uint64(1)
 MAX_CORRECTION = 100
-"""Maximum absolute correction of a static evaluation, in centipawns; larger errors are clamped to it."""
+"""Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to it."""
 _STEPS, _MAX_STEP = 256, 16
 """Learning rate of corrections, as a fraction of the difference between the stored correction and the error found.
 
@@ -55,32 +57,62 @@ def static_value(state, cache, parameters, alpha, beta):
 
 
 @jit
-def _correction_index(state):
-    return (np.uint64(state.side) << CORRECTION_BITS) | (structure_key(state) & (CORRECTIONS - _ONE))
+def _correction_index(state, key):
+    return (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
+
+
+@jit
+def _last_moves_key(state):
+    """Hash of the last two moves, by type of piece and target square."""
+    pair = (move_row(state, np.int64(1)) + 1) * (CONTINUATION_MOVES + 1) + move_row(state, np.int64(2)) + 1
+    return (np.uint64(pair) * HASH_FACTOR) >> (np.uint64(64) - CORRECTION_BITS)
+
+
+@jit
+def _correction_in(state, search, table, key, percent):
+    """Correction that a table has learned for a key, in units of ``CORRECTION_UNIT`` and hundredths."""
+    return np.int64(search.corrections[table, _correction_index(state, key)]) * percent
 
 
 @jit
 def corrected_value(state, search, parameters, alpha, beta):
-    """``static_value`` plus the correction learned from earlier searches of positions with the same structure key."""
+    """``static_value`` plus the corrections learned from earlier searches of positions with the same keys."""
     correction = np.int64(0)
     if parameters.correction_history != 0:
-        learnt = np.int64(search.corrections[_correction_index(state)])
-        correction = learnt * parameters.correction_history // (100 * CORRECTION_UNIT)
+        correction = _correction_in(state, search, 0, structure_key(state), parameters.correction_history)
+        percent = parameters.correction_pieces
+        if percent != 0:
+            correction += _correction_in(state, search, 1, pieces_key(state, np.int64(0)), percent)
+            correction += _correction_in(state, search, 2, pieces_key(state, np.int64(1)), percent)
+        if parameters.correction_moves != 0:
+            correction += _correction_in(state, search, 3, _last_moves_key(state), parameters.correction_moves)
+        correction //= 100 * CORRECTION_UNIT
     low, high = np.int64(alpha - correction), np.int64(beta - correction)
     return static_value(state, search.evaluation_cache, parameters, low, high) + correction
 
 
 @jit
-def learn_correction(state, search, error, depth):
-    """Move the correction for the position's structure key towards ``error``, by a step that grows with ``depth``.
+def _learn_in(state, search, table, key, wanted, step):
+    index = _correction_index(state, key)
+    value = np.int64(search.corrections[table, index])
+    search.corrections[table, index] = value + (wanted - value) * step // _STEPS
 
-    The error is a search's score minus the static evaluation, in centipawns.
+
+@jit
+def learn_correction(state, search, parameters, error, depth):
+    """Move the corrections for the position's keys towards ``error``, by a step that grows with ``depth``.
+
+    The error is a search's score minus the corrected static evaluation, in centipawns.
     """
-    index = _correction_index(state)
     wanted = min(max(error, -MAX_CORRECTION), MAX_CORRECTION) * CORRECTION_UNIT
-    value = np.int64(search.corrections[index])
-    search.corrections[index] = value + (wanted - value) * min(depth + 1, _MAX_STEP) // _STEPS
+    step = min(depth + 1, _MAX_STEP)
     search.corrections_filled = 1
+    _learn_in(state, search, 0, structure_key(state), wanted, step)
+    if parameters.correction_pieces != 0:
+        _learn_in(state, search, 1, pieces_key(state, np.int64(0)), wanted, step)
+        _learn_in(state, search, 2, pieces_key(state, np.int64(1)), wanted, step)
+    if parameters.correction_moves != 0:
+        _learn_in(state, search, 3, _last_moves_key(state), wanted, step)
 
 
 @jit
@@ -121,6 +153,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
     floor = np.int64(0)
+    tried = np.int64(0)
     if evade:
         count = generate(state, lists, ply)
         if count == 0:
@@ -142,12 +175,15 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         bring_best(lists, ply, index, count)
         move = np.int64(lists.moves[ply, index])
         if not evade:
+            if parameters.quiescence_moves != 0 and tried >= parameters.quiescence_moves:
+                break
             if parameters.delta_margin != 0 and floor + capture_gain(state, move) <= alpha:
                 continue
             if parameters.quiescence_see != 0 and loses_material(state, move):
                 continue
         if not spend_node(search, parameters):
             return np.int64(0)
+        tried += 1
         make(state, move)
         value = -quiescence(state, search, lists, parameters, -beta, -alpha, ply + 1, below + 1)
         unmake(state)

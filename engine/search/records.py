@@ -24,9 +24,11 @@ CONTINUATIONS = 2
 
 CORRECTION_BITS = np.uint64(14)
 CORRECTIONS = np.uint64(1 << 14)
-"""Number of entries in the correction history, for each side to move."""
+"""Number of entries in each correction history, for each side to move."""
+CORRECTION_TABLES = 4
+"""Number of correction histories: by structure, by the other pieces of either side, and by the last moves."""
 CORRECTION_UNIT = 256
-"""Number of stored units per centipawn in the correction history."""
+"""Number of stored units per centipawn in a correction history."""
 
 REDUCTION_DEPTHS = 64
 """Number of depths in the table of late move reductions. Greater depths use the last one."""
@@ -117,8 +119,8 @@ SEARCH_DTYPE = np.dtype(
         ("reductions", np.int8, (REDUCTION_DEPTHS, REDUCTION_MOVES)),  # of late moves, by depth and number
         # Static evaluations of the path, at index ply + 2; a node in check has that of two plies before.
         ("static_values", np.int32, (MAX_PLY + 4,)),
-        # Corrections of the static evaluation, by side to move and hash of the structure.
-        ("corrections", np.int32, (2 * int(CORRECTIONS),)),
+        # Corrections of the static evaluation, by side to move and hash.
+        ("corrections", np.int16, (CORRECTION_TABLES, 2 * int(CORRECTIONS))),
         ("corrections_filled", np.int64),  # whether any entry may be other than 0
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
@@ -126,6 +128,9 @@ SEARCH_DTYPE = np.dtype(
         # How well moves did after an earlier move, which is the row.
         ("continuation", np.int16, (CONTINUATIONS, CONTINUATION_MOVES, CONTINUATION_MOVES)),
         ("continuation_filled", np.int64),  # whether any entry may be other than 0
+        # How well captures did, by moving piece and target, and by captured piece.
+        ("captures", np.int16, (CONTINUATION_MOVES, CONTINUATION_PIECES)),
+        ("captures_filled", np.int64),  # whether any entry may be other than 0
         ("variation", np.int32, (MAX_PLY + 2, MAX_PLY + 2)),
         ("variation_end", np.int64, (MAX_PLY + 2,)),
         # Counters.

@@ -27,7 +27,7 @@ from elolab.engine.games.chess.boards import (
     has_several,
     rook_attacks,
 )
-from elolab.engine.games.hash_keys import random_keys
+from elolab.engine.games.hash_keys import HASH_FACTOR, random_keys
 from elolab.engine.settings.features import CHESS_TERMS
 from elolab.engine.values import MAX_GAME_PLIES
 
@@ -247,6 +247,18 @@ def position_key(state):
 def structure_key(state):
     """Hash of the pawns of both sides, updated incrementally."""
     return state.pawn_key
+
+
+@jit
+def pieces_key(state, side):
+    """Hash of a side's pieces other than pawns, computed from scratch."""
+    base = np.uint64(side) << np.uint64(3)
+    key = NONE
+    for kind in (_KNIGHT, _BISHOP, _ROOK, _QUEEN, _KING):
+        key = (key ^ state.pieces[base | kind]) * HASH_FACTOR
+        # Only the upper bits depend on all squares; the lower ones become indices of tables.
+        key ^= key >> np.uint64(48)
+    return key
 
 
 @jit

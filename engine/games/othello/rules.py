@@ -75,6 +75,12 @@ def structure_key(state):
 
 
 @jit
+def pieces_key(state, side):
+    """Always 0, as ``structure_key``."""
+    return np.uint64(0)
+
+
+@jit
 def restarts_draw_count(state):
     """Always false: no move restarts the move count of draw adjudication."""
     return False

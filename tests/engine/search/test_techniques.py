@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from elolab.engine.compiled.kernel import new_record
 from elolab.engine.engine import Clock, Engine, PonderGrant, SearchMemory, SearchResult
 from elolab.engine.games import game_named
-from elolab.engine.games.contract import ENDLESS, MoveError
+from elolab.engine.games.contract import ENDLESS, MOVE_LISTS_DTYPE, MoveError
 from elolab.engine.rules import Rules
 from elolab.engine.search import clock, node, table
 from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
+from elolab.engine.search.ordering import reward_cutoff, score_moves
 from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction
 from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
 from elolab.engine.settings.limits import Limits
@@ -780,7 +782,8 @@ def test_pruning_and_reductions_of_chess_save_nodes() -> None:
 def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns() -> None:
     game = game_named("chess")
     start, knight, pawn = (game.position(None, moves).state for moves in ((), ("g1f3", "g8f6"), ("e2e4", "e7e5")))
-    memory = SearchMemory(resolve({"hash_mb": 1, "correction_history": 50}, game="chess"), None)
+    alone = {"hash_mb": 1, "correction_history": 50, "correction_pieces": 0, "correction_moves": 0}
+    memory = SearchMemory(resolve(alone, game="chess"), None)
     memory.new_game()
     for state in (start, knight, pawn):
         game.kernels.prepare(state, memory.parameters)
@@ -791,11 +794,81 @@ def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns(
         return int(corrected_value(state, memory.search, memory.parameters, *wide)) - int(plain)
 
     assert correction(start) == 0
-    learn_correction(start, memory.search, 80, 15)
+    learn_correction(start, memory.search, memory.parameters, 80, 15)
     # A sixteenth of the way to 80 centipawns, and half of that.
     assert (correction(start), correction(knight), correction(pawn)) == (2, 2, 0)
     for _ in range(200):
-        learn_correction(start, memory.search, 5 * MAX_CORRECTION, 15)
+        learn_correction(start, memory.search, memory.parameters, 5 * MAX_CORRECTION, 15)
     assert MAX_CORRECTION // 2 - 2 <= correction(start) <= MAX_CORRECTION // 2
     memory.new_game()
     assert correction(start) == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "moves", "same"),
+    [
+        # The other pieces of one side, and of both sides.
+        ("correction_pieces", ("e2e4", "a7a6"), 5),
+        ("correction_pieces", ("g1f3", "a7a6"), 2),
+        ("correction_pieces", ("g1f3", "g8f6"), 0),
+        # The last two moves, after other moves before them; other moves to the same squares.
+        ("correction_moves", ("a2a3", "h7h6", "e2e4", "e7e5"), 2),
+        ("correction_moves", ("e2e4", "d7d5"), 0),
+    ],
+)
+def test_corrections_of_other_keys_carry_over_where_the_key_is_the_same(
+    key: str, moves: tuple[str, ...], same: int
+) -> None:
+    game = game_named("chess")
+    learned = game.position(None, ("e2e4", "e7e5") if key == "correction_moves" else ()).state
+    other = game.position(None, moves).state
+    only = {"correction_pieces": 0, "correction_moves": 0, key: 50}
+    memory = SearchMemory(resolve({"hash_mb": 1, "correction_history": 1} | only, game="chess"), None)
+    memory.new_game()
+    for state in (learned, other):
+        game.kernels.prepare(state, memory.parameters)
+    learn_correction(learned, memory.search, memory.parameters, 80, 15)
+    wide = (-INFINITY, INFINITY)
+    plain = game.kernels.evaluate(other, 0, *wide) + memory.parameters.tempo
+    # A sixteenth of the way to 80 centipawns, and half of that, 2.5 from each table with the key, rounded down.
+    assert int(corrected_value(other, memory.search, memory.parameters, *wide)) - int(plain) == same
+    memory.new_game()
+    assert corrected_value(other, memory.search, memory.parameters, *wide) == plain
+
+
+def test_captures_that_cut_are_tried_before_captures_of_the_same_value() -> None:
+    game = game_named("chess")
+    state = game.position("4k3/8/8/2p3p1/1P5P/8/8/4K3 w - - 0 1").state
+    lists = new_record(MOVE_LISTS_DTYPE)
+    memory = SearchMemory(resolve({"hash_mb": 1, "capture_history": 800}, game="chess"), None)
+    memory.new_game()
+    count = int(game.kernels.generate(state, lists, 0))
+    moves = [int(move) for move in lists.moves[0, :count]]
+    captures = [index for index in range(count) if not game.kernels.is_quiet(state, moves[index])]
+    assert len(captures) == 2
+
+    def orders() -> list[int]:
+        score_moves(state, memory.search, lists, memory.parameters, 0, count, np.int64(0))
+        return [int(lists.order[0, index]) for index in captures]
+
+    first, second = orders()
+    assert first == second
+    # The second capture cuts after the first, at depth 4: 2048 of 16 384 in history, so 100 of 800 points.
+    lists.moves[0, 0], lists.moves[0, 1] = (moves[index] for index in captures)
+    reward_cutoff(state, memory.search, lists, memory.parameters, np.int64(lists.moves[0, 1]), np.int64(4), 0, 1)
+    lists.moves[0, :count] = moves
+    assert orders() == [first - 100, second + 100]
+    memory.new_game()
+    assert orders() == [first, second]
+
+
+def test_quiescence_tries_only_the_first_captures() -> None:
+    game = game_named("chess")
+
+    def nodes(limit: int) -> int:
+        engine = Engine("chess", {"quiescence_moves": limit, "delta_margin": 0})
+        return engine.search(
+            game.position("r2qk2r/ppp2ppp/2n2n2/2bpp1B1/2BPP1b1/2N2N2/PPP2PPP/R2QK2R w KQkq - 0 1"), Limits(depth=1)
+        ).nodes
+
+    assert nodes(1) < nodes(3) < nodes(0) == nodes(100)
