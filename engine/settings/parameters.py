@@ -513,11 +513,13 @@ PARAMETERS: tuple[Parameter, ...] = (
              "share of the static evaluation's errors, as searches found them at positions with the same pawns, by "
              "which it is corrected; 0 is off", "[ours], after Caissa", games=_MEASURED_IN, off=0, chess=100),
     _integer("correction_pieces", 0, (0, 300), (0, 200), "percent",
-             "the same at positions where either side has the same other pieces on the same squares; 0 is off",
+             "share of the static evaluation's errors, as searches found them at positions where a side has the same "
+             "pieces other than pawns on the same squares, by which it is corrected; 0 is off",
              "[ours], after Stockfish", depends_on=_needs("correction_history", *range(1, 301)), games=_MEASURED_IN,
              off=0, chess=70),
     _integer("correction_moves", 0, (0, 300), (0, 200), "percent",
-             "the same after the same last two moves, by types of pieces and targets; 0 is off",
+             "share of the static evaluation's errors, as searches found them after the same last two moves (types of "
+             "pieces and targets), by which it is corrected; 0 is off",
              "[ours], after Stockfish", depends_on=_needs("correction_history", *range(1, 301)), games=_MEASURED_IN,
              off=0, chess=70),
     _switch("rules_in_search", True,
