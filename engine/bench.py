@@ -73,6 +73,7 @@ VARIANTS: dict[str, Mapping[str, Value]] = {
         "null_depth": 3, "null_verify": "always", "null_not_in_verify": "root", "null_verify_min_depth": 2,
         "null_store": "all", "null_mate_guard": True, "mate_threat_offset": "null_depth",
         "mate_threat_extension": True, "null_eval_gate": False, "null_need_attackers": False, "singular_depth": 3,
+        "correction_history": 100,
         **UNPRUNED,
     },
     "exact": {

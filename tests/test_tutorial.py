@@ -92,7 +92,6 @@ NOT_RUN = {
     "elolab claims --game othello --only C20": "minutes",
     "elolab claims --budget full --minutes 240": "hours",
     "elolab claims --budget full --only C9a C12": "hours",
-    "elolab claims --budget full --merge from-other-machine/xiangqi-full": "hours",
     "elolab check --protocol uci -- /path/to/engine --its-own arguments": "the same of a program of the reader's",
     "elolab adapt --option hashsize=32 -- eleeye": "adapts a program of the reader's",
     "elolab fit-evaluation --game othello --games 5000 --output mine.toml": "fits weights for many minutes",
