@@ -104,7 +104,7 @@ class CommandParser(argparse.ArgumentParser):
             kind = FILE_KINDS[self.file_kind]
             if (key := spelt[2:].replace("-", "_")) in kind.keys:
                 return f" ({key} is a key of the {kind.title}; set it there)"
-        near = near or [f"--{name}" for name in difflib.get_close_matches(spelt[2:], [o[2:] for o in options], 1, 0.5)]
+        near = near or difflib.get_close_matches(spelt, options, 1, 0.6)
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:
