@@ -362,8 +362,7 @@ def plan_of_run(spec: FitSpec, directory: Path, concurrency: int, store: Store |
     """The planned games of a fit and their estimated cost, for display before the run starts.
 
     Games of other runs are a stage of stored games. Each iteration has a stage of self-play games, then a stage of
-    matches. ``store`` is the run's store if it is
-    already open.
+    matches. ``store`` is the run's store if it is already open.
     """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:

@@ -60,8 +60,7 @@ class ScoredPositions(Columns):
     It is in points of the game's own score, or in points won: 1, 1/2 or 0.
     """
     scores: np.ndarray
-    """float64, shape (n,): score of the search that chose the move, in evaluation points, for the side to
-    move.
+    """float64, shape (n,): score of the search that chose the move, in evaluation points, for the side to move.
 
     0 if the game has no record of it, and in games with a score of their own.
     """

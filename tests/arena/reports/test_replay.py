@@ -15,7 +15,7 @@ from typing import Any
 import chess
 import pytest
 
-from elolab.arena.notation.pgn import game_text
+from elolab.arena.notation.pgn import game_text, portable_game, portable_text
 from elolab.arena.notation.played_tags import played_as
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.packed_games import GamePacker
@@ -372,7 +372,7 @@ def test_a_copied_game_is_as_in_the_file_beside(report: Path, browser: Browser) 
     contract = game_named("xiangqi")
     players = played_as(specification().players, "xiangqi")
     expected = [
-        game_text(sample()[number], "sample", contract, notation, players=players)
+        portable_text(portable_game(sample()[number], "sample", contract, players), contract, notation)
         for number in (0, 3)
         for notation in NOTATIONS
     ]
