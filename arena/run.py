@@ -234,6 +234,7 @@ class Run:
             self.purpose, self.threads, self._cluster, self._affinity, oversubscribe=self._oversubscribe
         )
         with ExitStack() as resources:
+            self._signals = resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             resources.push(self._remove_if_refused)
             self.store = resources.enter_context(Store(self.directory))
             self._claim()
@@ -243,7 +244,6 @@ class Run:
             self._status = new_status(self.purpose.kind, self.purpose.key or self.purpose.kind)
             write_status(self.directory, self._status, durable=False)
             resources.push(self._conclude)  # runs before the folder is released
-            self._signals = resources.enter_context(stopping_on_signals(self.stop, self._pauses))
             self._runner = resources.enter_context(self._make_runner())
             if warning:
                 self.progress.remark(warning)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-import platform
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from elolab.arena.play.live import LIVE_NAME, read_live
 from elolab.arena.play.scores import MatchScore, Scoreboard
 from elolab.arena.play.store import STORE_NAME, Store, StoreFailure, is_in_use
 from elolab.arena.play.tournament_run import result_of, stored_tournament, withdrawals_of
-from elolab.arena.provenance.status import DECIDED, read_status
+from elolab.arena.provenance.status import DECIDED, DIED, read_status
 from elolab.arena.schedule import challengers_of
 from elolab.arena.statistics.numbers import elo_text
 from elolab.arena.statistics.placing import placing_of, result_sentence
@@ -43,9 +43,10 @@ class RunEntry:
     kind: str
     """The tournament format, or ``bisection``; for other runs, the kind recorded in ``live.json``."""
     state: str
-    """``running``, ``finished``, ``stopped``, ``failed``, ``unreadable`` or ``damaged``.
+    """``running``, ``finished``, ``stopped``, ``died``, ``failed``, ``unreadable`` or ``damaged``.
 
-    An unreadable store cannot be opened; a damaged one has content that this version of elolab cannot interpret.
+    A run has died if it was killed. An unreadable store cannot be opened; a damaged one has content that this version
+    of elolab cannot interpret.
     """
     played: int
     planned: int
@@ -107,34 +108,20 @@ def entries_below(root: Path, say: Catalogue, unreadable: Callable[[OSError], No
             steps.setdefault(folder.parent, []).append(entry)
         else:
             entries.append(entry)
-    entries += [_of_bisection(folder, of_it) for folder, of_it in steps.items()]
+    entries += [bisection_entry(folder, of_it) for folder, of_it in steps.items()]
     return sorted(entries, key=lambda entry: entry.folder)
 
 
-def _of_bisection(folder: Path, steps: Sequence[RunEntry]) -> RunEntry:
-    """Summarise a bisection from its status and its steps."""
-    kept = read_status(folder, is_running=True)
-    is_playing = any(step.state == RUNNING for step in steps)
-    status = read_status(folder, is_running=is_playing or (kept["ended_at"] is None and _is_alive(kept)))
+def bisection_entry(folder: Path, steps: Sequence[RunEntry]) -> RunEntry:
+    """Summarise the bisection in ``folder`` from its status and its ``steps``, at least one."""
+    status = read_status(folder, is_running=is_in_use(folder))
     reason = status["reason"]
     return RunEntry(
         folder, bisection.KIND,
-        reason if reason in (RUNNING, FAILED) else FINISHED if reason == DECIDED else STOPPED,
+        reason if reason in (RUNNING, FAILED, DIED) else FINISHED if reason == DECIDED else STOPPED,
         sum(step.played for step in steps), status.get("games", {}).get("planned", 0),
         max(step.updated_at for step in steps), _finding(folder), status,
     )  # fmt: skip
-
-
-def _is_alive(status: Mapping[str, Any]) -> bool:
-    """Whether the process that wrote a status still exists on this machine.
-
-    A bisection holds no lock while it builds a commit.
-    """
-    try:
-        os.kill(int(status["process"]), 0)
-    except (OSError, TypeError, ValueError):
-        return False
-    return bool(status["host"] == platform.node())
 
 
 def entry_of(folder: Path, say: Catalogue) -> RunEntry:
@@ -198,7 +185,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
         words = "" if found.sequential is None else f"{found.sequential.verdict}; "
         estimate = match_estimate(store, found.count)
         if estimate is not None:
-            words += say("list.match", name=spec.players[0].name, elo=elo_text(estimate.elo, estimate.elo_error))
+            words += _match_words(spec.players[0].name, estimate, found.stored, say)
         return spec.format, possible, found.stored, words
     placing = placing_of(spec, store.outcomes(), withdrawals_of(store))
     if placing is not None:
@@ -209,6 +196,13 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
         if outcome.pairing.number < found.count:
             scoreboard.add(outcome)
     return spec.format, possible, found.stored, _scores_words(spec, scoreboard, say)
+
+
+def _match_words(name: str, estimate: Estimate, games: int, say: Catalogue) -> str:
+    """Elo of the first player ``name`` with its interval, or without a finite interval the score in ``games`` games."""
+    if math.isfinite(estimate.elo_error):
+        return say("list.match", name=name, elo=elo_text(estimate.elo, estimate.elo_error))
+    return say("list.challenger", name=name, score=f"{100 * estimate.score:.1f}", games=games) if games else ""
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
@@ -231,7 +225,7 @@ def match_estimate(store: Store, games: int) -> Estimate | None:
 def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> str:
     """The state of a run, from its lock, the contents ``live`` of ``live.json``, and the numbers of games.
 
-    A run that was killed counts as stopped, even if ``live.json`` says that it runs.
+    If ``live.json`` says that the run is in progress although nothing holds the lock, the run was killed.
     """
     if is_in_use(folder):
         return RUNNING
@@ -240,7 +234,7 @@ def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> s
         return STOPPED if told == FINISHED and played < planned and live.get("kind") == TOURNAMENT else told
     if told is None and planned and played >= planned:
         return FINISHED
-    return STOPPED  # also if killed: live.json then still says running
+    return DIED if told == RUNNING else STOPPED
 
 
 def _number(value: object) -> int:

@@ -67,7 +67,7 @@ def games_in(folder: Path) -> int | None:
 def remove(folders: Sequence[Path]) -> None:
     """Remove folders that ``check`` has accepted; if one is in use, raises ``StoreError`` and removes none."""
     with ExitStack() as locks:
-        for run in (run for folder in folders for run in _runs_of(folder)):
+        for run in (run for folder in folders for run in dict.fromkeys((folder, *_runs_of(folder)))):
             locks.callback(FolderLock(run / LOCK_NAME).release)
         for folder in folders:
             try:

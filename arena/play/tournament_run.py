@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path, PurePath
 from typing import Any, Unpack
@@ -234,8 +234,10 @@ def _play(plan: PreparedTournament, run: Run) -> None:
         )
     else:
         run.progress.planned = max(state.games, stored)
-    if sequential is not None and sequential.stopped_after is not None:  # games that ended later do not count
-        run.progress.planned = run.progress.done = sequential.stopped_after
+    if sequential is not None and (count := sequential.stopped_after) is not None:  # later games do not count
+        run.progress.planned = run.progress.done = count
+        counted = (outcome for outcome in run.store.outcomes() if outcome.pairing.number < count)
+        run.progress.score = _match_score(spec, sequential, counted)
 
 
 def _wanted(plan: PreparedTournament, state: ScheduleState, keys: dict[int, str]) -> Iterator[GameJob]:
@@ -273,10 +275,7 @@ def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, 
     spec = plan.spec
     score: Score
     if len(spec.players) == 2:
-        score = MatchScore(
-            spec.players[0].name, outcomes, other=spec.players[1].name,
-            test=lambda score: None if sequential is None else sequential.state,
-        )  # fmt: skip
+        score = _match_score(spec, sequential, outcomes)
     else:
         score = Scoreboard([player.name for player in spec.players], challengers_of(spec))
         for past in outcomes:
@@ -285,6 +284,13 @@ def _show(plan: PreparedTournament, run: Run, sequential: SequentialRun | None, 
     is_bound = not format_of(spec).has_fixed_length
     run.progress.begin(planned, done=len(outcomes), is_bound=is_bound, score=score)
     run.progress.data = lambda: {"sequential_test": None if sequential is None else sequential.described()}
+
+
+def _match_score(spec: TournamentSpec, sequential: SequentialRun | None, outcomes: Iterable[Outcome]) -> MatchScore:
+    return MatchScore(
+        spec.players[0].name, outcomes, other=spec.players[1].name,
+        test=lambda score: None if sequential is None else sequential.state,
+    )  # fmt: skip
 
 
 # Checks of a folder's contents

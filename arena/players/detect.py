@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, wait
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elolab.arena.players.player import GameStopped, PlayerFault
@@ -251,7 +252,10 @@ def _of_no_protocol(program: Program, tried: Sequence[Protocol], said: str, seco
 
 
 def _shown(program: Program) -> str:
-    return _printable(shlex.join(program[0]))[:QUOTED]
+    """The command of a program, within ``QUOTED`` characters: without the folder of the program if that is too long."""
+    path, *arguments = program[0]
+    text = shlex.join((path, *arguments))
+    return _printable(text if len(text) <= QUOTED else shlex.join((Path(path).name, *arguments)))[:QUOTED]
 
 
 def _printable(text: str) -> str:

@@ -121,17 +121,19 @@ def take_over_signals() -> None:
     """
     _LISTENER.append(_Listener())
     _LISTENER[0].start()
-    if signal.getsignal(signal.SIGINT) in (signal.SIG_DFL, signal.default_int_handler):
-        signal.signal(signal.SIGINT, _interrupt_once)
+    for number in ENDING:
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler):
+            signal.signal(number, _interrupt_once)
 
 
 def give_back_signals(code: int) -> None:
-    """Restore the default handling of Ctrl-C, which ends the process immediately.
+    """Restore the default handling of the signals, which ends the process immediately.
 
     If a signal has already been received, the process soon exits with ``code``, even if a thread is still compiling.
     """
-    if signal.getsignal(signal.SIGINT) is _interrupt_once:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for number in ENDING:
+        if signal.getsignal(number) is _interrupt_once:
+            signal.signal(number, signal.SIG_DFL)
     if requests_to_end():  # Python would wait for a thread that compiles
         end_process(code, after=SECOND_SECONDS)
 

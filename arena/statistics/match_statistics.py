@@ -151,7 +151,12 @@ def match_lines(
     say = Catalogue("elolab.arena", language)
     figures = figures_of_match(tables, run)
     one, other = (player.name for player in spec.players)
-    lines = [say("match.title", one=one, other=other), *figure_lines(figures, language)]
+    lines = [say("match.title", one=one, other=other)]
+    if figures["pentanomial"] is not None:
+        games = tables.counter.between(0, 1).trinomial()
+        results = {"wins": games.wins, "draws": games.draws, "losses": games.losses}
+        lines.append(labelled(say("match.games"), say("match.results", games=games.games, **results)))
+    lines += figure_lines(figures, language)
     if run is not None:
         lines += ["", *wrapped(verdict_sentence(run, one, other, say), min(columns, TEXT_WIDTH))]
     return lines

@@ -498,18 +498,20 @@ def tables_text(
     side_names: tuple[str, str] | None = None,
     language: str = DEFAULT_LANGUAGE,
     columns: int = TEXT_WIDTH,
+    *,
+    with_players: bool = True,
 ) -> str:
     """Standings, pairings, likelihoods of superiority and endings as text, with explanations.
 
-    Lines have at most ``columns`` columns. If there is too little room, standings leave out the pair outcomes, and the
-    other tables show shorter names and fewer opponents.
+    Without ``with_players``, returns only the endings and the value of the first move. Lines have at most ``columns``
+    columns. If there is too little room, standings leave out the pair outcomes, and the other tables show shorter names
+    and fewer opponents.
     """
     say = Catalogue(MESSAGES, language)
     first = side_names[0] if side_names else say("standings.first_mover")
-    parts = [
-        _standings_lines(tables, say, columns), _pairings_lines(tables, say, columns),
-        _superiority_lines(tables, say, columns), _games_lines(tables, first, say, columns),
-    ]  # fmt: skip
+    parts = [_games_lines(tables, first, say, columns)]
+    if with_players:
+        parts[:0] = [shown(tables, say, columns) for shown in (_standings_lines, _pairings_lines, _superiority_lines)]
     return "\n\n".join("\n".join(lines) for lines in parts if lines)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from elolab.arena.collection.listing import bisection_entry, is_bisection
 from elolab.arena.notation.pgn import date_of, round_of
 from elolab.arena.play.publishing import GAMES_WITH_MOVES, game_name
 from elolab.arena.records import GameRecord
@@ -56,17 +57,25 @@ def run_page(state: State, language: str, *, has_list: bool) -> str:
 
 
 def runs_page(entries: Sequence[tuple[str, RunEntry]], root: Path, language: str) -> str:
-    """The list of runs as HTML. Each entry has a path relative to ``root`` and a link to the page of the run."""
+    """The list of runs as HTML. Each entry has a path relative to ``root`` and a link to the page of the run.
+
+    If ``root`` is the folder of a bisection, the page begins with its finding so far.
+    """
     say, shown = Catalogue(MESSAGES, language), Catalogue("elolab.arena.collection", language)
     rows = [
         {"name": name, "entry": entry, "folder": entry.folder.relative_to(root).as_posix(),
          "state": shown(f"list.state_{entry.state}"), "kind": say.name_of("kind", entry.kind)}
         for name, entry in entries
     ]  # fmt: skip
+    summary = say("runs.summary" if rows else "runs.none", folder=str(root))
+    if rows and is_bisection(root):
+        search = bisection_entry(root, [entry for _, entry in entries])
+        state = shown(f"list.state_{search.state}")
+        summary = say("runs.bisection", folder=str(root), state=state, finding=search.result)
     heads = [shown(f"list.{name}") for name in ("folder", "kind", "state", "games", "date", "result")]
     return render(
         f"{MESSAGES}/runs.html.j2", language, title=say("runs.title"), kicker=say("page.kicker"),
-        summary=say("runs.summary" if rows else "runs.none", folder=str(root)), navigation=(), rows=rows, heads=heads,
+        summary=summary, navigation=(), rows=rows, heads=heads,
         style=_style(), language=language, languages=_languages(language),
     )  # fmt: skip
 

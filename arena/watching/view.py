@@ -33,7 +33,7 @@ LEAST_COLUMNS = 76
 """Minimum width of a terminal for a board on the right, in terminal columns."""
 FEW = 3
 """Maximum number of lines on a screen for faults, and for workers."""
-STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW}
+STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW, "died": RED}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
 

@@ -37,8 +37,9 @@ def configure(parser: CommandParser) -> None:
     one = actions.add_parser(LIST, help="list the runs below a folder")
     one.add_argument("folders", nargs="?", metavar="DIR", type=Path, help=f"where to look for runs (default {RESULTS})")
     one.epilog = (
-        "The list has every run's kind, state (running, finished, stopped, failed, unreadable, damaged), games played "
-        "and planned, date, and result: of a match Elo from the first player's view, ± half of its 95 % interval. "
+        "The list has every run's kind, state (running, finished, stopped, died, failed, unreadable, damaged), games "
+        "played and planned, date, and result: of a match Elo from the first player's point of view, ± half of its "
+        "95 % interval, or the score if the interval is infinite. "
         "--json adds every run's status.json: how it ended, verdict, faults, digests."
     )
     two = actions.add_parser(COMPARE, help="compare two runs")

@@ -105,6 +105,7 @@ def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]
         ("-each whitepov", "--resign movecount=0"),
         ("-each book=performance.bin bookdepth=4", "leave it out"),
         ("-tournament knockout", "elolab tournament -tournament knockout"),
+        ("--format swiss", "elolab tournament --format swiss"),
         ("-repeat 4", "played twice"),
         ("-games 1", "give an even number"),
         ("-sprt elo0=0 elo1=2 model=bayesian", "expected 'normalized' or 'logistic'"),

@@ -210,7 +210,7 @@ def test_a_signal_ends_the_programs_of_a_command(
     assert wait_until(lambda: not processes_marked(str(tmp_path)))
     entry = status_of("run", capsys)
     assert entry["kind"] == entry["status"]["kind"] == "tuning by matches"
-    assert entry["state"] == "stopped"
+    assert entry["state"] == ("died" if number == signal.SIGKILL else "stopped")
     if number == signal.SIGKILL:
         assert entry["status"]["reason"] == "died"
         return

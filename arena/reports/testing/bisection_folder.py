@@ -1,15 +1,16 @@
-"""The folder of a bisection: its state, report and status, and a subfolder with the run of each step."""
+"""The folder of a bisection: its lock, state, report and status, and a subfolder with the run of each step."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from elolab.arena.files import OTHER_FOLDER, replace_file
-from elolab.arena.play.store import STORE_NAME
+from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, made_folder
 from elolab.arena.provenance.status import (
     DECIDED,
     FAILED,
@@ -34,9 +35,10 @@ FIXED = ("repository", "good", "bad", "reference")
 
 
 class BisectionFolder:
-    """A bisection and its folder; a context manager. Leaving the context records how the bisection ended.
+    """A bisection and its folder; a context manager.
 
-    The folder is created with the first step.
+    Entering the context locks the folder; it raises ``UserError`` if another bisection holds the lock. Leaving the
+    context records how the bisection ended, or removes a new folder without a step.
     """
 
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:
@@ -55,11 +57,19 @@ class BisectionFolder:
         self._check()
 
     def __enter__(self) -> Self:
+        self._made = [one for one in (self.folder, *self.folder.parents) if not one.exists()]
+        self._lock = FolderLock(made_folder(self.folder) / LOCK_NAME)
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, *trace: object) -> None:
-        if not self.folder.is_dir():
-            return
+        if any(self.folder.glob(f"*/{STORE_NAME}")) or self._stored or self.report.steps:
+            self._conclude(error)
+        self._lock.release()
+        for folder in self._made:
+            with suppress(OSError):  # not empty
+                folder.rmdir()
+
+    def _conclude(self, error: BaseException | None) -> None:
         if self.is_interrupted or isinstance(error, KeyboardInterrupt):
             ending = Ending(INTERRUPTED)
         elif error is not None:
@@ -76,7 +86,6 @@ class BisectionFolder:
         bisection = replace(self.report.bisection, verdicts=verdicts)
         self.report = replace(self.report, bisection=bisection, steps=(*self.report.steps, step))
         self._check()
-        self.folder.mkdir(parents=True, exist_ok=True)
         replace_file(self.folder / STATE_NAME, json.dumps(self.report.data(), ensure_ascii=False, indent=1) + "\n")
         write_document(self.folder, self.report.document(self._language))
         self._write_status(Ending(RUNNING))

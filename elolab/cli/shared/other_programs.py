@@ -96,7 +96,7 @@ _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]
 def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> None:
     """Add the options of cutechess-cli and fastchess that elolab translates, ignores or refuses.
 
-    ``is_for_two`` is for commands with two players: they also accept ``-tournament`` and ``-seeds``.
+    ``is_for_two`` is for commands with two players: they also accept ``-tournament``, ``--format`` and ``-seeds``.
     """
     parser.set_defaults(notes=(), refused=())
 
@@ -120,7 +120,8 @@ def add_other_options(parser: argparse.ArgumentParser, *, is_for_two: bool) -> N
         default=argparse.SUPPRESS,
     )  # fmt: skip
     if is_for_two:
-        add("--tournament", 1, _read_type_for_two)
+        for name in ("tournament", "format"):
+            add(f"--{name}", 1, _read_type_for_two)
         add("--seeds", 1, functools.partial(_ignore, "two_players"))
 
 
@@ -199,8 +200,8 @@ def _read_log(namespace: argparse.Namespace, option: str, words: Sequence[str]) 
 
 
 def _read_type_for_two(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle ``-tournament`` for two players: ignore a format that amounts to a match, refuse others."""
-    if re.sub("[-_]", "", words[0].lower()) in ("roundrobin", "gauntlet", "pyramid"):
+    """Handle ``-tournament`` or ``--format`` for two players: ignore a format that is a match, refuse others."""
+    if re.sub("[-_]", "", words[0].lower()) in ("match", "roundrobin", "gauntlet", "pyramid"):
         _ignore("two_players", namespace, option, words)
     else:
         _refuse(f"elolab tournament plays it: elolab tournament {option} {words[0]}", namespace, option, words)

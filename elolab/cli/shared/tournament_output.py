@@ -72,7 +72,7 @@ def play_and_print(spec: TournamentSpec, arguments: argparse.Namespace) -> int:
             warn_of_missing(result)
             return result.exit_code
         exports, failure = write_results(directory, arguments.language, pgn_detail(arguments))
-        if failure is None:
+        if failure is None and result.stored:
             try:
                 if copy is not None:
                     _copy_games(directory, copy)
@@ -228,12 +228,20 @@ def warn_if_in_use(directory: Path) -> None:
 
 
 def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
-    """Write tables, PGN and report of the tournament in ``directory``; the rest is as for ``written_exports``."""
-    from elolab.arena.play.store import Store
-    from elolab.arena.play.tournament_run import stored_tournament
+    """Write tables, PGN and report of the tournament in ``directory``; the rest is as for ``written_exports``.
 
-    with Store(directory, read_only=True) as store, finishing():
-        return written_exports(stored_tournament(store), store, language, directory, detail)
+    Writes nothing if no game has ended and no player has withdrawn.
+    """
+    from elolab.arena.play.store import Store
+    from elolab.arena.play.tournament_run import stored_tournament, withdrawals_of
+    from elolab.arena.reports.write import figures
+
+    with Store(directory, read_only=True) as store:
+        spec = stored_tournament(store)
+        if not len(store) and not withdrawals_of(store):
+            return figures(spec, store), None
+        with finishing():
+            return written_exports(spec, store, language, directory, detail)
 
 
 def written_exports(
@@ -300,7 +308,10 @@ def print_exports(spec: TournamentSpec, exports: Exports, language: str) -> None
 
     columns = text_columns()
     layout = max(LEAST_COLUMNS, columns)
-    tables = tables_text(exports.tables, game_words(spec.game, language).side_names, language, layout)
+    sides = game_words(spec.game, language).side_names
+    # the figures of a match repeat all that its standings show, except ratings relative to an anchor
+    with_players = not is_match(spec) or bool(spec.anchors)
+    tables = tables_text(exports.tables, sides, language, layout, with_players=with_players)
     print("\n".join([*fitted(tables.splitlines(), columns), ""]))
     if exports.placing is not None:
         print("\n".join([*fitted(placing_lines(exports.placing, language, layout), columns), ""]))

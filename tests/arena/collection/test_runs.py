@@ -21,7 +21,7 @@ import pytest
 from elolab.arena.collection.comparison import compared
 from elolab.arena.collection.listing import RunEntry, entry_of, run_folders
 from elolab.arena.play.live import LIVE_NAME
-from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock, Store
 from elolab.arena.play.tournament_run import run
 from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.provenance.status import new_status, write_status
@@ -50,7 +50,7 @@ def play(folder: Path, pairs: int = 2, **changes: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A finished match, another with a limit of its own, and one that was stopped, in a folder below."""
+    """A finished match, another with a limit of its own, and one that was killed, in a folder below."""
     root = tmp_path_factory.mktemp("runs")
     play(root / "one")
     play(root / "two", limit="nodes=30", seed=5)
@@ -66,7 +66,7 @@ def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixtur
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert [Path(one["folder"]).name for one in runs] == ["stopped", "one", "two"]
     assert [(one["kind"], one["state"], one["played"], one["planned"]) for one in runs] == [
-        ("match", "stopped", 2, 2), ("match", "finished", 4, 4), ("match", "finished", 4, 4)
+        ("match", "died", 2, 2), ("match", "finished", 4, 4), ("match", "finished", 4, 4)
     ]  # fmt: skip
     assert main(["runs", "list", str(results)]) == 0
     table = capsys.readouterr().out.splitlines()
@@ -74,12 +74,18 @@ def test_the_list_says_what_there_is(results: Path, capsys: pytest.CaptureFixtur
     assert "4/4" in table[2]
     assert runs[1]["result"] in table[2]
     assert main(["runs", "--language", "zh", str(results)]) == 0
-    assert "已停止" in capsys.readouterr().out
+    assert "意外终止" in capsys.readouterr().out
+
+
+def test_a_match_that_one_player_won_throughout_shows_its_score(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    won = Pentanomial((0, 0, 0, 0, 2)).estimate()
+    monkeypatch.setattr("elolab.arena.collection.listing.match_estimate", lambda store, games: won)
+    assert entry_of(results / "one", Catalogue("elolab.arena.collection")).result == "default scored 100.0 % in 4 games"
 
 
 @pytest.mark.parametrize(
     ("reason", "lives", "state"),
-    [("decided", False, "finished"), ("running", True, "running"), ("running", False, "stopped"),
+    [("decided", False, "finished"), ("running", True, "running"), ("running", False, "died"),
      ("incomplete", False, "stopped"), ("failed", False, "failed")],
 )  # fmt: skip
 def test_a_bisection_is_one_entry_and_is_removed_as_one(
@@ -92,7 +98,8 @@ def test_a_bisection_is_one_entry_and_is_removed_as_one(
     (folder / "report.md").write_text("# Bisection\n\nThe first bad commit is 89abcdef.\n")
     ended = None if reason == "running" else "2026-01-01T00:00:00Z"
     status = new_status("bisection", "bisect.json") | {"reason": reason, "ended_at": ended, "games": {"planned": 90}}
-    write_status(folder, status | {"process": os.getpid() if lives else 2**30})
+    write_status(folder, status)
+    lock = FolderLock(folder / LOCK_NAME) if lives else None
     assert main(["runs", str(tmp_path), "--json"]) == 0
     (entry,) = json.loads(capsys.readouterr().out)["runs"]
     assert (entry["folder"], entry["kind"], entry["state"]) == (str(folder), "bisection", state)
@@ -100,6 +107,10 @@ def test_a_bisection_is_one_entry_and_is_removed_as_one(
     assert main(["runs", str(folder), "--json"]) == 0
     steps = json.loads(capsys.readouterr().out)["runs"]
     assert [Path(step["folder"]).name for step in steps] == ["0123abcd", "89abcdef"]
+    if lock is not None:  # as between two steps, while it builds a commit
+        assert main(["runs", "remove", "--yes", str(folder)]) == 2
+        assert f"in use by another elolab (process {os.getpid()})" in capsys.readouterr().err
+        lock.release()
     assert main(["runs", "remove", "--yes", str(folder)]) == 0
     assert "8 games" in capsys.readouterr().out
     assert not folder.exists()

@@ -358,6 +358,34 @@ def test_ctrl_c_while_the_report_is_written_waits_for_its_end(
         assert (out / "report.html").is_file()
 
 
+def test_a_signal_when_the_first_file_is_written_leaves_a_status_and_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = write_spec(tmp_path, players=2, pairs=4, limit="nodes=30"), tmp_path / "out"
+    opened, received = Store.__init__, list[int]()
+
+    def open_and_signal(store: Store, directory: Path, **options: Any) -> None:
+        opened(store, directory, **options)
+        if not options.get("read_only"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    before = signal.signal(signal.SIGTERM, lambda number, _: received.append(number))
+    try:
+        monkeypatch.setattr(Store, "__init__", open_and_signal)
+        words = ["tournament", str(path), "--out", str(out), "--pgnout", str(tmp_path / "copy.pgn")]
+        assert command_line.main(words) == 130
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert received == [], "the signal came before the run's own handler"
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    last = printed.err.splitlines()[-1]
+    assert last.startswith("elolab: interrupted: 0 of 8 games are stored; to resume: elolab tournament ")
+    assert sorted(file.name for file in out.iterdir()) == [STORE_NAME, "live.json", "status.json"]
+    status = json.loads((out / "status.json").read_text())
+    assert (status["reason"], status["signal"], status["games"]["played"]) == ("interrupted", "SIGTERM", 0)
+
+
 def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=2000"), tmp_path / "out"
     process = start_and_wait_for(path, out, 3)

@@ -90,9 +90,10 @@ def ended(process: subprocess.Popen[str], within: float = PATIENCE_SECONDS) -> t
     return process.returncode, output, errors
 
 
-def test_a_request_outside_a_run_is_an_interruption(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_request_outside_a_run_is_an_interruption(number: signal.Signals, tmp_path: Path) -> None:
     process = started("ready(); time.sleep(60)", tmp_path)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     assert ended(process) == (130, "interrupted\n", "")
 
 

@@ -252,7 +252,7 @@ def test_a_run_that_was_killed_is_not_running(tmp_path: Path) -> None:
     assert RunFollower(tmp_path).read()["state"] == "running"
     os.utime(tmp_path / live.LIVE_NAME, (1, 1))
     state = RunFollower(tmp_path).read()
-    assert (state["state"], state["running"], state["workers"]) == ("stopped", [], [])
+    assert (state["state"], state["running"], state["workers"]) == ("died", [], [])
     told_now = {"done": 1, "all_done": 1, "games_per_second": None, "seconds_left": None}
     assert state["progress"].items() >= told_now.items()
 

@@ -259,7 +259,7 @@ def test_a_run_that_was_killed_is_not_listed_as_running_nor_shown_first(tmp_path
         times = changed_at(tmp_path / "alpha")
     os.utime(tmp_path / "alpha" / STORE_NAME, (times, times))
     assert changed_at(tmp_path / "alpha") == times
-    assert [entry.state for _, entry in runs.entries("en")] == ["stopped"]
+    assert [entry.state for _, entry in runs.entries("en")] == ["died"]
     with begun(tmp_path / "beta", specification()):
         pass
     os.utime(tmp_path / "beta" / STORE_NAME, (times + 60, times + 60))
