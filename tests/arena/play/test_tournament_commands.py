@@ -65,6 +65,26 @@ def test_a_run_stops_when_a_player_keeps_failing_and_resumes(
     assert len(records_in(out)) == 12
 
 
+def test_a_match_prints_one_block_of_figures_and_with_an_anchor_ratings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["match", "default", "material", "--limit", "nodes=20", "--pairs", "2", "--out", str(tmp_path / "out")]
+    assert command_line.main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    block = lines[lines.index("default against material, from the point of view of default:") :]
+    records = records_in(tmp_path / "out")
+    scores = [
+        record.score if record.first == "default" else 1 - record.score
+        for record in records
+        if record.score is not None
+    ]
+    won, drawn, lost = (scores.count(score) for score in (1, 0.5, 0))
+    assert block[1].split(maxsplit=1) == ["games", f"4: {won} won, {drawn} drawn, {lost} lost"]
+    assert sum("default" in line and "material" in line for line in lines) == 1
+    assert command_line.main([*words, "--anchor", "material=1500"]) == 0
+    assert "Standings: 4 games" in capsys.readouterr().out
+
+
 def test_the_command_prints_standings_digest_and_report(
     played: tuple[Path, Path, TournamentResult], capsys: pytest.CaptureFixture[str]
 ) -> None:

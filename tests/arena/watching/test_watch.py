@@ -23,6 +23,7 @@ from elolab.arena.collection.listing import changed_at
 from elolab.arena.play import live
 from elolab.arena.play.publishing import ASKED_NAME
 from elolab.arena.play.store import STORE_NAME, Store
+from elolab.arena.provenance.status import new_status, write_status
 from elolab.arena.records import GameRecord, MoveRecord, Opening, Pairing
 from elolab.arena.reports.document import Document, Note, Section, html_page
 from elolab.arena.watching import followed
@@ -248,6 +249,17 @@ def test_runs_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:
         page = server.get("/runs")[1]
     assert all(f">{name}/first</a>" in page for name in ("one", "other"))
     assert "<nav" not in page  # there are no sections to go to
+
+
+def test_the_list_of_a_bisections_steps_begins_with_its_finding(tmp_path: Path) -> None:
+    with begun(tmp_path / "0123abcd", specification()):
+        pass
+    (tmp_path / "report.md").write_text("# Bisection\n\nThe first bad commit is 0123abcd.\n")
+    write_status(tmp_path, new_status("bisection", "bisect.json") | {"reason": "decided"})
+    with served(tmp_path, is_single=False) as server:
+        page = server.get("/runs")[1]
+    assert f"Bisection in {tmp_path}, finished. The first bad commit is 0123abcd." in page
+    assert "0123abcd</a>" in page
 
 
 def test_a_run_that_was_killed_is_not_listed_as_running_nor_shown_first(tmp_path: Path) -> None:
