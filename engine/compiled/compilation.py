@@ -56,10 +56,15 @@ def compile_quietly(name: str) -> list[str]:
 
 def compile_game(name: str) -> None:
     """Compile a game by calling, once, each compiled function that Python calls."""
+    compile_play(name)
+    _use_fitting(name)
+
+
+def compile_play(name: str) -> None:
+    """Compile a game as ``compile_game`` does, but without the functions that fit an evaluation."""
     _use_engine(name)
     _use_rules(name)
     _use_programs(name)
-    _use_fitting(name)
 
 
 def _use_engine(name: str) -> None:
