@@ -2,7 +2,7 @@
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test programs package check bench soak docs
+.PHONY: help demo test integration package check bench soak docs
 
 # Where Python may not keep bytecode, each of the programs that run here would compile all sources anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -21,7 +21,7 @@ interpreter = @.venv/bin/python -c 'import platform, sys; print("elolab: Python"
 help:  ## list the targets
 	@echo "elolab: tournaments, tuning and ablation of game engines"
 	@echo
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 :: \2/p' Makefile | awk -F ' :: ' '{ printf "%-13s  %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1 :: \2/p' Makefile | awk -F ' :: ' '{ printf "%-18s  %s\n", $$1, $$2 }'
 	@echo
 	@echo "PYTHON=/path/to/python chooses the interpreter of .venv (CPython 3.11 to 3.14)."
 
@@ -32,15 +32,16 @@ demo: .venv/.installed  ## play a demonstration tournament of each game and writ
 	@.venv/bin/elolab tournament configs/tournaments/demo-othello.toml --out "results/demo-othello-{identity}"
 	@.venv/bin/elolab tournament configs/tournaments/demo.toml --out "results/demo-{identity}"
 
-test: .venv/.installed-test  ## run the tests, without the slow ones and those that need other programs
+test: .venv/.installed-test  ## run the quick tests, some of every part
 	$(interpreter)
 	@.venv/bin/python -m tests.support.compiled_for_tests
-	$(call tests,not slow and not packaging and not programs)
+	$(call tests,not slow and not packaging and not integration)
 
-programs: .venv/.installed-test  ## run the tests that need engines of others, a browser or PostgreSQL
+integration: .venv/.installed-test  ## run the tests of whole runs, and those with other programs, a browser or a database
 	$(interpreter)
+	@.venv/bin/python -m tests.support.compiled_for_tests
 	@.venv/bin/elolab compile
-	$(call tests,programs and not slow)
+	$(call tests,integration and not slow)
 
 package: .venv/.installed-test  ## build wheel and sdist, and try both in empty environments
 	$(interpreter)

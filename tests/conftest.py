@@ -114,7 +114,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: order.get(item.path.name, len(order)))
     for item in items:
         if "one_browser" in getattr(item, "fixturenames", ()):
-            item.add_marker("programs")
+            item.add_marker("integration")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

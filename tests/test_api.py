@@ -356,6 +356,7 @@ def test_an_ablation_as_tables(tmp_path: Path) -> None:
         elolab.ablate(specification | {"margin": -1})
 
 
+@pytest.mark.integration
 def test_a_tuning_by_games(tmp_path: Path) -> None:
     specification = {
         "limit": "nodes=20",
@@ -442,7 +443,9 @@ def test_a_tuning_by_a_function_finds_its_maximum() -> None:
     assert (without.null_depth == found.trials.null_depth[0]).all()  # it has no effect there
 
 
-@pytest.mark.parametrize("sampler", ["tpe", "cmaes", "random"])
+@pytest.mark.parametrize(
+    "sampler", ["tpe", *(pytest.param(name, marks=pytest.mark.integration) for name in ("cmaes", "random"))]
+)
 def test_a_stopped_tuning_by_a_function_goes_on_as_if_it_had_not_been(tmp_path: Path, sampler: str) -> None:
     given: dict[str, Any] = {"dimensions": DIMENSIONS, "sampler": sampler, "seed": 7}
     whole = elolab.tune(objective=distance, trials=16, **given)
@@ -681,7 +684,13 @@ def test_files_of_ones_own_are_no_trouble(tmp_path: Path) -> None:
         assert "usage: elolab match" in done.stdout
 
 
-@pytest.mark.parametrize("name", ["configs/engines/mine.toml", "configs.py", "configs/__init__.py"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "configs/engines/mine.toml",
+        *(pytest.param(name, marks=pytest.mark.integration) for name in ("configs.py", "configs/__init__.py")),
+    ],
+)
 def test_configs_of_ones_own_are_no_trouble(tmp_path: Path, name: str) -> None:
     own = tmp_path / name
     own.parent.mkdir(parents=True, exist_ok=True)

@@ -85,7 +85,7 @@ def test_every_recipe_is_accepted(name: str, tmp_path: Path) -> None:
     assert protocol_named(player.protocol).check(player) == ""
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_program_that_is_installed_plays(name: str, tmp_path: Path) -> None:
     """With both colours against the built-in engine, under its own limit or to depth 3, without a fault.

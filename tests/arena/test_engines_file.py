@@ -257,6 +257,7 @@ def test_values_of_a_wrong_kind_are_refused_with_file_and_engine(
         assert f"{name}: {message}" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_a_word_that_an_engine_and_a_preset_have_is_asked_back(tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "here" / "engines.toml").write_text(ENGINES.replace("[mock]", "[default]"))
     with pytest.raises(UserError, match="--engine conf=default or --engine preset=default"):

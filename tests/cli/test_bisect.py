@@ -101,6 +101,7 @@ def test_it_finds_the_commit_and_resumes_without_playing_again(
     assert "holds another bisection: bad = " in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_from_python_it_finds_the_commits(repository: GitRepository, tmp_path: Path) -> None:
     names = repository.git("log", "--reverse", "--format=%H").split()
     player = {"source": "mine", "build": "cp engine.py mine && chmod +x mine", "command": "./mine", "protocol": "gtp"}

@@ -115,6 +115,7 @@ def test_pondering_and_affinity_count_too(capsys: pytest.CaptureFixture[str]) ->
     assert "and pondering, needs 2 processors, but the machine has 1" in warning
 
 
+@pytest.mark.integration
 def test_a_run_warns_when_it_begins(capsys: pytest.CaptureFixture[str]) -> None:
     line = [*words("match", "clock=5+0.1"), "--maxmoves", "2", "--out", "out"]
     assert main([*line, "--concurrency", "3", "--oversubscribe"]) == 0
@@ -164,6 +165,7 @@ def test_games_lost_on_time_stand_out_wherever_their_elo_does(capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["warnings"] == []
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_games_of_an_ablation_lost_on_time_stand_out_too(capsys: pytest.CaptureFixture[str]) -> None:
     content = ABLATION.format(limit="clock=0.001").replace("pairs = 40", "pairs = 20\nset = { min_depth = 15 }")

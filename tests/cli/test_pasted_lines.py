@@ -77,7 +77,10 @@ LINES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[] if place % 3 else [pytest.mark.integration]) for place, line in enumerate(LINES)],
+)
 def test_a_pasted_line_is_accepted(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("engines.toml").write_text('[other]\ncommand = ["./base"]\nprotocol = "uci"\n')
     assert main([*shlex.split(line), "--dry-run"]) == 0, capsys.readouterr().err

@@ -297,6 +297,7 @@ def test_the_help_names_the_adjudication_that_games_have_by_default(capsys: pyte
     assert othello.maximum_plies == xiangqi.maximum_plies
 
 
+@pytest.mark.integration
 def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The program speaks when the match begins, and is mute, or another, when it goes on."""
     line = ["match", "./mine", "material", "--limit", "nodes=1000", "--pairs", "1", "--maxmoves", "2"]
@@ -318,6 +319,7 @@ def test_a_played_folder_is_asked_for_protocols(tmp_path: Path, capsys: pytest.C
         ProtocolFinder().protocol_of(["./mine"], None, "xiangqi", 10)
 
 
+@pytest.mark.integration
 def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
     without_charts: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_the_benchmark_on_the_node_clock_is_the_same_every_time() -> None:
     assert len(first) == bench.CLOCKED_PLIES * bench.CLOCKED_POSITIONS
 
 
+@pytest.mark.integration
 def test_the_signature_is_the_one_on_record(golden: Callable[[str, str], None]) -> None:
     found = list(bench.searches())
     nodes: dict[tuple[str, str], int] = {}

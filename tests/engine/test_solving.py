@@ -24,6 +24,7 @@ def solved(text: str, *, ignore_50: bool = False) -> Solution:
     return TableSolver(FOLDER, ignore_50, StopFlag()).solve(GAME.position(text), every_move=True)
 
 
+@pytest.mark.integration
 def test_lines_of_random_positions_end_as_the_score_says() -> None:
     """Score and sign are those of python-chess's own DTZ, to the ply by which tables may round; wins end in mate."""
     chance = random.Random(1)

@@ -17,8 +17,10 @@ from collections.abc import Sequence
 
 from elolab.engine.compiled.compilation import compile_play
 from elolab.engine.compiled.kernel import announce_compilation
+from elolab.engine.engine import SearchMemory
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.games.chess.terms import sum_of_terms
+from elolab.engine.search import ordering
 from elolab.engine.settings.parameters import resolve, to_record
 from elolab.engine.values import INFINITY
 
@@ -50,6 +52,23 @@ def compile_contract(name: str) -> None:
         game.position("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1")  # whether a pawn may capture in passing
 
 
+def compile_ordering(name: str) -> None:
+    """Call the functions that order moves, as their tests call them."""
+    game = game_named(name)
+    position, kernels = game.position(), game.kernels
+    state, lists, code = position.state, position.lists, position.code_of(position.legal_moves()[0])
+    memory = SearchMemory(resolve({"hash_mb": 1}, game=name), None)
+    memory.new_game()
+    search, parameters = memory.search, memory.parameters
+    ordering.reward_cutoff(state, search, lists, parameters, code, 5, 3, 0)
+    count = int(kernels.generate(state, lists, 0))
+    ordering.score_moves(state, search, lists, parameters, 0, count, 0)
+    ordering.bring_best(lists, 0, 0, count)
+    ordering.leave_out_quiet(state, lists, 0, 1, count, False)
+    ordering.gravity_bonus(parameters, 1)
+    ordering.with_gravity(0, 2048)
+
+
 def main(words: Sequence[str]) -> int:
     """Compile the named game, or every game in a process of its own; returns the largest exit code."""
     if words:
@@ -57,6 +76,8 @@ def main(words: Sequence[str]) -> int:
         with contextlib.redirect_stderr(io.StringIO()):
             compile_play(words[0])
         compile_contract(words[0])
+        if words[0] == "xiangqi":
+            compile_ordering(words[0])
         return 0
     announce_compilation()
     helpers = [subprocess.Popen([sys.executable, "-m", "tests.support.compiled_for_tests", name]) for name in GAMES]

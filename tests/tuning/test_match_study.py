@@ -78,6 +78,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", ["duel", "spsa"])
 def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
     given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 120, "sampler": sampler}
@@ -197,6 +198,7 @@ def test_a_report_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert status_of("run", capsys)["result"].startswith(("No gain is confirmed", "base stays"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_the_programs_of_a_command(
     number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -311,6 +313,7 @@ def test_wins_draws_and_losses_become_pairs_with_the_same_score() -> None:
         counts_of(0.5, 2, 1)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", ["duel", "spsa"])
 def test_a_larger_budget_goes_on_from_the_matches(sampler: str, tmp_path: Path) -> None:
     calls: list[tuple[int, int]] = []
@@ -333,6 +336,7 @@ def test_a_larger_budget_goes_on_from_the_matches(sampler: str, tmp_path: Path) 
     assert (again.best, again.confirmation) == (large.best, large.confirmation)
 
 
+@pytest.mark.integration
 def test_a_budget_in_time_is_estimated_from_the_first_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"seconds": 1}}, "here")
     options: dict[str, Any] = {"concurrency": 2, "stream": io.StringIO()}
@@ -353,6 +357,7 @@ def test_a_budget_in_time_is_estimated_from_the_first_matches(tmp_path: Path, mo
     assert (again.decision, again.games) == (ended.decision, ended.games)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_a_recommendation_is_validated_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = SCRIPT.replace(

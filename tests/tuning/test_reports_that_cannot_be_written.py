@@ -9,6 +9,7 @@ import pytest
 from elolab.command_line import main
 
 
+@pytest.mark.integration
 def test_the_outcome_is_printed_and_then_what_is_wrong(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "report.html").mkdir()
     arguments = ["--game", "othello", "--games", "20", "--limit", "nodes=20", "--iterations", "1"]

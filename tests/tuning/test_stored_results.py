@@ -10,12 +10,19 @@ import pytest
 from elolab import command_line
 from tests.support.interrupted_runs import KINDS
 
-NAMES = ("sprt", "tune", "ablate", "claims", "fit-evaluation")
+NAMES = ("sprt", "tune", "claims", "fit-evaluation")
 MORE_NAMES = ("match", "swiss")
 
 
 @pytest.mark.usefixtures("without_tuning_charts")  # those of the sequential test are drawn
-@pytest.mark.parametrize("name", [*NAMES, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_NAMES)])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ablate",
+        *(pytest.param(name, marks=pytest.mark.integration) for name in NAMES),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in MORE_NAMES),
+    ],
+)
 def test_a_report_is_written_again_from_a_copy_without_the_specification(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

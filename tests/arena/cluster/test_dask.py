@@ -130,6 +130,7 @@ def played_on(
     return records
 
 
+@pytest.mark.integration
 def test_a_tournament_is_the_same_and_strange_workers_get_no_games(cluster: LocalCluster, tmp_path: Path) -> None:
     spec = small_match(24)
     tournament_run.run(spec, tmp_path / "here", concurrency=2)
@@ -146,6 +147,7 @@ def test_a_tournament_is_the_same_and_strange_workers_get_no_games(cluster: Loca
     assert sum(worker["games"] for worker in live["workers"]) == 24
 
 
+@pytest.mark.integration
 def test_refused_workers_are_named_with_both_engines(cluster: LocalCluster) -> None:
     from elolab.engine.compiled.identity import engine_identity
 
@@ -160,6 +162,7 @@ def test_refused_workers_are_named_with_both_engines(cluster: LocalCluster) -> N
     assert "not installed" in without
 
 
+@pytest.mark.integration
 def test_a_program_is_looked_for_on_every_worker(cluster: LocalCluster) -> None:
     told: list[str] = []
     jobs = [job for job in jobs_of(8, "depth=1") if job.first.name == "a"]
@@ -187,6 +190,7 @@ def with_program(folder: Path, name: str, last_line: str = "") -> Path:
     return folder / name
 
 
+@pytest.mark.integration
 def test_workers_with_another_program_or_other_sources_get_no_games(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -240,6 +244,7 @@ def test_a_port_of_another_service_is_no_scheduler(monkeypatch: pytest.MonkeyPat
     assert time.monotonic() - began < 5
 
 
+@pytest.mark.integration
 def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
     site = DaskSite(cluster.address, lambda text: None)
     try:
@@ -249,6 +254,7 @@ def test_a_worker_is_no_scheduler(cluster: LocalCluster) -> None:
         site.close()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_the_wait_for_a_scheduler(tmp_path: Path, number: int) -> None:
     with other_service(b"") as address:

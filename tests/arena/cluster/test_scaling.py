@@ -181,6 +181,7 @@ def test_only_wall_time_is_scaled(limit: str, scaled: str) -> None:
     assert Limits.parse(limit).scaled(0.5) == Limits.parse(scaled)
 
 
+@pytest.mark.integration
 def test_a_cluster_scales_limits_and_the_run_keeps_its_reference(tmp_path: Path) -> None:
     with LocalCluster(tmp_path) as cluster:
         for name, speed in (("first", 1e6), ("second", 5e5)):

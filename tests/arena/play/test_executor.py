@@ -228,6 +228,7 @@ def test_external_players_are_closed(tmp_path: Path) -> None:
             os.kill(int(number), 0)
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processors cannot be chosen here")
 def test_games_do_not_depend_on_their_processors(tmp_path: Path) -> None:
     before = os.sched_getaffinity(0)

@@ -466,7 +466,7 @@ def fairy_spec(limit: str, name: str = "fairy", **options: str) -> PlayerSpec:
     return PlayerSpec(name, "uci", Limits.parse(limit), command=("fairy-stockfish",), options=wanted)
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @needs_fairy_stockfish
 def test_fairy_stockfish_plays_itself_and_the_moves_have_figures(play: PlayJob) -> None:
     adjudication = Adjudication(maximum_plies=60)
@@ -480,7 +480,7 @@ def test_fairy_stockfish_plays_itself_and_the_moves_have_figures(play: PlayJob) 
         assert entry.nodes
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @needs_fairy_stockfish
 @pytest.mark.parametrize("limit", ["clock=1+0.02", "move_time=0.03", "depth=3"])
 def test_fairy_stockfish_against_the_built_in_engine(play: PlayJob, limit: str) -> None:
@@ -492,7 +492,7 @@ def test_fairy_stockfish_against_the_built_in_engine(play: PlayJob, limit: str) 
         assert len(record.moves) > 10
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @needs_fairy_stockfish
 def test_the_wrong_rank_base_is_an_illegal_move_that_names_the_base(play: PlayJob) -> None:
     record = play(job_of(fairy_spec("nodes=100", ranks="0"), fairy_spec("nodes=100", "other")))

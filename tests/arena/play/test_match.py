@@ -65,6 +65,7 @@ def random_games(pairs: int, share: float, number: int) -> list[Outcome]:
 # The test over a match
 
 
+@pytest.mark.integration
 @settings(max_examples=10)
 @given(st.sampled_from((0.2, 0.35, 0.5)), st.integers(0, 20), st.integers(1, 40))
 def test_the_order_of_arrival_changes_nothing(share: float, number: int, window: int) -> None:
@@ -228,6 +229,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.integration
 def test_the_verdict_is_the_same_at_any_concurrency(
     accepted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -268,6 +270,7 @@ def test_again_plays_nothing_and_says_the_same(accepted: Path, capsys: pytest.Ca
     assert json.loads((accepted / "live.json").read_text())["sequential_test"]["verdict"] == "H1 accepted"
 
 
+@pytest.mark.integration
 def test_h0_accepted_and_undecided_are_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     weak = ("material", "default", *STRONG_AGAINST_WEAK[2:], "--concurrency", 2)
     code, data = played(capsys, "sprt", *weak, "--out", tmp_path / "weak")
@@ -309,6 +312,7 @@ def test_a_match_is_played_and_extended(tmp_path: Path, capsys: pytest.CaptureFi
     assert "--pairs 3 --anchor default=1500" in page
 
 
+@pytest.mark.integration
 def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "test.toml"
     path.write_text(
@@ -445,6 +449,7 @@ def stored_games(out: Path) -> int:
         return 0
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("signal_number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)])
 def test_stopped_and_resumed_it_comes_to_the_same_verdict(
     signal_number: int, accepted: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

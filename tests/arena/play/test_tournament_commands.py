@@ -468,6 +468,7 @@ def test_standings_are_printed_though_a_file_cannot_be_written(
     assert capsys.readouterr().out.endswith(f"{out / 'report.html'}\n")
 
 
+@pytest.mark.integration
 def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
     path, out = write_spec(tmp_path, players=4, pairs=6), tmp_path / "out"

@@ -79,7 +79,7 @@ def test_every_protocol_of_programs_is_recognised_by_an_answer_that_an_echo_does
         assert not any(map(protocol.greeting.is_answer, ["", *protocol.greeting.lines]))
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("program", "names"),
     [

@@ -229,6 +229,7 @@ sys.exit(command(["tournament", "cup.toml", "--concurrency", "2", "--out", "out"
 MOCK = json.dumps([sys.executable, "-I", "-S", str(ROOT / "tests" / "support" / "mock_engines.py"), "good"])
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("other", ['preset = "no-quiescence"', f'protocol = "uci"\ncommand = {MOCK}'])
 def test_games_import_nothing_in_their_threads(other: str, tmp_path: Path) -> None:
     """Threads that import for the first time may wait for each other for ever."""

@@ -58,6 +58,7 @@ def played(record: GameRecord) -> tuple[object, ...]:
 WHITE_SPACE = tuple(form for form in FORMS if form != "edax")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "limit"), [("ucicyclone", "clock=60"), ("ucci", "depth=3"), ("xboard", "clock=60")]
 )
@@ -70,7 +71,7 @@ def test_games_of_xiangqi_are_the_same(protocol: str, limit: str) -> None:
         assert played(xiangqi_match.play_one(reformatted(spec, form), other)) == expected, form
 
 
-@pytest.mark.parametrize("protocol", ["gtp", "nboard"])
+@pytest.mark.parametrize("protocol", ["gtp", pytest.param("nboard", marks=pytest.mark.integration)])
 def test_games_of_othello_are_the_same(protocol: str) -> None:
     spec, other = othello_match.mock_spec(protocol), othello_match.mock_spec(protocol, name="white")
     opening = Opening(othello_match.START)
@@ -82,7 +83,12 @@ def test_games_of_othello_are_the_same(protocol: str) -> None:
 
 @pytest.mark.parametrize(
     ("module", "protocol"),
-    [(xiangqi_match, "ucci"), (xiangqi_match, "xboard"), (othello_match, "gtp"), (othello_match, "nboard")],
+    [
+        (xiangqi_match, "ucci"),
+        (othello_match, "gtp"),
+        pytest.param(xiangqi_match, "xboard", marks=pytest.mark.integration),
+        pytest.param(othello_match, "nboard", marks=pytest.mark.integration),
+    ],
 )
 def test_protocols_are_detected(module: object, protocol: str) -> None:
     spec = module.mock_spec(protocol)  # type: ignore[attr-defined]

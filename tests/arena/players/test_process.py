@@ -350,7 +350,9 @@ time.sleep(1000)
 """
 
 
-@pytest.mark.parametrize("how", ["kill", "group", "abort", "exit", "fork"])
+@pytest.mark.parametrize(
+    "how", ["kill", *(pytest.param(how, marks=pytest.mark.integration) for how in ("group", "abort", "exit", "fork"))]
+)
 @pytest.mark.parametrize("mode", ["immortal", "child"])
 def test_the_engines_end_with_the_harness_however_it_dies(how: str, mode: str, tmp_path: Path) -> None:
     notes = tmp_path / "processes"

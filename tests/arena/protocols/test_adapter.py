@@ -53,6 +53,7 @@ def hold(conversation: Conversation, *lines: tuple[str, str]) -> None:
             assert conversation.hear() == expected, said
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("path", sorted(TRANSCRIPTS.glob("qianhong-*.txt")), ids=lambda path: path.stem)
 def test_our_engine_adapted_holds_the_dialogues_that_it_holds_by_itself(path: Path, adapt: Adapt) -> None:
     play_transcript(path, adapt(own_engine("ucci", "depth=1")))
@@ -156,7 +157,7 @@ def test_mistakes_are_told_in_a_line(
     assert said.out == ""
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 def test_fairy_stockfish_behind_it(adapt: Adapt) -> None:
     need_program("fairy-stockfish")
     conversation = Conversation(adapt(PlayerSpec("fairy", "ucci", Limits(depth=1), command=("fairy-stockfish",))))

@@ -13,7 +13,7 @@ from elolab.arena.records import Opening, PlayerSpec
 from tests.support.chess_match import builtin, playing, program
 from tests.support.xiangqi_match import ROOT, need_program
 
-pytestmark = pytest.mark.programs
+pytestmark = pytest.mark.integration
 
 OWN_UCI = program(f"{sys.executable} {ROOT}/elolab engine --game chess --protocol uci", "uci", "nodes=300")
 OWN_XBOARD = program(f"{sys.executable} {ROOT}/elolab engine --game chess --protocol xboard", "xboard", "depth=3")

@@ -91,9 +91,14 @@ def test_no_protocol_is_left_out() -> None:
     assert SPEAKERS.keys() == {protocol.name for protocol in protocols() if protocol.is_external}
 
 
-@pytest.mark.parametrize(
-    "case", [pytest.param(case, marks=[pytest.mark.slow] if is_repeated(case) else []) for case in CASES], ids=str
-)
+def marks_of(case: Case) -> list[pytest.MarkDecorator]:
+    """Faults of UCI and GTP are tested each time: the other protocols resemble one of them."""
+    if is_repeated(case):
+        return [pytest.mark.slow]
+    return [] if case.protocol in ("uci", "gtp") else [pytest.mark.integration]
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, marks=marks_of(case)) for case in CASES], ids=str)
 def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
     record, mode = lost_games(case.protocol, is_repeated(case))[case.fault], case.fault.mode
     assert (record.result, record.reason) == ("0-1", reason_of(case)), record.detail
@@ -118,11 +123,17 @@ def test_after_a_fault_the_player_is_of_use_again(protocol: str, tmp_path: Path)
     assert records[1].detail == {}
 
 
+def marks_of_noise(protocol: str, mode: str) -> list[pytest.MarkDecorator]:
+    """What is written to standard error is read alike over all protocols."""
+    if mode == "error_flood":
+        return [] if protocol == "uci" else [pytest.mark.slow]
+    return [] if protocol in ("uci", "gtp") else [pytest.mark.integration]
+
+
 @pytest.mark.parametrize(
     ("protocol", "mode"),
     [
-        # What is written to standard error is read alike over all protocols.
-        pytest.param(protocol, mode, marks=[pytest.mark.slow] if mode == "error_flood" and protocol != "uci" else [])
+        pytest.param(protocol, mode, marks=marks_of_noise(protocol, mode))
         for protocol in SPEAKERS
         for mode in ("error_flood", "long_line", "twice")
     ],
@@ -163,6 +174,7 @@ STARTS = {"exit_at_start": r"ended during the .* handshake: exited with code 3; 
           "silent": r"did not complete the .* handshake within 0\.3 s"}  # fmt: skip
 
 
+@pytest.mark.integration
 def test_who_cannot_be_started_is_out_and_the_others_play(monkeypatch: pytest.MonkeyPatch) -> None:
     # Not also tried in all other protocols, which is of no avail here.
     monkeypatch.setattr(detect, "other_protocol", lambda spec: "")

@@ -297,7 +297,7 @@ def test_a_player_that_was_not_started_cannot_move() -> None:
 # --- Real engines -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("passes", ["send", "omit"])
+@pytest.mark.parametrize("passes", ["send", pytest.param("omit", marks=pytest.mark.integration)])
 def test_over_gtp_it_plays_as_it_does_built_in(passes: str) -> None:
     """Against itself, from an opening with a pass, told of passes or not: the same moves."""
     expected = play_one(builtin("a"), builtin("b"))
@@ -308,7 +308,7 @@ def test_over_gtp_it_plays_as_it_does_built_in(passes: str) -> None:
             assert [move.move for move in record.moves] == [move.move for move in expected.moves]
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 def test_a_game_against_rhino() -> None:
     try:
         find_program(("gtp-rhino",), None)

@@ -462,7 +462,7 @@ def test_over_ucci_it_plays_as_it_does_built_in() -> None:
     assert_same_games("ucci", moves_since="opening")
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 def test_a_game_against_fairy_stockfish() -> None:
     need_program("fairy-stockfish")
     fairy = PlayerSpec("fairy", "ucci", Limits(nodes=500), command=("fairy-stockfish",))

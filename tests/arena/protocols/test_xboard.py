@@ -520,11 +520,12 @@ def test_failures_to_start(spec: PlayerSpec, text: str) -> None:
 # --- Real engines -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_over_xboard_it_plays_as_it_does_built_in() -> None:
     assert_same_games("xboard")
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 @pytest.mark.parametrize("program", ["hoixiangqi", "maxqi", "fairy-stockfish"])
 def test_games_against_engines_of_others(program: str) -> None:
     """From the start and from an opening in play, to the length of a game, without a fault."""

@@ -78,7 +78,13 @@ KINDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=[] if kind in ("tournament", "ablation") else [pytest.mark.integration])
+        for kind in KINDS
+    ],
+)
 def test_every_kind_of_run_says_how_it_ended(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

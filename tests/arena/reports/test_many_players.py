@@ -50,12 +50,14 @@ def sizes(count: int, folder: Path) -> tuple[int, int]:
     return len(page.read_text("utf-8")), len((folder / "report.md").read_text("utf-8"))
 
 
+@pytest.mark.integration
 def test_pages_grow_with_the_players_and_not_with_their_square(tmp_path: Path) -> None:
     counts = (MAX_TABLED_PLAYERS + 1, 2 * MAX_TABLED_PLAYERS, 3 * MAX_TABLED_PLAYERS - 1)
     for small, middle, large in zip(*(sizes(count, tmp_path / str(count)) for count in counts), strict=True):
         assert large - middle < 1.15 * (middle - small)
 
 
+@pytest.mark.integration
 def test_a_report_of_fewer_players_has_its_tables(page: Path, tmp_path: Path) -> None:
     spec, records = many(MAX_TABLED_PLAYERS)
     text = write_report(tmp_path, spec, records, planned_games=len(records)).read_text("utf-8")

@@ -151,6 +151,7 @@ def test_unpaired_games_too() -> None:
     assert estimate.elo_low < estimate.elo < Trinomial(136, 111, 96).estimate().elo
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("draws", "strength"), [(0.92, 50.0), (0.0, 0.0)])
 def test_the_estimate_is_as_often_too_high_as_too_low(draws: float, strength: float) -> None:
     """Tests of 0 against 50 normalized Elo, looked at every 8 pairs; 92 % draws once gave 40 % instead of 50 %."""

@@ -18,13 +18,21 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score, estimate_afte
 TESTS = 300
 
 
-@pytest.mark.parametrize(("kind", "elo"), [("drawish", -100), ("ordinary", -200), ("ordinary", 20), ("decisive", 200)])
+@pytest.mark.parametrize(
+    ("kind", "elo"),
+    [
+        ("ordinary", 20),
+        pytest.param("drawish", -100, marks=pytest.mark.integration),
+        pytest.param("ordinary", -200, marks=pytest.mark.integration),
+        pytest.param("decisive", 200, marks=pytest.mark.integration),
+    ],
+)
 def test_intervals_cover_the_truth(kind: str, elo: int) -> None:
     low, high = simulation.COVERAGE_GOAL
     assert low <= simulation.coverage(kind, elo, 10_000) <= high
 
 
-@pytest.mark.parametrize(("truth", "wrong"), [(0, 1), (100, -1)])
+@pytest.mark.parametrize(("truth", "wrong"), [(0, 1), pytest.param(100, -1, marks=pytest.mark.integration)])
 def test_sequential_tests_err_no_more_often_than_they_may(truth: float, wrong: int) -> None:
     ended = simulation.run_tests(simulation.with_normalized_elo("ordinary", truth), 0, 100, "normalized", TESTS, 3)
     allowed = simulation.ERROR + 2 * math.sqrt(simulation.ERROR * (1 - simulation.ERROR) / TESTS)
@@ -48,6 +56,7 @@ def test_the_estimate_after_a_test_corrects_most_of_the_bias() -> None:
     assert np.median(naive[accepted]) - truth > 1.2 * (np.median(corrected[accepted]) - truth)
 
 
+@pytest.mark.integration
 def test_the_joint_fit_covers_on_an_uneven_schedule() -> None:
     found = simulation.joint_coverage(300)
     assert 0.93 <= np.mean(list(found.values())) <= 0.97

@@ -112,6 +112,7 @@ def test_what_is_no_file_counts_as_missing(tmp_path: Path) -> None:
     assert read_kept(tmp_path / "missing") is None
 
 
+@pytest.mark.integration
 def test_a_command_whose_code_is_damaged_compiles_that_again(tmp_path: Path) -> None:
     """Short functions, and the identity: with all of them it would take a minute."""
     engine_identity()  # keeps the identity in the cache, if no command has

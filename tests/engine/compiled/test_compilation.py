@@ -87,6 +87,7 @@ def test_code_that_could_not_be_kept_is_no_success(
         assert ("compiled code cannot be kept there (File too large); make room" in said.err) == (code == 1)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("game", GAMES)
 def test_commands_and_protocols_compile_nothing_after_it(game: str) -> None:
     # At first the functions may be there because others call them; the second process has only what was kept.

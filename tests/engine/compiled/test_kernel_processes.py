@@ -335,6 +335,7 @@ def run_twins(cache: Path, *words: str) -> dict[str, Any]:
     return run_process(cache, *words, program=SUPPORT / "record_twins.py")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "order", [("alpha", "beta"), pytest.param(("beta", "alpha"), marks=pytest.mark.slow)], ids=" then ".join
 )

@@ -56,6 +56,7 @@ def test_only_what_python_calls_is_machine_code_and_kept(with_top: tuple[Path, d
     assert again["loaded"]["top"] == 1
 
 
+@pytest.mark.integration
 def test_a_function_compiled_for_a_caller_is_called_from_python_too(tmp_path: Path) -> None:
     found = run(tmp_path, "top", "bottom", "failing bottom", "middle", "failing middle", "failing top", "top")
     assert found["values"] == [TOP, 4, *["less than nothing"], 10, *["less than nothing"] * 2, TOP]
@@ -66,6 +67,7 @@ def test_a_function_compiled_for_a_caller_is_called_from_python_too(tmp_path: Pa
     assert not any(again["compiled"].values())
 
 
+@pytest.mark.integration
 def test_a_caller_of_what_was_loaded_compiles_it_again(tmp_path: Path) -> None:
     run(tmp_path, "bottom", "middle")
     found = run(tmp_path, "bottom", "middle", "top", "failing top", "failing bottom", "bottom")
@@ -74,6 +76,7 @@ def test_a_caller_of_what_was_loaded_compiles_it_again(tmp_path: Path) -> None:
     assert found["compiled"] == {"bottom": 1, "middle": 1, "top": 1}
 
 
+@pytest.mark.integration
 def test_numba_goes_its_own_way_when_asked_to_and_in_a_cache_of_its_own(
     with_top: tuple[Path, dict[str, Any]],
 ) -> None:

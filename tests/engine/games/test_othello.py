@@ -646,6 +646,7 @@ def test_a_line_that_is_an_estimate_ends_where_the_search_did() -> None:
                 assert engine.known_line(position, line) == line.principal_variation
 
 
+@pytest.mark.integration
 def test_windows_of_the_solver_are_bounds() -> None:
     """Any window whatever: within it the value, beyond it a bound on the right side of it."""
     engine = Engine("othello", {"endgame_empties": 60, "hash_mb": 0})

@@ -81,7 +81,10 @@ def test_a_clock_that_has_run_out_is_none_that_is_missing() -> None:
 # --- The node clock ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    "strategy",
+    [pytest.param(one, marks=[pytest.mark.integration] if "," in one or "ratio" in one else []) for one in STRATEGIES],
+)
 def test_no_strategy_takes_a_node_more_than_its_hard_limit(strategy: str) -> None:
     chance = random.Random(strategy)
     first_iterations = [searched(STRATEGIES[strategy], Limits(depth=1), line=line).nodes for line in range(3)]

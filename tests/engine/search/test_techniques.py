@@ -779,6 +779,7 @@ def test_pruning_and_reductions_of_chess_save_nodes() -> None:
     assert nodes(queens, 7, lmr_checks=1) < nodes(queens, 7)
 
 
+@pytest.mark.integration
 def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns() -> None:
     game = game_named("chess")
     start, knight, pawn = (game.position(None, moves).state for moves in ((), ("g1f3", "g8f6"), ("e2e4", "e7e5")))

@@ -109,6 +109,7 @@ def ids_transcribed(text: str, depth: int) -> tuple[Iteration, ...]:
     return tuple(OthelloIterativeDeepening(static).iterations(read_discs(text), depth))
 
 
+@pytest.mark.integration
 def test_othello_ids_is_the_texts_iterative_deepening() -> None:
     engine = engine_of("othello-ids", "othello")
     assert len(othello_positions()) >= 40
@@ -167,6 +168,7 @@ def moves_with_one_memory(overrides: Overrides) -> tuple[int, int]:
     return searches, different
 
 
+@pytest.mark.integration
 def test_an_entry_deeper_than_needed_serves_in_the_moves_to_come() -> None:
     searches, different = moves_with_one_memory(())
     assert searches >= 25
@@ -312,6 +314,7 @@ def differing_moves(preset: str, overrides: Overrides = ()) -> list[tuple[object
     return differing
 
 
+@pytest.mark.integration
 def test_the_forecast_is_held_against_the_coming_deadline_to_the_node() -> None:
     cases = [timed for *_, timed in timed_cases(True)]
     assert len(cases) >= 60
@@ -395,6 +398,7 @@ def xqwizard_transcribed(text: str, depth: int) -> tuple[Iteration, ...]:
     return tuple(XqwizardLight(xiangqi_board(text)).search_main(depth))
 
 
+@pytest.mark.integration
 def test_xqwlight_is_the_texts_search_main() -> None:
     # No new game in between: the history is empty before each search anyway.
     engine = engine_of("xqwlight-0.3", "xiangqi")
@@ -508,6 +512,7 @@ def moreland_transcribed(text: str, depth: int) -> tuple[Iteration, ...]:
     return tuple(Moreland(ChessBoard(position, values)).iterations(depth))
 
 
+@pytest.mark.integration
 def test_moreland_is_the_texts_loop_over_a_window() -> None:
     engine = engine_of("moreland", "chess", PLAINEST)
     missed = 0

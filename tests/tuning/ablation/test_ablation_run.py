@@ -91,6 +91,7 @@ def test_games_that_comparisons_share_are_told_once(tmp_path: Path) -> None:
     assert (told["done"], told["planned"]) == (56, 56)
 
 
+@pytest.mark.integration
 def test_every_comparison_plays_the_same_openings_with_colours_swapped(
     played: tuple[Path, Path, AblationResult],
 ) -> None:
@@ -158,6 +159,7 @@ def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
     assert (again.rows, again.digest, again.exit_code) == (ended.rows, ended.digest, 0)
 
 
+@pytest.mark.integration
 def test_an_ablation_killed_at_any_moment_loses_nothing(
     played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
@@ -185,6 +187,7 @@ def _count(out: Path) -> int:
         return 0
 
 
+@pytest.mark.integration
 def test_more_pairs_and_comparisons_play_only_what_is_missing(
     played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
@@ -201,6 +204,7 @@ def test_more_pairs_and_comparisons_play_only_what_is_missing(
         run(write_ablation(tmp_path), tmp_path / "out")
 
 
+@pytest.mark.integration
 def test_games_that_no_longer_count_keep_no_place_that_is_anothers(tmp_path: Path) -> None:
     """Alone the comparison is played to its end; the games are not enough for two of them."""
     quiescence, null_move = ({"label": name, "variant": {name: False}} for name in ("quiescence", "null_move"))
@@ -274,6 +278,7 @@ def write_rounds(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_path: Path) -> None:
     path = write_rounds(tmp_path)
@@ -293,6 +298,7 @@ def test_rounds_stop_matches_whose_verdict_has_fallen_at_any_concurrency(tmp_pat
     assert figures_that_say_where_they_are_from(report, first) == 2
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_an_extension_after_results_is_told(tmp_path: Path) -> None:
     path = write_rounds(tmp_path)
@@ -611,6 +617,7 @@ def test_a_dry_run_refuses_what_would_be_refused(
     assert command_line.main([*words, "--dry-run"]) == 0
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     path = write_ablation(tmp_path, pairs=8)

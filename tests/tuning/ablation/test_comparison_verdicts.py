@@ -369,6 +369,7 @@ def test_who_was_given_up_stays_so_with_the_pairs_of_then_though_a_match_of_it_g
     assert allocation.why_ended(0, 100) == "futility"
 
 
+@pytest.mark.integration
 def test_without_effects_false_differences_are_rare() -> None:
     """A small version of benchmarks/allocation_simulation.py; a large margin makes many equivalences."""
     runs = 400

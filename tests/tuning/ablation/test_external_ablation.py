@@ -138,6 +138,7 @@ def test_speeds_are_means_of_what_the_engines_told(played: tuple[Path, AblationR
         assert time_ms == pytest.approx(sum(move.time_ms for move in moves) / len(moves), abs=0.01)
 
 
+@pytest.mark.integration
 def test_the_table_is_the_same_at_any_concurrency_and_after_any_stop(
     played: tuple[Path, AblationResult], tmp_path: Path
 ) -> None:
@@ -200,6 +201,7 @@ def test_the_report_names_program_settings_and_arbiter(
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("protocol", "option", "line"), [
     ("ucci", "hashsize", "setoption hashsize 7"),
     ("xboard", "Contempt", "option Contempt=7"),
@@ -230,7 +232,7 @@ def test_engines_over_other_protocols_are_told_of_each_sides_options(
     assert [side for side, lines in told.items() if line in lines] == ["variant"]
 
 
-@pytest.mark.programs
+@pytest.mark.integration
 def test_levels_of_rhino_over_gtp(tmp_path: Path) -> None:
     try:
         find_program(("gtp-rhino",), None)

@@ -83,6 +83,7 @@ def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult
         assert len(store) == sum(result.games for result in ended.results)
 
 
+@pytest.mark.integration
 def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_run_that_is_stopped_reports_what_it_has_and_ends_as_one_that_was_not(
     assert (figures(again), again.digest) == (figures(ended), ended.digest)
 
 
+@pytest.mark.integration
 def test_who_follows_a_run_that_found_nothing_to_do_sees_it_at_its_end(tmp_path: Path) -> None:
     path, out = write_claims(tmp_path), tmp_path / "out"
     for _ in range(2):
@@ -112,6 +114,7 @@ def test_who_follows_a_run_that_found_nothing_to_do_sees_it_at_its_end(tmp_path:
         assert "5 of 5 cells have ended" in live["words"]
 
 
+@pytest.mark.integration
 def test_runs_by_the_same_rules_are_told_to_have_the_same_settings_whenever_they_were_registered(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -135,6 +138,7 @@ def fixed_clock(day: int) -> type[datetime]:
     return Clock
 
 
+@pytest.mark.integration
 def test_the_cheapest_cell_is_played_to_its_end_before_dear_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

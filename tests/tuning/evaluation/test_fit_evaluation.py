@@ -79,6 +79,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
     return out, run(out, iterations=2, match_pairs=3)
 
 
+@pytest.mark.integration
 def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     _, whole = fitted
     assert run(tmp_path / "deeper" / "weights#1", iterations=2, match_pairs=3).digest == whole.digest
@@ -89,6 +90,7 @@ def test_the_games_are_the_same_in_every_folder(fitted: tuple[Path, FitResult], 
 # Features
 
 
+@pytest.mark.integration
 def test_features_times_weights_are_the_evaluation() -> None:
     generator = random.Random(41)
     for name in ("othello", "othello-by-hand"):
@@ -146,6 +148,7 @@ def patterned(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.integration
 def test_patterns_read_by_the_kernel_are_those_read_square_by_square(patterned: Path) -> None:
     """Occupations, their weights and the evaluation, from the definition of the patterns and nothing else."""
     weights = find_weights(str(patterned))
@@ -178,6 +181,7 @@ def test_patterns_read_by_the_kernel_are_those_read_square_by_square(patterned: 
             position.push(generator.choice(moves))
 
 
+@pytest.mark.integration
 def test_patterns_are_the_same_for_all_images_and_for_colours_exchanged(patterned: Path) -> None:
     generator = random.Random(53)
     for name in (str(patterned), "othello"):
@@ -198,6 +202,7 @@ def test_every_pattern_stands_in_all_its_places_and_every_square_is_in_one() -> 
     assert len(np.unique(patterns.weight_numbers())) == fitting().pattern_weights
 
 
+@pytest.mark.integration
 def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
     """All but the last two are differences: seen by the other side, they are the opposite."""
     generator = random.Random(43)
@@ -219,6 +224,7 @@ def test_every_feature_occurs_and_changes_sign_with_the_sides() -> None:
 # Positions
 
 
+@pytest.mark.integration
 def test_positions_have_the_score_of_a_search_where_that_is_asked_for(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
     records = [record for record in records_in(out) if record.pairing.series == "games 000"][:16]
@@ -245,6 +251,7 @@ def test_positions_have_the_score_of_a_search_where_that_is_asked_for(fitted: tu
         assert scored[0].results[index] == found.score / 100
 
 
+@pytest.mark.integration
 def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path) -> None:
     given: dict[str, object] = {"games": 20, "score_limits": Limits(depth=2)}
     whole = run(tmp_path / "whole", concurrency=2, iterations=2, **given)  # type: ignore[arg-type]
@@ -272,6 +279,7 @@ def test_a_fit_to_scores_says_so_and_is_the_same_when_it_goes_on(tmp_path: Path)
         run(tmp_path / "parts", games=20, score_limits=Limits(depth=3))
 
 
+@pytest.mark.integration
 def test_positions_have_the_exact_results_of_the_end(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
     records = [record for record in records_in(out) if record.pairing.series == "games 000"]
@@ -314,6 +322,7 @@ def test_openings_are_different_random_and_never_the_end_of_a_game() -> None:
     assert other.opening(GAME, 0) != plan.opening(GAME, 0)
 
 
+@pytest.mark.integration
 def test_games_of_weights_that_have_changed_since_are_not_taken(tmp_path: Path) -> None:
     old, new = (
         SelfPlay("othello", 0, PlayerSpec(name, "builtin", Limits(depth=1)), 2, 3, (8, 40), Adjudication())
@@ -435,6 +444,7 @@ def test_a_phase_without_positions_takes_the_weights_beside_it() -> None:
 # Whole runs
 
 
+@pytest.mark.integration
 def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple[Path, FitResult]) -> None:
     out, done = fitted
     assert [iteration.games for iteration in done.iterations] == [40, 80]
@@ -456,6 +466,7 @@ def test_a_run_writes_weights_that_are_read_back_and_their_history(fitted: tuple
     assert json.loads(json.dumps(fit_data(done)))["iterations"][1]["games"] == 80
 
 
+@pytest.mark.integration
 def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_openings(
     fitted: tuple[Path, FitResult],
 ) -> None:
@@ -484,6 +495,7 @@ def test_each_iteration_plays_with_the_weights_before_and_matches_use_other_open
     ] == [(1, "the weights before", 3), (2, "the weights before", 3), (2, "the first weights", 3)]
 
 
+@pytest.mark.integration
 def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
     fitted: tuple[Path, FitResult], tmp_path: Path
 ) -> None:
@@ -495,6 +507,7 @@ def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
     assert other.iterations[0].weights.read_bytes() != (out / "weights-1.toml").read_bytes()
 
 
+@pytest.mark.integration
 def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     out, _ = fitted
     run(tmp_path, games=30)
@@ -511,6 +524,7 @@ def test_a_run_goes_on_with_what_it_has_and_can_be_extended(fitted: tuple[Path, 
     assert len(records_in(tmp_path)) >= stored
 
 
+@pytest.mark.integration
 def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:
     done = run(tmp_path / "one", games=24, patterns=True)
     (iteration,) = done.iterations
@@ -530,6 +544,7 @@ def test_patterns_are_fitted_and_play(tmp_path: Path) -> None:
         assert engine.static_score(GAME.position(fitting().text_of(row))) == value
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("change", "said"),
     [

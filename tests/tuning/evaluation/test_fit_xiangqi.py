@@ -73,6 +73,7 @@ def fitted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, FitResult]:
 # Features
 
 
+@pytest.mark.integration
 def test_features_times_weights_are_the_evaluation_of_either_side() -> None:
     generator = random.Random(41)
     engine = Engine("xiangqi", {"tempo": 0})
@@ -116,6 +117,7 @@ def captured(position: object, move: str) -> bool:
 # Positions
 
 
+@pytest.mark.integration
 def test_positions_have_the_outcome_of_their_game_and_the_score_of_the_search(fitted: tuple[Path, FitResult]) -> None:
     out, _ = fitted
     with Store(out, read_only=True) as store:
@@ -240,6 +242,7 @@ def test_the_best_factor_is_found_for_few_positions_of_any_size(weight: float) -
 # Whole runs
 
 
+@pytest.mark.integration
 def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     _, done = fitted
     (iteration,) = done.iterations
@@ -269,6 +272,7 @@ def test_a_run_writes_weights_that_play(fitted: tuple[Path, FitResult]) -> None:
     assert kinds == [(TEXT, NUMBER, NUMBER)] * 2
 
 
+@pytest.mark.integration
 def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
     fitted: tuple[Path, FitResult], tmp_path: Path
 ) -> None:
@@ -279,6 +283,7 @@ def test_the_same_command_writes_the_same_bytes_at_any_concurrency(
     assert other.iterations[0].weights.read_bytes() != (out / "weights-1.toml").read_bytes()
 
 
+@pytest.mark.integration
 def test_a_run_until_no_gain_ends_there_and_keeps_nothing_that_did_not_gain(tmp_path: Path) -> None:
     """Weights fitted to thirty games do not beat those by hand beyond doubt in six."""
     done = run(tmp_path, iterations=3, until_no_gain=True, match_pairs=3)
@@ -305,6 +310,7 @@ def played(out: Path, *, seed: int = 3, **changes: object) -> Path:
     return out
 
 
+@pytest.mark.integration
 def test_games_of_other_runs_are_fitted_too(fitted: tuple[Path, FitResult], tmp_path: Path) -> None:
     _, alone = fitted
     others = other_runs([str(played(tmp_path / "match"))], "xiangqi")
@@ -329,6 +335,7 @@ def test_games_of_other_runs_are_fitted_too(fitted: tuple[Path, FitResult], tmp_
         run(tmp_path / "out")
 
 
+@pytest.mark.integration
 def test_positions_of_other_runs_have_the_result_of_the_side_to_move(tmp_path: Path) -> None:
     (run_of,) = other_runs([str(played(tmp_path / "match"))], "xiangqi")
     records = records_of(run_of, 1)

@@ -140,6 +140,7 @@ def test_an_engine_has_the_verdict_that_all_its_cells_share() -> None:
                 assert part[f"verdict_{engine}"] == (own.pop() if len(own) == 1 else "open" if own else "")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("language", FIGURES.values())
 def test_the_figure_has_every_claim_then_and_now(language: str) -> None:
     figure = claims_figure(ROOT, language)

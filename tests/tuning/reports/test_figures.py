@@ -85,6 +85,7 @@ def test_a_verdict_has_a_shape_of_its_own() -> None:
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["better", "undecided"]
 
 
+@pytest.mark.integration
 def test_every_figure_of_a_whole_ablation_is_legible(tmp_path: Path) -> None:
     from elolab.tuning.reports.ablation_report import ablation_document
 
@@ -173,6 +174,7 @@ def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path, expecte
         assert (low, high) == pytest.approx((middle - reach, middle + reach))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Path, language: str) -> None:
     result = study(tmp_path, "base")
@@ -194,7 +196,9 @@ def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Pat
     assert tuning_data(result, None)["recommendation"]["left_to_gain"] == {"elo": 9.6, "low": -5.0, "high": 24.2}
 
 
-@pytest.mark.parametrize("kind", ["usual", "huge", "few", "trials"])
+@pytest.mark.parametrize(
+    "kind", ["usual", *(pytest.param(kind, marks=pytest.mark.integration) for kind in ("huge", "few", "trials"))]
+)
 def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Path) -> None:
     result = study(tmp_path, kind)
     assert result.decision is not None
@@ -217,6 +221,7 @@ def test_figures_of_a_study_hold_what_they_are_judged_by(kind: str, tmp_path: Pa
         assert max(mean) <= high
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("game", "unit"), [("xiangqi", "centipawns"), ("othello", "hundredths of a disc")])
 def test_parameters_have_the_unit_that_scores_have_in_the_game(
     game: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -252,6 +257,7 @@ def test_the_caption_of_the_gain_names_its_band(kind: str, language: str, tmp_pa
     assert "90 %" in plot.caption
 
 
+@pytest.mark.integration
 def test_figures_of_claims_mark_what_has_no_end_and_name_every_part(all_claims: ClaimsResult) -> None:
     names = {one.claim.id for one in all_claims.results}
     for name in sorted(names)[:6]:
@@ -341,6 +347,7 @@ def test_games_are_drawn_by_their_median_unbiased_effect() -> None:
     assert [list(line.get_xdata()) for line in axes.lines if line.get_label() == "_point"] == [[32.3]]
 
 
+@pytest.mark.integration
 def test_many_parts_stand_in_two_columns_and_what_was_not_asked_has_none(all_claims: ClaimsResult) -> None:
     results = all_claims.results
     assert len(results) > claims_charts.MOST_IN_ONE

@@ -127,6 +127,7 @@ def test_a_dry_run_plays_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_says_how_to_go_on(tmp_path: Path) -> None:
     path = write_study(tmp_path, games=20000)

@@ -84,11 +84,13 @@ def test_a_round_is_laid_out_from_all_but_the_last_rounds(tmp_path: Path) -> Non
         assert trial.user_attrs["start"] == json.loads(json.dumps(state.design().plain()))
 
 
+@pytest.mark.integration
 def test_concurrency_does_not_matter(overlapped: tuple[Path, StudyResult], tmp_path: Path) -> None:
     path, study_result = overlapped
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("workers", [pytest.param(3, marks=pytest.mark.slow), 100])
 def test_neither_does_the_order_in_which_games_end(
     overlapped: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
@@ -101,6 +103,7 @@ def test_neither_does_the_order_in_which_games_end(
     assert max(most) in ((OVERLAP,) if workers == 100 else range(1, OVERLAP + 1))
 
 
+@pytest.mark.integration
 def test_rounds_that_do_not_overlap_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     under_way = simulate_workers(monkeypatch, 100, seed=5)
     run(write(tmp_path, overlap=0), tmp_path / "out")
@@ -108,6 +111,7 @@ def test_rounds_that_do_not_overlap_wait_for_each_other(tmp_path: Path, monkeypa
     assert {len(rounds) for rounds in under_way} == {1}
 
 
+@pytest.mark.integration
 def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
     overlapped: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:
@@ -121,6 +125,7 @@ def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
     assert outline(run(path, tmp_path / "out", 2)) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_a_lost_study_is_made_again_from_the_games(overlapped: tuple[Path, StudyResult], tmp_path: Path) -> None:
     path, study_result = overlapped
     assert run(path, tmp_path / "out", stop=CountingStop(60)).interrupted
@@ -128,6 +133,7 @@ def test_a_lost_study_is_made_again_from_the_games(overlapped: tuple[Path, Study
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_what_is_read_after_a_stop_is_not_told_too_early(
     overlapped: tuple[Path, StudyResult], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -191,6 +197,7 @@ def test_a_smaller_budget_ends_with_the_rounds_that_were_begun(tmp_path: Path, m
     assert outline(run(shorter, tmp_path / "out")) == outline(ended)
 
 
+@pytest.mark.integration
 def test_a_budget_in_time_keeps_the_rounds_under_way_when_it_is_estimated_anew(tmp_path: Path) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1\n", games=None, overlap=OVERLAP)
     assert run(path, tmp_path / "out", stop=CountingStop(9)).interrupted
@@ -201,6 +208,7 @@ def test_a_budget_in_time_keeps_the_rounds_under_way_when_it_is_estimated_anew(t
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_a_study_that_ends_early_plays_the_rounds_that_were_laid_out(tmp_path: Path) -> None:
     study_result = run(write(tmp_path, stop_below=400.0), tmp_path / "out")
     assert study_result.stopped_early
@@ -208,6 +216,7 @@ def test_a_study_that_ends_early_plays_the_rounds_that_were_laid_out(tmp_path: P
     assert outline(run(tmp_path / "small.toml", tmp_path / "out", 2)) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     path = write(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
     assert run(path, tmp_path / "one", stop=CountingStop(12)).interrupted
@@ -237,6 +246,7 @@ def weak_study(folder: Path, overlap: int) -> Path:
     return path
 
 
+@pytest.mark.integration
 def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elolab.tuning.study.validation.validation_games.INTERIM_PAIRS", 2)
     in_turn, overlapping = weak_study(tmp_path, 0), weak_study(tmp_path, OVERLAP)
@@ -254,6 +264,7 @@ def test_looks_that_overlap_end_where_those_in_turn_do(tmp_path: Path, monkeypat
     assert outline(run(overlapping, tmp_path / "out")) == outline(ended)
 
 
+@pytest.mark.integration
 def test_a_stopped_study_takes_the_same_games_of_another_round_up_once(tmp_path: Path) -> None:
     """With few openings and one switch a round under way meets again; reading the folder must find the same."""
     path = weak_study(tmp_path, 2)

@@ -25,6 +25,7 @@ pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 """The study that all tests share has its charts, for it is made before them."""
 
 
+@pytest.mark.integration
 def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
     _, out, study_result = played
     study = optuna.load_study(study_name="small", storage=f"sqlite:///{out / STUDY_NAME}")
@@ -37,6 +38,7 @@ def test_optuna_reads_the_study(played: tuple[Path, Path, StudyResult]) -> None:
         assert sums == list(end.counts.counts)
 
 
+@pytest.mark.integration
 def test_the_folder_may_have_any_name(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     path, _, study_result = played
     out = tmp_path / "100%25 {new} ?x=1#;棋"
@@ -76,6 +78,7 @@ def test_a_study_that_contradicts_its_games_is_refused(copied: tuple[Path, Path]
         run(path, out)
 
 
+@pytest.mark.integration
 def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
     study_result = run(write_study(tmp_path, storage=url, stop_below=400.0), tmp_path / "out")
@@ -83,6 +86,7 @@ def test_a_shared_study_ends_early_too(tmp_path: Path) -> None:
     assert len(study_result.rounds) == 2 < study_result.planned_rounds
 
 
+@pytest.mark.integration
 def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
     path = write_study(tmp_path, storage=url)

@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from tests.support.small_studies import CountingStop, records_in, write_study
 
-pytestmark = pytest.mark.programs
+pytestmark = pytest.mark.integration
 
 USER = "postgres"
 """The server refuses to run as root; Debian's package makes this user."""

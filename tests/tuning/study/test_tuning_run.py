@@ -93,11 +93,13 @@ def test_counts_are_those_of_the_games_from_the_first_sets_view(played: tuple[Pa
         assert list(end.counts.counts) == expected
 
 
+@pytest.mark.integration
 def test_concurrency_does_not_matter(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     path, _, study_result = played
     assert outline(run(path, tmp_path / "two", concurrency=2)) == outline(study_result)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", ["tpe", pytest.param("random", marks=pytest.mark.slow)])
 def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Path) -> None:
     path = write_study(tmp_path, sampler=sampler)
@@ -110,6 +112,7 @@ def test_other_samplers_play_matches_against_the_base(sampler: str, tmp_path: Pa
     assert all(sets_of(record)[1] == base for record in rounds)
 
 
+@pytest.mark.integration
 def test_a_trial_that_won_every_pair_is_infinitely_stronger_but_for_optuna(tmp_path: Path) -> None:
     (tmp_path / "few.epd").write_text(openings(60))
     (tmp_path / "won.toml").write_text(
@@ -127,6 +130,7 @@ def test_a_trial_that_won_every_pair_is_infinitely_stronger_but_for_optuna(tmp_p
     assert [trial.value for trial in told] == [min(elo, MAX_VALUE) for elo in observed]
 
 
+@pytest.mark.integration
 def test_a_study_ends_early_when_little_is_left_to_gain(tmp_path: Path) -> None:
     study_result = run(write_study(tmp_path, stop_below=400.0), tmp_path / "out")
     assert study_result.stopped_early
@@ -156,6 +160,7 @@ def test_games_of_other_sets_are_refused(copied: tuple[Path, Path]) -> None:
         run(path, out)
 
 
+@pytest.mark.integration
 def test_a_run_that_recorded_keys_without_effect_is_read_and_goes_on(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
 ) -> None:

@@ -262,7 +262,9 @@ def zipped_bytes(folder: Path) -> bytes:
     return path.read_bytes()
 
 
-@pytest.mark.parametrize("packing", COMPRESSED)
+@pytest.mark.parametrize(
+    "packing", [COMPRESSED[0], *(pytest.param(one, marks=pytest.mark.integration) for one in COMPRESSED[1:])]
+)
 def test_a_large_text_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str) -> None:
     def file_of(name: str, text: str) -> Path:
         path = tmp_path / f"{name}{packing}"
@@ -296,7 +298,9 @@ def others(first: str) -> list[str]:
     return game_named("xiangqi").position(None, [first]).legal_moves()
 
 
-@pytest.mark.parametrize("packing", COMPRESSED[1:])
+@pytest.mark.parametrize(
+    "packing", [COMPRESSED[1], *(pytest.param(one, marks=pytest.mark.integration) for one in COMPRESSED[2:])]
+)
 def test_games_before_the_damage_of_a_large_file_are_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, packing: str
 ) -> None:

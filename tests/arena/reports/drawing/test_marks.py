@@ -29,7 +29,14 @@ from tests.support.figure_geometry import check_figure
 CASES = tournaments()
 
 
-@pytest.mark.parametrize("name", ["nothing", "one-pair", "all-wins", "sprt", "five", "same"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "nothing",
+        "five",
+        *(pytest.param(name, marks=pytest.mark.integration) for name in ("one-pair", "all-wins", "sprt", "same")),
+    ],
+)
 def test_figures_of_extreme_tournaments_are_legible(name: str) -> None:
     spec, records, planned = CASES[name]
     counted = [record for record in records if record.pairing.number < planned]
@@ -60,6 +67,7 @@ def test_a_tournament_that_has_just_begun_has_whole_pairs_and_all_words_in_its_f
     assert all(tick == round(tick) for tick in shown)
 
 
+@pytest.mark.integration
 def test_forty_players_are_legible_too() -> None:
     from elolab.arena.reports import tournament_charts as charts
 
@@ -199,7 +207,7 @@ def test_intervals_of_shares_hold_what_the_score_test_accepts(found: int, cases:
 LONG_LABELS = ["a name that is very long indeed, " * 3, "关闭空着裁剪与静态搜索" * 8]
 
 
-@pytest.mark.parametrize("names", [["short", "names"], LONG_LABELS * 2])
+@pytest.mark.parametrize("names", [["short", "names"], pytest.param(LONG_LABELS * 2, marks=pytest.mark.integration)])
 def test_legends_lie_within_the_figure(names: list[str]) -> None:
     figure, axes = single_axes(2.5)
     for place, name in enumerate(names):

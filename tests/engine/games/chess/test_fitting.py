@@ -42,6 +42,7 @@ def is_rare(board: chess.Board) -> bool:
     return not all(pawns) or not any(board.pieces(kind, side) for kind in kinds for side in chess.COLORS)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("moves", GAMES)
 def test_rows_are_the_positions_and_mark_the_quiet_ones(moves: list[str]) -> None:
     rows = FITTING.rows_of_game(GAME.start, moves)
@@ -60,6 +61,7 @@ def test_rows_are_the_positions_and_mark_the_quiet_ones(moves: list[str]) -> Non
         board.push(played)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("moves", GAMES)
 def test_features_times_weights_are_the_evaluation(moves: list[str]) -> None:
     engine = Engine("chess", {"tempo": 0})
@@ -84,6 +86,7 @@ def test_features_times_weights_are_the_evaluation(moves: list[str]) -> None:
     assert compared
 
 
+@pytest.mark.integration
 def test_castling_in_chess960_is_the_king_s_move_to_its_rook() -> None:
     start, moves = "bnrkr3/pppppppp/8/8/8/8/PPPPPPPP/BNRKR3 w ECec - 0 1", ["d1e1", "d8c8", "a2a3"]
     board = chess.Board(start, chess960=True)

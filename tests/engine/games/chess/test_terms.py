@@ -80,6 +80,7 @@ def placed(board: chess.Board) -> Iterator[str]:
             yield f"{CHESS_PIECES[piece.piece_type - 1]}_{'abcddcba'[file]}{rank + 1}"
 
 
+@pytest.mark.integration
 def test_every_term_is_counted_as_defined() -> None:
     seen: set[str] = set()
     for text in positions():
@@ -91,6 +92,7 @@ def test_every_term_is_counted_as_defined() -> None:
     assert not {name for name in set(CHESS_TERMS) - seen if "mobility" not in name and "danger" not in name}
 
 
+@pytest.mark.integration
 def test_pieces_are_counted_on_their_squares() -> None:
     for text in positions():
         board = seen_by_mover(text)
@@ -103,6 +105,7 @@ def test_pieces_are_counted_on_their_squares() -> None:
         assert dict(zip(CHESS[len(CHESS_TERMS) :], features[len(CHESS_TERMS) :].tolist(), strict=True)) == wanted
 
 
+@pytest.mark.integration
 def test_the_phase_counts_pieces_by_weight() -> None:
     for text in positions():
         board = chess.Board(text)

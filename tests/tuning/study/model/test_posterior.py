@@ -165,6 +165,7 @@ def test_few_games_of_many_ranges_do_not_make_the_base_the_best(seed: int) -> No
     assert (model.draws([best]) > 0).mean() > 0.8
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("curvature", "wall"), [(600, 0.55), (1800, 0.6)])
 def test_a_cliff_is_kept_away_from(curvature: float, wall: float) -> None:
     def cliff(place: np.ndarray) -> float:
@@ -174,6 +175,7 @@ def test_a_cliff_is_kept_away_from(curvature: float, wall: float) -> None:
     assert cliff(np.array(best, float) / 1000) > -4
 
 
+@pytest.mark.integration
 def test_sixty_parameters_are_fitted() -> None:
     """All figures are finite, and no more terms are fitted than a few to a parameter."""
     space = space_of(60, 300)

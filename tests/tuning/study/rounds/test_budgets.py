@@ -64,6 +64,7 @@ def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path
     assert outline(run(path, tmp_path / "out")) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_a_study_whose_budget_grows_on_the_way_is_the_same_as_one_that_had_it_at_once(tmp_path: Path) -> None:
     """Rounds of a given size begin alike under every budget, so only their number is another."""
     stopped = run(write_study(tmp_path), tmp_path / "out", stop=CountingStop(30))
@@ -95,6 +96,7 @@ def test_a_finished_study_takes_another_budget_and_keeps_its_games(
     assert (fewer.decision, fewer.verdicts, fewer.interrupted) == (grown.decision, grown.verdicts, False)
 
 
+@pytest.mark.integration
 def test_a_smaller_budget_ends_a_study_that_was_stopped_beyond_it(tmp_path: Path) -> None:
     stopped = run(write_study(tmp_path, games=200), tmp_path / "out", stop=CountingStop(170))
     played = stopped.games
@@ -105,7 +107,9 @@ def test_a_smaller_budget_ends_a_study_that_was_stopped_beyond_it(tmp_path: Path
     assert played <= shorter.games <= played + 4  # an open pair of games, and the validation
 
 
-@pytest.mark.parametrize("polls", [0, 5, 30, 62, 75])
+@pytest.mark.parametrize(
+    "polls", [30, *(pytest.param(polls, marks=pytest.mark.integration) for polls in (0, 5, 62, 75))]
+)
 def test_a_study_stopped_anywhere_says_the_best_so_far(
     played: tuple[Path, Path, StudyResult], tmp_path: Path, polls: int
 ) -> None:
@@ -122,6 +126,7 @@ def test_a_study_stopped_anywhere_says_the_best_so_far(
     assert again.games == stopped.games <= whole.games
 
 
+@pytest.mark.integration
 def test_a_budget_grows_although_rounds_had_no_games(tmp_path: Path) -> None:
     """Two settings over few openings have soon played all of them, and meet again without games."""
     path = external_study(tmp_path, "[dimensions.Ponder]\ndefault = false\nchoices = [false, true]\n")
@@ -135,6 +140,7 @@ def test_a_budget_grows_although_rounds_had_no_games(tmp_path: Path) -> None:
     assert len(run(path, tmp_path / "out").rounds) == len(grown.rounds)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("games", [46, 200])
 def test_a_budget_changes_although_the_rounds_before_the_stop_had_no_games(
     games: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -82,6 +82,7 @@ def test_a_set_moves_no_further_than_the_border() -> None:
     assert found["low"] + 10 == found["high"] == 60
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", ["duel", "random"])
 def test_no_match_violates_them(sampler: str, tmp_path: Path) -> None:
     seen = []

@@ -93,6 +93,7 @@ def test_a_walk_stays_in_the_ranges() -> None:
     assert all(0 <= part[0] <= 1 for part in theta[:3])
 
 
+@pytest.mark.integration
 def test_a_study_by_games_stops_and_resumes(tmp_path: Path) -> None:
     path = write_study(tmp_path, sampler="spsa", round_pairs=2, overlap=1)
     whole = run(path, tmp_path / "whole", with_report=True)

@@ -48,6 +48,7 @@ def write_study(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_the_exit_code_is_one_and_the_faults_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = write_study(tmp_path), tmp_path / "out"

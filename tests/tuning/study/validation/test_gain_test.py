@@ -37,7 +37,9 @@ def test_bounds_are_those_of_simulated_motions() -> None:
         assert crossing_probability(shares, bounds, drift) == pytest.approx(crossed, abs=0.008)
 
 
-@pytest.mark.parametrize("pairs", [20, 61, 400])
+@pytest.mark.parametrize(
+    "pairs", [20, pytest.param(61, marks=pytest.mark.integration), pytest.param(400, marks=pytest.mark.integration)]
+)
 def test_no_gain_is_confirmed_in_one_test_of_twenty_however_long(pairs: int) -> None:
     """Matches of equals, continued to twice the horizon; and a gain as often as the plan says."""
     generator, runs = np.random.default_rng(pairs), 250
@@ -100,6 +102,7 @@ def in_budget(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Stu
     return path, out, tune(load_tuning(path), out, stream=io.StringIO())
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_a_budget_covers_search_and_validation(in_budget: tuple[Path, Path, StudyResult]) -> None:
     path, out, result = in_budget
@@ -112,6 +115,7 @@ def test_a_budget_covers_search_and_validation(in_budget: tuple[Path, Path, Stud
     assert result_in(out).verdicts == result.verdicts
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_an_interrupted_study_ends_as_if_it_had_not_been(
     in_budget: tuple[Path, Path, StudyResult], tmp_path: Path
@@ -123,6 +127,7 @@ def test_an_interrupted_study_ends_as_if_it_had_not_been(
     assert (second.games, second.digest, second.verdicts) == (result.games, result.digest, result.verdicts)
 
 
+@pytest.mark.integration
 def test_what_is_missing_is_one_command(
     in_budget: tuple[Path, Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

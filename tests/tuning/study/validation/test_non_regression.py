@@ -144,6 +144,7 @@ def share_of_worse_tests(counts: Pentanomial, batch: int) -> float:
     return float(np.where(ended, rejected, (gap < 0) + (gap == 0) / 2).mean())
 
 
+@pytest.mark.integration
 def test_the_likelihood_of_superiority_belongs_to_the_interval() -> None:
     validation = study(elo_upper=60).validation
     first, second = planned_validations(validation, 8000, 10_000)
@@ -187,6 +188,7 @@ def test_studies_from_before_there_were_such_tests_keep_their_match_of_fixed_len
         assert tuning_from_text(spec.text, "small.toml") == spec
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_tuning_charts")
 def test_it_is_played_reported_and_read_again(tmp_path: Path) -> None:
     """From a base without quiescence search, so that both tests are soon decided."""

@@ -50,6 +50,7 @@ pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 """The study that all tests share has its charts, for it is made before them."""
 
 
+@pytest.mark.integration
 def test_a_validation_grows_and_shrinks_with_its_bound(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path], tmp_path: Path
 ) -> None:
@@ -85,6 +86,7 @@ def test_a_validation_by_default_probably_accepts_a_large_gain(
         assert acceptance_probability(test, target_of(test), stage.pairs) >= POWER
 
 
+@pytest.mark.integration
 def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The study finds its settings all the same, and the result says how long the test would have to be."""
     path, out = write_study(tmp_path), tmp_path / "out"
@@ -182,6 +184,7 @@ def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -
     assert won in optimism_sentence(study_result)
 
 
+@pytest.mark.integration
 def test_a_recommendation_is_validated_again_from_its_folder(
     improved: tuple[Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +211,7 @@ def test_a_recommendation_is_validated_again_from_its_folder(
     assert "--pairs 100000 needs as many different openings" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_a_match_of_fixed_length_counts_no_games_of_a_sequential_test(
     improved: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:
@@ -244,6 +248,7 @@ def test_a_match_of_fixed_length_counts_no_games_of_a_sequential_test(
     assert len(records_in(out)) == games
 
 
+@pytest.mark.integration
 def test_a_further_validation_that_was_stopped_is_reported_as_such(
     improved: tuple[Path, StudyResult], tmp_path: Path
 ) -> None:
@@ -259,6 +264,7 @@ def test_a_further_validation_that_was_stopped_is_reported_as_such(
     assert "not finished" in (out / "report.md").read_text("utf-8")
 
 
+@pytest.mark.integration
 def test_what_the_study_itself_rejected_is_not_written(
     improved: tuple[Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -310,6 +316,7 @@ def test_only_a_finished_study_can_be_validated(tmp_path: Path, capsys: pytest.C
     assert "its study has no recommendation yet" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, StudyResult], tmp_path: Path) -> None:
     folder, study_result = improved
     out = tmp_path / "out"
