@@ -27,7 +27,8 @@ _NOT_KERNEL = {
 _NOT_KERNEL_FOLDERS = {"protocols", "settings"}
 
 SAME_PLAY: dict[str, frozenset[str]] = {
-    "c41fa9b5977e": frozenset({
+    "f13ea522aa78": frozenset({
+        "c41fa9b5977e",
         "7df5fdbcc344",
         "f2d5272f234d",
         "1ba0ef8d92d4", "68f9c7961c15", "cd149d5c214c", "896eb5da7ace",

@@ -52,7 +52,7 @@ from elolab.engine.search.ordering import (
     reward_history,
     score_moves,
 )
-from elolab.engine.search.quiescence import corrected_value, terminal_value
+from elolab.engine.search.quiescence import corrected_value, locate_corrections, terminal_value
 from elolab.engine.search.records import (
     ENDED_AT_DEPTH,
     ENDED_BY_FORECAST,
@@ -108,7 +108,8 @@ def search_root(state, search, lists, parameters, alpha, beta, depth, first):
             former_best = np.int64(search.line_move[line])
     search.former_best_left = 1 if former_best != 0 else 0
     checked = in_check(state)
-    static = corrected_value(state, search, parameters, np.int64(-INFINITY), np.int64(INFINITY))
+    locate_corrections(state, search, parameters, np.int64(0))
+    static = corrected_value(state, search, parameters, np.int64(-INFINITY), np.int64(INFINITY), np.int64(0))
     note_static_value(search, np.int64(0), static, checked)
     if checked and parameters.check_extension != 0:
         depth += 1

@@ -54,6 +54,7 @@ from elolab.engine.search.ordering import (
 from elolab.engine.search.quiescence import (
     corrected_value,
     learn_correction,
+    locate_corrections,
     quiescence,
     quiescence_by_table,
     terminal_value,
@@ -255,6 +256,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     It is separate from ``search_node`` because most nodes end here and the main function's stack frame is large.
     """
     search.variation_end[ply] = ply
+    locate_corrections(state, search, parameters, ply)
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
         if verdict != PATH_OPEN:
@@ -264,7 +266,7 @@ def horizon(state, search, lists, parameters, alpha, beta, ply):
     elif parameters.quiescence != 0:
         value = quiescence(state, search, lists, parameters, alpha, beta, ply, np.int64(0))
     else:
-        value = corrected_value(state, search, parameters, alpha, beta)
+        value = corrected_value(state, search, parameters, alpha, beta, ply)
     return bounded(parameters, value, alpha, beta)
 
 
@@ -290,6 +292,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         return horizon(state, search, lists, parameters, alpha, beta, ply)
 
     # Step 3. The path's verdict: repetition, move limit, bare material.
+    locate_corrections(state, search, parameters, ply)
     search.variation_end[ply] = ply
     if parameters.rules_in_search != 0:
         verdict = path_verdict(state, search.root)
@@ -298,7 +301,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return bounded(parameters, corrected_value(state, search, parameters, alpha, beta), alpha, beta)
+        return bounded(parameters, corrected_value(state, search, parameters, alpha, beta, ply), alpha, beta)
 
     # Step 4. The static evaluation. It comes before the table probe because the prefetched entry is still on its way
     # from memory, and few nodes are decided by the table.
@@ -309,7 +312,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
         reach = depth * max(parameters.reverse_futility_margin, parameters.futility_margin, parameters.razoring_margin)
         low = np.int64(alpha - reach)
         high = np.int64(beta + reach)
-        static = corrected_value(state, search, parameters, low, high)
+        static = corrected_value(state, search, parameters, low, high, ply)
 
     note_static_value(search, ply, static, checked)
     evaluation = static
@@ -362,6 +365,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
                 value = np.int64(-INFINITY)
             else:
                 make_null(state)
+                _prefetch(search, state.key)
                 value = -search_node(
                     state, search, lists, parameters, -beta, -beta + 1, null_depth, ply + 1, np.int64(AFTER_NULL)
                 )
@@ -619,7 +623,7 @@ def search_node(state, search, lists, parameters, alpha, beta, depth, ply, node_
     if parameters.correction_history != 0 and is_evaluated and (best_move == 0 or is_quiet(state, best_move)):
         # A bound is evidence only on its side of the evaluation.
         if (bound != LOWER_BOUND or best > evaluation) and (bound != UPPER_BOUND or best < evaluation):
-            learn_correction(state, search, parameters, best - evaluation, np.int64(depth))
+            learn_correction(search, parameters, best - evaluation, np.int64(depth), ply)
     return best
 
 

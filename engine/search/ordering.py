@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import jit
+from elolab.engine.compiled.kernel import jit, prefetch
 from elolab.engine.games.contract import capture_order, gives_check, history_piece, is_quiet, loses_material, past_move
 from elolab.engine.search.records import (
     CONTINUATION_MOVES,
@@ -16,7 +16,7 @@ from elolab.engine.search.records import (
 )
 from elolab.engine.settings.parameters import choice_code
 
-_ONE = np.uint64(1)
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 _HASH_MOVE = 1 << 30
 _GOOD_CAPTURE = 1 << 28
 _KILLER = 1 << 27
@@ -83,14 +83,21 @@ def _continuation_row(state, parameters, back):
 
 @jit
 def _continuation_place(state, move):
-    """Index of a move's column in the continuation history."""
-    return history_piece(state, move) % CONTINUATION_PIECES * CONTINUATION_SQUARES + ((move >> 7) & 127)
+    """Index (uint64) of a move's column in the continuation history."""
+    piece = np.uint64(history_piece(state, move)) % np.uint64(CONTINUATION_PIECES)
+    return piece * np.uint64(CONTINUATION_SQUARES) + np.uint64((move >> 7) & 127)
+
+
+@jit
+def _continuation_address(search, table, row):
+    """Memory address of a row of a continuation history; of its first row if ``row`` is -1."""
+    return search.continuation.ctypes.data + 2 * CONTINUATION_MOVES * (table * CONTINUATION_MOVES + max(row, 0))
 
 
 @jit
 def _victim(state, move):
-    """Type of the piece on the target square of a move, as a column of the capture history."""
-    return history_piece(state, (move >> 7) & 127) % CONTINUATION_PIECES
+    """Type of the piece on the target square of a move, as a column (uint64) of the capture history."""
+    return np.uint64(history_piece(state, (move >> 7) & 127)) % np.uint64(CONTINUATION_PIECES)
 
 
 @jit
@@ -109,6 +116,11 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
     by_piece = parameters.history_index == _PIECE_TO
     of_side = np.int64(state.side) << 14 if parameters.history_index == _FROM_TO_SIDE else np.int64(0)
     row = np.uint64(ply)
+    one_back = _continuation_row(state, parameters, np.int64(1))
+    two_back = _continuation_row(state, parameters, np.int64(2))
+    continues = one_back >= 0 or two_back >= 0
+    first_address = _continuation_address(search, 0, one_back)
+    second_address = _continuation_address(search, 1, two_back)
     for number in range(count):
         index = np.uint64(number)
         move = np.int64(lists.moves[row, index])
@@ -127,23 +139,34 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
             order = np.int64(_KILLER)
         elif use_capture_history or (use_history and quiet):
             place = np.int64(history_piece(state, move)) << 7 if by_piece else of_side | ((move & 127) << 7)
-            order = np.int64(search.history[place | ((move >> 7) & 127)])
+            order = np.int64(search.history[np.uint64(place | ((move >> 7) & 127))])
         lists.order[row, index] = order
-    if parameters.continuation_history != 0:
-        _add_continuation(state, search, lists, parameters, ply, count)
+        if continues and quiet and order < _KILLER:
+            offset = 2 * np.int64(_continuation_place(state, move))
+            prefetch(first_address + offset)
+            prefetch(second_address + offset)
+    if continues:
+        _add_continuation(state, search, lists, row, np.uint64(count), one_back, two_back)
 
 
 @jit
-def _add_continuation(state, search, lists, parameters, ply, count):
-    """Add the continuation histories to the scores of the quiet moves that are ordered by history."""
-    for back in range(1, CONTINUATIONS + 1):
-        row = _continuation_row(state, parameters, np.int64(back))
-        if row < 0:
-            continue
-        for index in range(count):
-            move = np.int64(lists.moves[ply, index])
-            if lists.order[ply, index] < _KILLER and is_quiet(state, move):
-                lists.order[ply, index] += search.continuation[back - 1, row, _continuation_place(state, move)]
+def _add_continuation(state, search, lists, ply, count, one_back, two_back):
+    """Add the continuation histories to the scores of the quiet moves that are ordered by history.
+
+    ``one_back`` and ``two_back`` are the rows of the last two moves, or -1.
+    """
+    index = np.uint64(0)
+    while index < count:
+        move = np.int64(lists.moves[ply, index])
+        order = np.int64(lists.order[ply, index])
+        if order < _KILLER and is_quiet(state, move):
+            column = _continuation_place(state, move)
+            if one_back >= 0:
+                order += search.continuation[_NONE, np.uint64(one_back), column]
+            if two_back >= 0:
+                order += search.continuation[_ONE, np.uint64(two_back), column]
+            lists.order[ply, index] = order
+        index += _ONE
 
 
 @jit

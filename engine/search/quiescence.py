@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from elolab.engine.compiled.kernel import jit
+from elolab.engine.compiled.kernel import jit, prefetch
 from elolab.engine.games.assertions import check_node
 from elolab.engine.games.contract import (
     capture_gain,
@@ -20,10 +20,16 @@ from elolab.engine.games.contract import (
     structure_key,
     unmake,
 )
+from elolab.engine.games.evaluation_cache import prefetch_value
 from elolab.engine.games.hash_keys import HASH_FACTOR
 from elolab.engine.search.clock import spend_node
 from elolab.engine.search.ordering import bring_best, move_row, score_moves
-from elolab.engine.search.records import CONTINUATION_MOVES, CORRECTION_BITS, CORRECTION_UNIT, CORRECTIONS
+from elolab.engine.search.records import (
+    CONTINUATION_MOVES,
+    CORRECTION_BITS,
+    CORRECTION_UNIT,
+    CORRECTIONS,
+)
 from elolab.engine.search.table import (
     EXACT,
     LOWER_BOUND,
@@ -37,6 +43,7 @@ from elolab.engine.search.table import (
 from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 _ONE = np.uint64(1)
+_TABLE_SIZE = 2 * int(CORRECTIONS)
 MAX_CORRECTION = 100
 """Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to it."""
 _STEPS, _MAX_STEP = 256, 16
@@ -57,11 +64,6 @@ def static_value(state, cache, parameters, alpha, beta):
 
 
 @jit
-def _correction_index(state, key):
-    return (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
-
-
-@jit
 def _last_moves_key(state):
     """Hash of the last two moves, by type of piece and target square."""
     pair = (move_row(state, np.int64(1)) + 1) * (CONTINUATION_MOVES + 1) + move_row(state, np.int64(2)) + 1
@@ -69,50 +71,73 @@ def _last_moves_key(state):
 
 
 @jit
-def _correction_in(state, search, table, key, percent):
-    """Correction that a table has learned for a key, in units of ``CORRECTION_UNIT`` and hundredths."""
-    return np.int64(search.corrections[table, _correction_index(state, key)]) * percent
+def _locate(state, search, ply, table, key):
+    place = (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
+    search.correction_places[np.uint64(ply), np.uint64(table)] = place
+    prefetch(search.corrections.ctypes.data + 2 * (table * _TABLE_SIZE + np.int64(place)))
 
 
 @jit
-def corrected_value(state, search, parameters, alpha, beta):
-    """``static_value`` plus the corrections learned from earlier searches of positions with the same keys."""
+def locate_corrections(state, search, parameters, ply):
+    """Note where the position's corrections are, for this ply, and load them into the processor's cache in advance."""
+    if parameters.correction_history == 0:
+        return
+    _locate(state, search, ply, 0, structure_key(state))
+    if parameters.correction_pieces != 0:
+        _locate(state, search, ply, 1, pieces_key(state, np.int64(0)))
+        _locate(state, search, ply, 2, pieces_key(state, np.int64(1)))
+    if parameters.correction_moves != 0:
+        _locate(state, search, ply, 3, _last_moves_key(state))
+
+
+@jit
+def _correction_in(search, ply, table):
+    """The position's correction in a table, in units of ``CORRECTION_UNIT``."""
+    number = np.uint64(table)
+    return np.int64(search.corrections[number, np.uint64(search.correction_places[np.uint64(ply), number])])
+
+
+@jit
+def corrected_value(state, search, parameters, alpha, beta, ply):
+    """``static_value`` plus the corrections learned from earlier searches of positions with the same keys.
+
+    The caller has called ``locate_corrections`` for this ply.
+    """
     correction = np.int64(0)
     if parameters.correction_history != 0:
-        correction = _correction_in(state, search, 0, structure_key(state), parameters.correction_history)
+        correction = _correction_in(search, ply, 0) * parameters.correction_history
         percent = parameters.correction_pieces
         if percent != 0:
-            correction += _correction_in(state, search, 1, pieces_key(state, np.int64(0)), percent)
-            correction += _correction_in(state, search, 2, pieces_key(state, np.int64(1)), percent)
+            correction += (_correction_in(search, ply, 1) + _correction_in(search, ply, 2)) * percent
         if parameters.correction_moves != 0:
-            correction += _correction_in(state, search, 3, _last_moves_key(state), parameters.correction_moves)
+            correction += _correction_in(search, ply, 3) * parameters.correction_moves
         correction //= 100 * CORRECTION_UNIT
     low, high = np.int64(alpha - correction), np.int64(beta - correction)
     return static_value(state, search.evaluation_cache, parameters, low, high) + correction
 
 
 @jit
-def _learn_in(state, search, table, key, wanted, step):
-    index = _correction_index(state, key)
-    value = np.int64(search.corrections[table, index])
-    search.corrections[table, index] = value + (wanted - value) * step // _STEPS
+def _learn_in(search, ply, table, wanted, step):
+    place = search.correction_places[ply, table]
+    value = np.int64(search.corrections[table, place])
+    search.corrections[table, place] = value + (wanted - value) * step // _STEPS
 
 
 @jit
-def learn_correction(state, search, parameters, error, depth):
-    """Move the corrections for the position's keys towards ``error``, by a step that grows with ``depth``.
+def learn_correction(search, parameters, error, depth, ply):
+    """Move the corrections located for a ply towards ``error``, by a step that grows with ``depth``.
 
     The error is a search's score minus the corrected static evaluation, in centipawns.
     """
     wanted = min(max(error, -MAX_CORRECTION), MAX_CORRECTION) * CORRECTION_UNIT
     step = min(depth + 1, _MAX_STEP)
     search.corrections_filled = 1
-    _learn_in(state, search, 0, structure_key(state), wanted, step)
+    _learn_in(search, ply, 0, wanted, step)
     if parameters.correction_pieces != 0:
-        _learn_in(state, search, 1, pieces_key(state, np.int64(0)), wanted, step)
-        _learn_in(state, search, 2, pieces_key(state, np.int64(1)), wanted, step)
+        _learn_in(search, ply, 1, wanted, step)
+        _learn_in(search, ply, 2, wanted, step)
     if parameters.correction_moves != 0:
-        _learn_in(state, search, 3, _last_moves_key(state), wanted, step)
+        _learn_in(search, ply, 3, wanted, step)
 
 
 @jit
@@ -142,14 +167,14 @@ def _decides(parameters, entry, alpha, beta, ply):
 def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
     """Quiescence value of a position, in centipawns for the side to move.
 
-    ``below`` is the number of plies below the horizon.
+    ``below`` is the number of plies below the horizon. The caller has called ``locate_corrections`` for this ply.
     """
     check_node(state, search, alpha, beta, np.int64(0), ply)
     search.variation_end[ply] = ply
     if ply > search.deepest_ply:
         search.deepest_ply = ply
     if ply >= MAX_PLY - 1:
-        return corrected_value(state, search, parameters, alpha, beta)
+        return corrected_value(state, search, parameters, alpha, beta, ply)
     evade = below < parameters.quiescence_check_plies and in_check(state)
     best = np.int64(-INFINITY)
     floor = np.int64(0)
@@ -159,7 +184,7 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
         if count == 0:
             return terminal_value(state, ply)
     else:
-        best = corrected_value(state, search, parameters, alpha, beta)
+        best = corrected_value(state, search, parameters, alpha, beta, ply)
         if best >= beta:
             return best
         alpha = max(alpha, best)
@@ -185,6 +210,8 @@ def quiescence(state, search, lists, parameters, alpha, beta, ply, below):
             return np.int64(0)
         tried += 1
         make(state, move)
+        prefetch_value(search.evaluation_cache, state.key)
+        locate_corrections(state, search, parameters, ply + 1)
         value = -quiescence(state, search, lists, parameters, -beta, -alpha, ply + 1, below + 1)
         unmake(state)
         if search.stopped != 0:

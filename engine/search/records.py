@@ -122,6 +122,7 @@ SEARCH_DTYPE = np.dtype(
         # Corrections of the static evaluation, by side to move and hash.
         ("corrections", np.int16, (CORRECTION_TABLES, 2 * int(CORRECTIONS))),
         ("corrections_filled", np.int64),  # whether any entry may be other than 0
+        ("correction_places", np.uint16, (MAX_PLY + 2, CORRECTION_TABLES)),  # by ply, the position's places in them
         ("killers", np.int32, (MAX_PLY + 2, 2)),
         ("history", np.int32, (HISTORY_SIZE,)),
         ("history_filled", np.uint8, (HISTORY_SIZE // HISTORY_BLOCK,)),  # whether a block of it has been written to

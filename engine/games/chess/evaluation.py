@@ -15,6 +15,7 @@ from elolab.engine.games.chess.boards import (
     BISHOP,
     KING,
     KNIGHT,
+    ONE,
     PAWN,
     QUEEN,
     ROOK,
@@ -22,7 +23,7 @@ from elolab.engine.games.chess.boards import (
 )
 from elolab.engine.games.chess.captures import EXCHANGE_VALUES, captured_piece
 from elolab.engine.games.chess.endgames import is_rare_ending, with_endgame_knowledge
-from elolab.engine.games.chess.position import PIECES, TERM_COUNT, is_promotion
+from elolab.engine.games.chess.position import PIECES, TERM_COUNT, is_promotion, past_move
 from elolab.engine.games.chess.terms import sum_of_terms
 from elolab.engine.games.chess.weight_layout import FIRST_TERM, FIRST_VALUE, MARK
 from elolab.engine.games.evaluation_cache import NOT_CACHED, cached_value, keep_value
@@ -150,6 +151,8 @@ def prepare(state, parameters):
         state.term_weights[term] = np.int64(load_word(address, FIRST_TERM + term)) if address != 0 else 0
     for place in range(state.pawn_cache.shape[0]):
         state.pawn_cache[place, 0] = 0
+    for place in range(state.material_cache.shape[0]):
+        state.material_cache[place, 0] = 0
     state.score = full_score(state)
 
 
@@ -180,6 +183,9 @@ def evaluate(state, cache, alpha, beta):
         if own - MAX_OF_TERMS >= beta:
             return own - MAX_OF_TERMS
     value = cached_value(cache, state.key)
+    if value == NOT_CACHED and state.ply > 0 and past_move(state, np.int64(state.ply) - 1) == 0:
+        # A null move changes neither the pieces nor White's view of them.
+        value = cached_value(cache, state.undo_key[np.uint64(state.ply) - ONE])
     if value == NOT_CACHED:
         terms = blend(sum_of_terms(state, None), now, PHASE_BITS)
         value = score + min(max(terms, -MAX_OF_TERMS), MAX_OF_TERMS)

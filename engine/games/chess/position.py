@@ -39,6 +39,8 @@ EMPTY = 6
 TERM_COUNT = len(CHESS_TERMS)
 PAWN_CACHE_ENTRIES = 1024
 """Number of entries of the pawn cache, which holds the values of pawn terms. A power of two."""
+MATERIAL_CACHE_ENTRIES = 64
+"""Number of entries of the material cache, which holds the values of material terms. A power of two."""
 
 CASTLING = 5
 """Kind of a castling move, in a move's integer code."""
@@ -78,6 +80,8 @@ STATE_DTYPE = np.dtype(
         ("term_weights", np.int32, (TERM_COUNT,)),  # packed pairs, as in ``values``
         # Cache of pawn terms: key, passed pawns, packed value; see ``terms``.
         ("pawn_cache", np.uint64, (PAWN_CACHE_ENTRIES, 3)),
+        # Cache of material terms: ``counts``, packed value; see ``terms``.
+        ("material_cache", np.uint64, (MATERIAL_CACHE_ENTRIES, 2)),
         ("undo_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_pawn_key", np.uint64, (MAX_GAME_PLIES,)),
         ("undo_checkers", np.uint64, (MAX_GAME_PLIES,)),

@@ -3,7 +3,7 @@
 A pair has the weights for opening and endgame, packed into one integer. ``engine.settings.features.CHESS_TERMS``
 defines the terms. The functions return sums of counts times weights, White's minus Black's, as packed pairs. If
 ``counts`` is an array, they also add the counts to it, so that weights can be fitted to games. If it is ``None``, they
-do not, and the pawn terms come from a cache.
+do not, and the terms of pawns and of material come from caches.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from elolab.engine.games.chess.boards import (
     pawns_step,
     rook_attacks,
 )
-from elolab.engine.games.chess.position import PAWN_CACHE_ENTRIES
+from elolab.engine.games.chess.position import MATERIAL_CACHE_ENTRIES, PAWN_CACHE_ENTRIES
+from elolab.engine.games.hash_keys import HASH_FACTOR
 from elolab.engine.settings.features import CHESS_MATERIAL, CHESS_TERMS
 
 _NUMBER = {name: number for number, name in enumerate(CHESS_TERMS)}
@@ -104,6 +105,7 @@ _CHECK = (0, 6, 3, 7, 5)
 _WITHOUT_QUEEN = 8
 
 _PAWN_CACHE_MASK = np.uint64(PAWN_CACHE_ENTRIES - 1)
+_MATERIAL_CACHE_SHIFT = np.uint64(65 - MATERIAL_CACHE_ENTRIES.bit_length())
 
 _EIGHT, _SIXTEEN, _THIRTY_TWO = np.uint64(8), np.uint64(16), np.uint64(32)
 _EVERY_OTHER_BYTE = np.uint64(0x00FF_00FF_00FF_00FF)
@@ -305,6 +307,20 @@ def _count_material(state, counts):
         value += _weigh(state, counts, term, (own * (own - 1) - enemy * (enemy - 1)) >> 1)
         term += 1
     return value
+
+
+@jit
+def _material(state, counts):
+    """The result of ``_count_material``, taken from the state's cache if ``counts`` is ``None``."""
+    if counts is not None:
+        return _count_material(state, counts)
+    place = (state.counts * HASH_FACTOR) >> _MATERIAL_CACHE_SHIFT
+    if state.material_cache[place, 0] != state.counts:
+        value = _count_material(state, counts)
+        state.material_cache[place, 0] = state.counts
+        state.material_cache[place, 1] = np.uint64(value)
+        return value
+    return np.int64(state.material_cache[place, 1])
 
 
 @jit
@@ -579,7 +595,7 @@ def sum_of_terms(state, counts):
     white_pawns = pawns_attack(np.int64(0), state.pieces[np.uint64(PAWN)])
     black_pawns = pawns_attack(np.int64(1), state.pieces[np.uint64(PAWN + 8)])
     value, passed = _pawns(state, counts)
-    value += _count_material(state, counts)
+    value += _material(state, counts)
     found, w_knights, w_bishops, w_rooks, w_queens, w_twice, w_danger = _count_pieces(
         state, counts, np.int64(0), np.int64(1), all_pieces, white_pawns, black_pawns
     )

@@ -19,7 +19,7 @@ from elolab.engine.rules import Rules
 from elolab.engine.search import clock, node, table
 from elolab.engine.search.null_move import NORMAL, null_evaluation_reduction, null_reduction
 from elolab.engine.search.ordering import reward_cutoff, score_moves
-from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction
+from elolab.engine.search.quiescence import MAX_CORRECTION, corrected_value, learn_correction, locate_corrections
 from elolab.engine.search.records import CLOCK_NODE, NO_LIMIT
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME, is_active, resolve
@@ -792,14 +792,16 @@ def test_the_evaluation_is_corrected_by_what_searches_found_with_the_same_pawns(
     def correction(state: Any) -> int:
         wide = (-INFINITY, INFINITY)
         plain = game.kernels.evaluate(state, 0, *wide) + memory.parameters.tempo
-        return int(corrected_value(state, memory.search, memory.parameters, *wide)) - int(plain)
+        locate_corrections(state, memory.search, memory.parameters, 0)
+        return int(corrected_value(state, memory.search, memory.parameters, *wide, 0)) - int(plain)
 
     assert correction(start) == 0
-    learn_correction(start, memory.search, memory.parameters, 80, 15)
+    learn_correction(memory.search, memory.parameters, 80, 15, 0)
     # A sixteenth of the way to 80 centipawns, and half of that.
     assert (correction(start), correction(knight), correction(pawn)) == (2, 2, 0)
+    locate_corrections(start, memory.search, memory.parameters, 1)
     for _ in range(200):
-        learn_correction(start, memory.search, memory.parameters, 5 * MAX_CORRECTION, 15)
+        learn_correction(memory.search, memory.parameters, 5 * MAX_CORRECTION, 15, 1)
     assert MAX_CORRECTION // 2 - 2 <= correction(start) <= MAX_CORRECTION // 2
     memory.new_game()
     assert correction(start) == 0
@@ -828,13 +830,15 @@ def test_corrections_of_other_keys_carry_over_where_the_key_is_the_same(
     memory.new_game()
     for state in (learned, other):
         game.kernels.prepare(state, memory.parameters)
-    learn_correction(learned, memory.search, memory.parameters, 80, 15)
+    locate_corrections(learned, memory.search, memory.parameters, 0)
+    learn_correction(memory.search, memory.parameters, 80, 15, 0)
+    locate_corrections(other, memory.search, memory.parameters, 1)
     wide = (-INFINITY, INFINITY)
     plain = game.kernels.evaluate(other, 0, *wide) + memory.parameters.tempo
     # A sixteenth of the way to 80 centipawns, and half of that, 2.5 from each table with the key, rounded down.
-    assert int(corrected_value(other, memory.search, memory.parameters, *wide)) - int(plain) == same
+    assert int(corrected_value(other, memory.search, memory.parameters, *wide, 1)) - int(plain) == same
     memory.new_game()
-    assert corrected_value(other, memory.search, memory.parameters, *wide) == plain
+    assert corrected_value(other, memory.search, memory.parameters, *wide, 1) == plain
 
 
 def test_captures_that_cut_are_tried_before_captures_of_the_same_value() -> None:

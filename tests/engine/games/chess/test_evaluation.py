@@ -103,6 +103,11 @@ def test_the_cache_of_evaluations_changes_nothing() -> None:
     for text in [*positions(), *positions()]:
         state = prepared(text).state
         assert int(GAME.kernels.evaluate(state, cache_of.ctypes.data, -INFINITY, INFINITY)) == evaluated(text)
+        if not GAME.kernels.in_check(state):
+            GAME.kernels.make_null(state)
+            pieces, side, castling, _, *counts = text.split()
+            turned = " ".join((pieces, "b" if side == "w" else "w", castling, "-", *counts))
+            assert int(GAME.kernels.evaluate(state, cache_of.ctypes.data, -INFINITY, INFINITY)) == evaluated(turned)
 
 
 def test_evaluations_stay_below_decided_games() -> None:

@@ -122,12 +122,12 @@ def test_terms_are_weighed_by_the_file() -> None:
         counts = np.array(list(counts_of(text).values()))
         state = GAME.position(text).state
         GAME.kernels.prepare(state, parameters)
-        # The second sum comes from the cache of pawn terms.
+        # The second sum takes the terms of pawns and of material from their caches.
         for _ in range(2):
             assert int(sum_of_terms(state, None)) == int(counts @ start) + END * int(counts @ end)
 
 
-def test_the_cache_of_pawn_terms_changes_nothing() -> None:
+def test_the_caches_of_pawn_and_material_terms_change_nothing() -> None:
     parameters = to_record(resolve({}, game="chess"))
     generator = random.Random(8)
     position = GAME.position()
