@@ -17,6 +17,7 @@ import optuna
 import pytest
 
 import elolab
+from elolab.arena.play.stages import StagePlan
 from elolab.arena.play.store import Store
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.command_line import main
@@ -24,10 +25,11 @@ from elolab.engine.engine import StopFlag
 from elolab.engine.errors import UserError
 from elolab.tuning import match_command
 from elolab.tuning.match_command import MatchCommand, counts_of
+from elolab.tuning.study.plan import plan_of_run, prepare_tuning
 from elolab.tuning.study.result import STUDY_NAME
 from elolab.tuning.study.rounds import budgets, round_stream
 from elolab.tuning.study.rounds.settings_pair_matches import MATCHES_NAME
-from elolab.tuning.study.study_spec import matches_from_mapping
+from elolab.tuning.study.study_spec import TuningSpec, matches_from_mapping
 from elolab.tuning.study.tuning_run import tune
 from tests.support.interrupted_runs import STATUS_SCHEMA
 from tests.support.marked_processes import MARK, processes_marked, wait_until
@@ -379,3 +381,30 @@ def test_a_recommendation_is_validated_again(tmp_path: Path, capsys: pytest.Capt
     assert (tmp_path / "calls").read_text().count("\n") == calls.count("\n") + 1
     assert main(["validate", "run", "--limit", "nodes=100"]) == 2
     assert "a command's matches have no limit" in capsys.readouterr().err
+
+
+def plan_of(folder: Path, budget: int, sampler: str) -> tuple[TuningSpec, StagePlan]:
+    spec = matches_from_mapping({"dimensions": DIMENSIONS, "budget": {"games": budget}, "sampler": sampler}, "here")
+    return spec, plan_of_run(prepare_tuning(spec), folder, 1)
+
+
+@pytest.mark.parametrize(("sampler", "is_better"), [("duel", True), ("tpe", True), ("spsa", True), ("duel", False)])
+def test_a_plan_announces_what_is_played_at_most(sampler: str, tmp_path: Path, *, is_better: bool) -> None:
+    played: list[int] = []
+
+    def match(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        played.append(2 * pairs)
+        best = 0.7 if is_better else 0.2
+        better = round(4 * (abs(other["margin"] - best) - abs(one["margin"] - best)) + seed % 3 - 1)
+        counts = [0, 0, 0, 0, 0]
+        counts[min(max(2 + better, 0), 4)] = pairs
+        return counts
+
+    for budget in (60, 60, 140):
+        spec, plan = plan_of(tmp_path, budget, sampler)
+        missing = plan.games - plan.stored
+        played.clear()
+        tune(spec, tmp_path, match, stream=io.StringIO())
+        assert sum(played) <= missing, (budget, plan.lines())
+        after = plan_of(tmp_path, budget, sampler)[1]
+        assert after.games == after.stored, after.lines()

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from elolab.arena.notation.openings import Suite
 from elolab.arena.play.estimates import estimated_game_seconds
 from elolab.arena.play.stages import GameStage, StagePlan
 from elolab.arena.play.store import STORE_NAME, Store
 from elolab.arena.players.processors import PlayerLoad
+from elolab.arena.records import digest_of
 from elolab.arena.run import Purpose, RunError, plain
 from elolab.arena.sequential import PLAUSIBLE_ELO, POWER, Reach, reach_of_test
 from elolab.engine.language import Catalogue, console
@@ -26,9 +27,10 @@ from elolab.tuning.matches import read_openings
 from elolab.tuning.study.console_words import validation_name
 from elolab.tuning.study.rounds.budgets import (
     PLAYOFF_METADATA,
+    RECOMMENDATION_METADATA,
     estimated_games,
+    most_search_games,
     periods_of,
-    search_games,
     validation_pairs,
 )
 from elolab.tuning.study.study_spec import (
@@ -60,6 +62,9 @@ With this record, a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
 """Key of the store's metadata with the number of games by series, for matches of a command or function."""
+ENDED_METADATA = "tuning ended"
+"""Key of the store's metadata with the digest of the specification under which the study ended, and the number of games
+stored then."""
 
 
 def games_before_validation(store: Store) -> int:
@@ -108,43 +113,51 @@ class TuningPlan:
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
         """Stages of the run with their maximum numbers of games: a tuning of ``games`` games, then each validation.
 
-        ``store`` has the games already played; ``None`` before the run begins.
+        ``store`` has the games already played; ``None`` before the run begins. Games of earlier playoffs and of
+        validations of earlier recommendations are not counted, because the budget no longer covers them.
         """
         spec, say = self.spec, console("elolab.tuning")
-        stored = stored_by_series(store) if store is not None else {}
-        own = 0 if store is None else games_before_validation(store)
-        searched = search_games(spec, games) if not spec.validation.is_in_budget or _playoff(store) is None else own
+        stored: Counter[str] = Counter() if store is None else stored_by_series(store)
+        own, playoff = stored[""], _playoff(store, games)
+        if store is not None and playoff is not None:
+            own += stored[periods_of(store)[-1].playoff_series]
+        digest, games_then = (None if store is None else store.metadata(ENDED_METADATA)) or ("", 0)
+        has_ended = digest == digest_of(spec.content()) and stored.total() >= games_then
+        is_searched = has_ended or (playoff is not None and spec.validation.is_in_budget)
+        searched = own if is_searched else max(most_search_games(spec, games), own)
         limits = spec.limit_shares.game_seconds
         unknown = () if stored and not spec.is_by_matches else spec.unknown_speed(spec.limit_shares.limits)
-        study = GameStage(say("stage.study"), max(searched, own), limits, own, spec.budget.seconds, unknown)
-        return (study, *(
-            self._stage_of(planned, number, stored, store)
-            for number, planned in enumerate(self.planned_validations(games, store))
-        ))  # fmt: skip
+        study = GameStage(say("stage.study"), searched, limits, own, spec.budget.seconds, unknown)
+        stages = [study]
+        recommendation = _recommendation(store, games)
+        for number, planned in enumerate(self.planned_validations(games, store)):
+            stage = self._stage_of(planned, number, stored, recommendation, is_rest=playoff is None)
+            stages.append(replace(stage, games=stage.stored) if has_ended else stage)
+        return tuple(stages)
 
     def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
-        """The validations of the run's last recommendation; of the first one if the run has not begun.
+        """The validations of the recommendation; of the next one if it is not known yet.
 
         ``games`` is the length of the tuning in games.
         """
         validation, openings = self.spec.validation, len(self.reserved)
         if not validation.is_in_budget:
             return planned_validations(validation, games, openings)
-        pairs = horizon = min(openings, validation_pairs(self.spec, games, _playoff(store)))
+        pairs = horizon = min(openings, validation_pairs(self.spec, games, _playoff(store, games)))
         if store is not None:
-            horizon = horizon_of(store, len(store.metadata(VALIDATED_METADATA) or []) - 1, validation.limits, pairs)
+            horizon = horizon_of(store, _recommendation(store, games), validation.limits, pairs)
         return planned_validations(validation, games, openings, (pairs, horizon))
 
     def _stage_of(
-        self, planned: PlannedValidation, number: int, stored: Mapping[str, int], store: Store | None
+        self, planned: PlannedValidation, number: int, stored: Mapping[str, int], recommendation: int, *, is_rest: bool
     ) -> GameStage:
-        recommendation = 0 if store is None else len(store.metadata(VALIDATED_METADATA) or []) - 1
+        """The stage of a validation. With ``is_rest``, a search that is not finished may leave it more games."""
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([planned.limits])
         unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
         most = max(2 * planned.pairs, games)
         planned = replace(planned, pairs=most // 2)
-        is_rest = planned.kind == GAIN and self.spec.sampler == "duel" and _playoff(store) is None
+        is_rest = is_rest and planned.kind == GAIN and self.spec.sampler == "duel"
         if is_rest:
             pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
             planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
@@ -152,6 +165,11 @@ class TuningPlan:
         return GameStage(
             validation_name(number), most, seconds, games, unknown_speed=unknown, reach=reach, is_rest=is_rest
         )
+
+
+def record_end(spec: TuningSpec, store: Store) -> None:
+    """Record that the study has ended under this specification, so that it plays no further games."""
+    store.record_metadata({ENDED_METADATA: [digest_of(spec.content()), stored_by_series(store).total()]})
 
 
 def length_of(kind: str, number: int) -> str:
@@ -190,9 +208,24 @@ def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
     )  # fmt: skip
 
 
-def _playoff(store: Store | None) -> Sequence[int] | None:
-    """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it; ``None`` before the playoff."""
-    return None if store is None else store.metadata(PLAYOFF_METADATA)
+def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
+    """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it.
+
+    ``None`` before the playoff, and if a tuning of ``games`` games is longer than the one before the playoff.
+    """
+    periods = () if store is None else periods_of(store)
+    if store is None or not periods or games > periods[-1].games:
+        return None
+    return store.metadata(PLAYOFF_METADATA)
+
+
+def _recommendation(store: Store | None, games: int) -> int:
+    """Number of the run's recommendation among all that were validated; the next number if it is not known yet."""
+    if store is None:
+        return 0
+    values = None if _playoff(store, games) is None else store.metadata(RECOMMENDATION_METADATA)
+    known: list[Any] = store.metadata(VALIDATED_METADATA) or []
+    return known.index(values) if values in known else len(known)
 
 
 def prepare_tuning(spec: TuningSpec) -> TuningPlan:

@@ -22,10 +22,17 @@ from elolab.arena.run import Run, RunError, RunOptions, check_directory, engines
 from elolab.arena.statistics.faults import FORFEITS, faults_of
 from elolab.engine.language import console
 from elolab.tuning.match_command import Match
-from elolab.tuning.study.plan import TuningPlan, check_engine, games_before_validation, prepare_tuning, purpose_of
+from elolab.tuning.study.plan import (
+    TuningPlan,
+    check_engine,
+    games_before_validation,
+    prepare_tuning,
+    purpose_of,
+    record_end,
+)
 from elolab.tuning.study.playoff import Decision, decide
 from elolab.tuning.study.result import STUDY_NAME, StudyResult
-from elolab.tuning.study.rounds.budgets import BudgetSchedule, periods_of
+from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA, BudgetSchedule, periods_of
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair, SettingsPair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairGames, SettingsPairResults
 from elolab.tuning.study.rounds.settings_pair_matches import SettingsPairMatches
@@ -37,7 +44,6 @@ from elolab.tuning.study.validation.validation_games import Verdict, conclusion_
 
 RECOMMENDED_NAME = "recommended.json"
 """Name of the file with the recommended values, for a study whose matches a command or a function plays."""
-RECOMMENDATION_METADATA = "tuning recommendation"
 METHOD_METADATA = "tuning method"
 METHOD = "duels around the mode's maximum, as wide as its curvatures let, departures at 400 to 1"
 """Name of the method that designs settings pairs. A run that another method began cannot be resumed."""
@@ -86,6 +92,7 @@ def play_study(
         result = _played(plan, run, match)
         if not result.interrupted and not result.waiting_for:
             run.conclusion = conclusion_of(result.verdicts, is_confirmed=result.confirmed)
+            record_end(spec, run.store)
         own, whole = time.thread_time() - own, time.process_time() - whole
         faults = faults_of(run.store.ended_by(FORFEITS))
         digest = "" if spec.is_by_matches else run.store.digest()

@@ -39,6 +39,9 @@ PLAYOFF_METADATA = "tuning playoff"
 
 If the budget covers the validation, a third number follows: the game pairs that are left for it.
 """
+RECOMMENDATION_METADATA = "tuning recommendation"
+"""Key of the store's metadata with the recommended values that followed from the playoff."""
+MIN_PLAYOFF_PAIRS = 3
 CONFIRMING_POWER = 0.95
 """Probability with which the games left for the validation should confirm the expected gain."""
 CAUTION = 2.0
@@ -75,12 +78,26 @@ def search_games(spec: TuningSpec, games: int) -> int:
     return 2 * round(games / 2 * spec.search_share) if spec.validation.is_in_budget else games
 
 
+def most_search_games(spec: TuningSpec, games: int) -> int:
+    """Largest number of games that rounds and playoff really play: rounding may lengthen a short playoff."""
+    if not spec.validation.is_in_budget:
+        return games
+    share = spec.limit_shares.playoff_share(SHARE)
+    before = pairs_before_playoff(search_games(spec, games), share)
+    return 2 * (before + playoff_after(before, share))
+
+
+def playoff_after(pairs: int, share: float) -> int:
+    """Number of game pairs of a playoff after rounds of ``pairs`` pairs, for a budget that covers the validation."""
+    return max(MIN_PLAYOFF_PAIRS, round(pairs * share / (1 - share)))
+
+
 def validation_pairs(spec: TuningSpec, games: int, playoff: Sequence[int] | None) -> int:
     """Number of game pairs that a budget of ``games`` games leaves for the validation, if it covers the validation.
 
     ``playoff`` is the record of ``BudgetSchedule.record_playoff``; ``None`` before the playoff.
     """
-    return games // 2 - search_games(spec, games) // 2 if playoff is None or len(playoff) < 3 else playoff[2]
+    return games // 2 - most_search_games(spec, games) // 2 if playoff is None or len(playoff) < 3 else playoff[2]
 
 
 def is_time_to_confirm(model: ResponseModel, best: Values, played: int, following: int, total: int) -> bool:
@@ -282,9 +299,8 @@ class BudgetSchedule:
         if games is not None and not self._spec.validation.is_in_budget:
             room = games // 2 - sum(one.pairs for one in self.rounds)  # may be small if the budget has changed
             return max(0, min(room, games // 2 - self._pairs_before_playoff(games)))
-        rounds = list(self.rounds)[: finished or None]
-        share = self._spec.limit_shares.playoff_share(SHARE)
-        return max(3, round(sum(one.pairs for one in rounds) * share / (1 - share)))
+        pairs = sum(one.pairs for one in self.rounds[: finished or None])
+        return playoff_after(pairs, self._spec.limit_shares.playoff_share(SHARE))
 
     def playoff_start(self, finished: int) -> int:
         """Number of the playoff's first game pair, after ``finished`` rounds.
@@ -298,7 +314,7 @@ class BudgetSchedule:
         if self._store.metadata(PLAYOFF_METADATA) is None:
             pairs = self.playoff_pairs(finished)
             left = [self._pairs_left(finished, pairs)] if self._spec.validation.is_in_budget else []
-            self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs, *left]})
+            self._store.record_metadata({PLAYOFF_METADATA: [finished, pairs, *left], RECOMMENDATION_METADATA: None})
         return self.playoff_pairs(finished)
 
     def is_time_to_confirm(self, model: ResponseModel | None, best: Values | None, number: int) -> bool:

@@ -25,7 +25,7 @@ from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
 from elolab.tuning.match_command import Match, MatchCommand, counts_of
 from elolab.tuning.study.plan import MATCHES_METADATA
-from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, periods_of, rounds_of
+from elolab.tuning.study.rounds.budgets import PLAYOFF_SERIES, BudgetPeriod, periods_of, rounds_of
 from elolab.tuning.study.rounds.pairs_of_settings import ScheduledSettingsPair
 from elolab.tuning.study.rounds.settings_pair_games import SettingsPairResults
 from elolab.tuning.study.space import Values
@@ -180,10 +180,13 @@ class SettingsPairMatches(SettingsPairResults):
     def _series(self, seed: int) -> str:
         """Name of the series to which a game pair's ``seed`` belongs.
 
-        All playoffs have the name of the first playoff, all validations the name of the first validation.
+        All validations have the name of the first validation.
         """
         place = seed - self._spec.conditions.seed
-        return "" if place < PLAYOFF_STEP else PLAYOFF_SERIES if place < VALIDATION_STEP else validation_series(0)
+        if place >= VALIDATION_STEP:
+            return validation_series(0)
+        earlier = (place - PLAYOFF_STEP) // LATER_PLAYOFF_STEP
+        return "" if earlier < 0 else BudgetPeriod(0, {}, playoffs=earlier).playoff_series
 
     def _named(self, values: Values) -> dict[str, Value]:
         return dict(zip(self._spec.space.names, values, strict=True))

@@ -27,8 +27,9 @@ from elolab.tuning.study.plan import (
     reach_of_validation,
     stored_by_series,
 )
+from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA
 from elolab.tuning.study.study_spec import FIRST_KINDS, GAIN, TuningSpec, matches_from_mapping, tuning_from_text
-from elolab.tuning.study.tuning_run import RECOMMENDATION_METADATA, options_for
+from elolab.tuning.study.tuning_run import options_for
 from elolab.tuning.study.validation.preset import write_preset
 from elolab.tuning.study.validation.recommended_games import (
     RecommendedGames,
