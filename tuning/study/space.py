@@ -298,7 +298,7 @@ def read_options(table: Table) -> Space:
         dimension = _option_choice(name, own) if "choices" in own else _option_range(name, own)
         default = own["default"]
         if not dimension.contains(default):
-            raise own.error("default", "one of the values searched")
+            raise own.error("default", _searched(dimension))
         dimensions.append(dimension)
         base.append((name, default))
     for place, dimension in enumerate(dimensions):
@@ -310,6 +310,17 @@ def read_options(table: Table) -> Space:
     return Space(tuple(dimensions), tuple(base), external=True, constraints=constraints)
 
 
+def _searched(dimension: Dimension) -> str:
+    """The values of an option's dimension as a phrase for errors."""
+    if dimension.choices:
+        return f"one of {', '.join(format_toml(choice) for choice in dimension.choices)}"
+    ends = f"from {format_toml(dimension.low)} to {format_toml(dimension.high)}"
+    if dimension.is_whole:
+        steps = "" if dimension.step == 1 else f", in steps of {dimension.step}"
+        return f"a whole number {ends}{steps} (for decimals: low = {float(dimension.low)})"
+    return f"a number {ends}" + (f", in steps of {format_toml(dimension.step)}" if dimension.step else "")
+
+
 def _needs(table: Table, name: str, dimensions: Sequence[Dimension]) -> tuple[tuple[str, tuple[Value, ...]], ...]:
     others = {dimension.name: dimension for dimension in dimensions if dimension.name != name}
     found = []
@@ -319,7 +330,8 @@ def _needs(table: Table, name: str, dimensions: Sequence[Dimension]) -> tuple[tu
         wanted = tuple(value) if isinstance(value, list) else (value,)
         if not wanted or not all(others[parent].contains(one) for one in wanted):
             raise ConfigurationError(
-                f"{table.where}: needs: {parent} = {format_toml(value)}, expected one of the values searched, or a list"
+                f"{table.where}: needs: {parent} = {format_toml(value)}, expected {_searched(others[parent])}, or a list "
+                "of such values"
             )
         found.append((parent, wanted))
     return tuple(found)
@@ -449,4 +461,4 @@ def _refuse_without_effect(
             name = parent
         reason = why_without_effect(dimension.name, hopeful, limits)
         if reason is not None:
-            raise ConfigurationError(f"{where}: tuning {dimension.name} would change nothing: {reason}")
+            raise ConfigurationError(f"{where}: tuning {dimension.name} would change nothing: {reason}; change that, or leave it out")

@@ -14,8 +14,8 @@ from elolab.arena.provenance.record import PROGRAMS
 from elolab.arena.run import RunError
 from elolab.engine.errors import UserError
 from elolab.tuning.study.plan import plan_of_run, prepare_tuning
-from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.rounds.budgets import RECOMMENDATION_METADATA
+from elolab.tuning.study.study_spec import load_tuning
 from elolab.tuning.study.validation.further import plan_of_validation
 from tests.support.small_studies import (
     external_study,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -208,8 +209,23 @@ def test_choices_of_different_kinds_have_a_default_of_either() -> None:
     assert read_options(Table(table, "study.toml", STUDY_KEYS)).default == {"Mode": 4}
     for wrong in ("4", True, 5):
         table["dimensions"]["Mode"]["default"] = wrong
-        with pytest.raises(UserError, match="one of the values searched"):
+        with pytest.raises(UserError, match=r"expected one of 'auto', 4, 8$"):
             read_options(Table(table, "study.toml", STUDY_KEYS))
+
+
+@pytest.mark.parametrize(
+    ("range_", "expected"),
+    [
+        ({"low": 0, "high": 1}, "a whole number from 0 to 1 (for decimals: low = 0.0)"),
+        ({"low": 2, "high": 8, "step": 2}, "a whole number from 2 to 8, in steps of 2 (for decimals: low = 2.0)"),
+        ({"low": 1.0, "high": 2.0}, "a number from 1.0 to 2.0"),
+        ({"low": 1.0, "high": 2.0, "step": 0.25}, "a number from 1.0 to 2.0, in steps of 0.25"),
+    ],
+)
+def test_a_default_outside_its_range_is_refused_with_the_values_allowed(range_: Any, expected: str) -> None:
+    table = {"dimensions": {"Margin": {**range_, "default": 0.3}}}
+    with pytest.raises(UserError, match=f"Margin.: default = 0.3, expected {re.escape(expected)}$"):
+        read_options(Table(table, "study.toml", STUDY_KEYS))
 
 
 # Samplers
