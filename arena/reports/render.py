@@ -70,6 +70,11 @@ def picture(figure: Any, name: str, description: Markup) -> Markup:
     return Markup(svg_text(figure, name, description.unescape()))
 
 
+def breakable(name: object) -> Markup:
+    """A name as markup that allows a line break after each underscore, so that no word of it is broken."""
+    return escape(name).replace("_", Markup("_<wbr>"))
+
+
 @functools.cache
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -77,6 +82,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FunctionLoader(_source), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["breakable"] = breakable
     environment.globals.update(asset=asset, board_script=board_script, picture=picture)
     return environment
 

@@ -32,7 +32,7 @@ from elolab.arena.statistics.elo import elo_of_score
 from elolab.arena.statistics.numbers import given_text, percent_text, signed
 from elolab.arena.statistics.standings import PENTANOMIAL_COLUMNS
 from elolab.arena.statistics.text_table import LEAST_NAME, Column, name_column, table_lines
-from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, wrapped
+from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
 from elolab.engine.settings.reference import unit_in
@@ -203,7 +203,7 @@ def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
             possible = message("list.comma").join(map(value_text, one.possible))
         else:
             possible = message("parameters.range", low=min(one.possible), high=max(one.possible))
-        loss = f"{one.loss:.1f} ± {INTERVAL_90 * one.deviation:.1f}"
+        loss = f"{with_minus(f'{one.loss:z.1f}')} ± {INTERVAL_90 * one.deviation:.1f}"
         games = message("known.yes") if one.games <= played else "∞" if one.games > MOST_GAMES else f"{one.games:.0f}"
         rows.append((one.name, possible, value_text(one.worst), loss, games))
     names = ("parameter", "possible", "worst", "loss", "games")
@@ -413,7 +413,7 @@ def parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
     )  # fmt: skip
     if game is not None:
         heads += (message("parameters.unit"), message("parameters.meaning"))
-    return table_of(heads, tuple(rows), (1, 2))
+    return table_of(heads, tuple(rows), (1, 2), sentence=(6,))
 
 
 def _searched_text(dimension: Dimension, message: Catalogue) -> str:
@@ -439,6 +439,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
             ratio, lower, upper = (
                 signed(value, 2) for value in (test.log_likelihood_ratio, test.lower_bound, test.upper_bound)
             )
+            ratio = message("validation.ratio", ratio=ratio)
             bounds = message("validation.between_bounds", lower=lower, upper=upper)
         rows.append(
             (
@@ -447,7 +448,7 @@ def _validation_blocks(result: StudyResult, message: Catalogue) -> tuple[Block, 
                 " / ".join(map(str, verdict.counts.counts)), ratio, bounds, outcome,
             )
         )  # fmt: skip
-    names = ("limit", "elo", "interval", "los", "pairs", "pentanomial", "log_likelihood_ratio", "bounds", "outcome")
+    names = ("limit", "elo", "interval", "los", "pairs", "pentanomial", "statistic", "bounds", "outcome")
     heads = tuple(message(f"validation.{name}") for name in names)
     first = int(result.spec.is_by_matches)  # matches have no limit
     validation = result.spec.validation
@@ -501,7 +502,7 @@ def _outlook_table(result: StudyResult, message: Catalogue) -> TextTable | None:
     if not columns:
         return None
     rows = tuple(zip(*(column.cells for column in columns), strict=True))
-    return table_of(tuple(column.head for column in columns), rows, tuple(range(len(columns))))
+    return table_of(tuple(column.head for column in columns), rows, range(1, len(columns)))
 
 
 def _outlook_rule(result: StudyResult, message: Catalogue) -> str:

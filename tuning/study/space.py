@@ -330,8 +330,8 @@ def _needs(table: Table, name: str, dimensions: Sequence[Dimension]) -> tuple[tu
         wanted = tuple(value) if isinstance(value, list) else (value,)
         if not wanted or not all(others[parent].contains(one) for one in wanted):
             raise ConfigurationError(
-                f"{table.where}: needs: {parent} = {format_toml(value)}, expected {_searched(others[parent])}, or a list "
-                "of such values"
+                f"{table.where}: needs: {parent} = {format_toml(value)}, expected {_searched(others[parent])}, or "
+                "a list of such values"
             )
         found.append((parent, wanted))
     return tuple(found)
@@ -461,4 +461,6 @@ def _refuse_without_effect(
             name = parent
         reason = why_without_effect(dimension.name, hopeful, limits)
         if reason is not None:
-            raise ConfigurationError(f"{where}: tuning {dimension.name} would change nothing: {reason}; change that, or leave it out")
+            raise ConfigurationError(
+                f"{where}: tuning {dimension.name} would change nothing: {reason}; change that, or leave it out"
+            )

@@ -87,11 +87,15 @@ def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) 
     axes.set_ylim(max(1, len(names)) - 0.5, -0.5)
 
 
-def legend_above(figure: Figure, columns: int, font_size: float = 11, **options: Any) -> None:
-    """Add a legend above the plots of a figure; ``options`` are passed to ``Figure.legend``."""
-    figure.legend(
-        loc="outside upper center", frameon=False, ncols=columns, fontsize=font_size, columnspacing=1.2, **options
-    )
+def legend_above(
+    figure: Figure, columns: int, font_size: float = 11, side: Literal["left", "center"] = "center", **options: Any
+) -> None:
+    """Add a legend above the plots of a figure; ``options`` are passed to ``Figure.legend``.
+
+    A phone shows only the left part of a wide figure. There a legend on the left ``side`` is not cut.
+    """
+    space = {"columnspacing": 1.2} if side == "center" else {"columnspacing": 0.8, "handletextpad": 0.4}
+    figure.legend(loc=f"outside upper {side}", frameon=False, ncols=columns, fontsize=font_size, **space, **options)
 
 
 FORMATS = ("png", "pdf", "svg")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
 
-from elolab.arena.reports.document import markdown
+from elolab.arena.reports.document import markdown, write_document
 from elolab.arena.reports.drawing.marks import CUT, mark_ratios
 from elolab.arena.reports.drawing.style import single_axes
 from elolab.arena.statistics.elo import Pentanomial
@@ -31,6 +31,7 @@ from elolab.tuning.reports.claims_report import claims_text
 from elolab.tuning.reports.labels import base_label, comparison_label, in_language
 from elolab.tuning.reports.tuning_report import optimism_sentence, tuning_data, tuning_document, tuning_sentence
 from elolab.tuning.reports.wording import MESSAGES, counted, ratio_text
+from elolab.tuning.study.model.importance import Knowledge
 from elolab.tuning.study.playoff import INTERVAL_90
 from tests.support.extreme_results import (
     STUDY,
@@ -194,6 +195,32 @@ def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Pat
     diamonds = [list(line.get_ydata()) for line in figure.axes[0].lines if line.get_marker() == "D"]
     assert diamonds == [[9.6]]
     assert tuning_data(result, None)["recommendation"]["left_to_gain"] == {"elo": 9.6, "low": -5.0, "high": 24.2}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_phone_shows_the_legends_of_a_study_whole(tmp_path: Path, language: str) -> None:
+    result, words = study(tmp_path), study_charts.chart_words(Catalogue(MESSAGES, language))
+    names = result.spec.space.names
+    for figure in (
+        study_charts.convergence_chart(result, words),
+        study_charts.contour_chart(result, [(names[0], names[1]), (names[0], names[3])], words),
+    ):
+        figure.draw_without_rendering()
+        right = figure.legends[0].get_window_extent().x1 / figure.bbox.width
+        assert right < 358 / 560  # of a figure 560 pixels wide, a window of 390 shows 358
+
+
+def test_a_page_breaks_no_word_of_a_name_and_gives_meanings_room(tmp_path: Path) -> None:
+    page = write_document(tmp_path, tuning_document(study(tmp_path), "zh")).read_text("utf-8")
+    assert '<th scope="row" class="middling">lmr_<wbr>min_<wbr>depth</th>' in page
+    assert page.count('<td class="sentence">') == 4
+
+
+def test_a_loss_of_nothing_has_no_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = Knowledge("null_depth", (2, 3), 4, -0.01, 1.0, 100.0)
+    monkeypatch.setattr("elolab.tuning.reports.tuning_report.knowledge", lambda *given: [known] * 4)
+    page = markdown(tuning_document(study(tmp_path), "en"))
+    assert "| 0.0 ± 1.6 |" in page
 
 
 @pytest.mark.parametrize(
