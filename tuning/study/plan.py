@@ -119,12 +119,13 @@ class TuningPlan:
         spec, say = self.spec, console("elolab.tuning")
         stored: Counter[str] = Counter() if store is None else stored_by_series(store)
         own, playoff = stored[""], _playoff(store, games)
+        searched = most_search_games(spec, games)
         if store is not None and playoff is not None:
+            searched = own + 2 * playoff[1] if spec.validation.is_in_budget else searched
             own += stored[periods_of(store)[-1].playoff_series]
         digest, games_then = (None if store is None else store.metadata(ENDED_METADATA)) or ("", 0)
         has_ended = digest == digest_of(spec.content()) and stored.total() >= games_then
-        is_searched = has_ended or (playoff is not None and spec.validation.is_in_budget)
-        searched = own if is_searched else max(most_search_games(spec, games), own)
+        searched = own if has_ended else max(searched, own)
         limits = spec.limit_shares.game_seconds
         unknown = () if stored and not spec.is_by_matches else spec.unknown_speed(spec.limit_shares.limits)
         study = GameStage(say("stage.study"), searched, limits, own, spec.budget.seconds, unknown)
