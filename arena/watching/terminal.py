@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from elolab.arena.colours import coloured
+from elolab.arena.colours import coloured, text_columns
 from elolab.arena.watching.drawing import RenewedOutput
 from elolab.arena.watching.snapshot import RunFollower, State
 from elolab.arena.watching.view import Line, printed, screen
@@ -34,7 +34,7 @@ def watch_in_terminal(folder: Path, language: str, outcome_command: Sequence[str
         if not sys.stdout.isatty():
             state = read()
             outcome.wait()
-            _write(printed(state, outcome.text.splitlines(), language), "\n")
+            _write(printed(state, outcome.text.splitlines(), language, text_columns()), "\n")
             return
         sys.stdout.write(_CLEAR)
         while True:

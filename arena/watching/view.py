@@ -57,14 +57,13 @@ def screen(state: dict[str, Any], outcome: Sequence[str], language: str, columns
     return [_fitted(line, columns) for line in lines][:rows]
 
 
-def printed(state: dict[str, Any], outcome: Sequence[str], language: str) -> list[Line]:
-    """All lines for output to a file or pipe, with the board at the end.
+def printed(state: dict[str, Any], outcome: Sequence[str], language: str, columns: int = COLUMNS) -> list[Line]:
+    """All lines for output to a file or pipe, within ``columns`` columns, with the board at the end.
 
     ``outcome`` has the lines of the result so far, for a run that is not a tournament.
     """
     say = Catalogue("elolab.arena", language)
-    head = _head_lines(state, say, COLUMNS)
-    lines = [*head, *_figure_lines(state, outcome, say, COLUMNS, None)]
+    lines = [*_head_lines(state, say, columns), *_figure_lines(state, outcome, say, columns, None)]
     game = _game_lines(state, say)
     return [*lines, *([[], *game] if game else [])]
 

@@ -145,6 +145,12 @@ def test_what_is_printed_holds_everything() -> None:
     assert text.index("player 29") < text.index("game 7")
 
 
+@pytest.mark.parametrize("columns", [60, 80])
+def test_a_snapshot_fits_the_columns_that_are_asked_for(columns: int) -> None:
+    lines = text_of(printed(state(name="a tournament with a rather long name"), [], "en", columns)).splitlines()
+    assert max(map(columns_of, lines)) <= columns
+
+
 @pytest.mark.parametrize("moves", [MOVES[:1], MOVES, [*MOVES, "h7h8"]])
 def test_boards_show_the_position_of_the_engine(moves: list[str]) -> None:
     """The letters that are drawn, read back, are the position's text."""
