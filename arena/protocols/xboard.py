@@ -87,7 +87,7 @@ def mistake_in(spec: PlayerSpec) -> str:
     if limits.clock_ms is not None and limits.move_time_ms is not None:
         return f"limit = {str(limits)!r}, but xboard has a clock or a time a move, not both; give one of them"
     if (limits.clock_ms or 0) % 1000 or (limits.move_time_ms or 0) % 1000:
-        return f"limit = {str(limits)!r}, but xboard counts whole seconds; give these, or a depth"
+        return f"limit = {str(limits)!r}, but xboard counts whole seconds; give a clock or move_time in whole seconds"
     return uci.mistake_in(spec)
 
 
