@@ -21,6 +21,7 @@ from elolab.engine.engine import SearchMemory
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.games.chess.terms import sum_of_terms
 from elolab.engine.search import ordering
+from elolab.engine.search.quiescence import corrected_value, learn_correction
 from elolab.engine.settings.parameters import resolve, to_record
 from elolab.engine.values import INFINITY
 
@@ -52,8 +53,8 @@ def compile_contract(name: str) -> None:
         game.position("4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1")  # whether a pawn may capture in passing
 
 
-def compile_ordering(name: str) -> None:
-    """Call the functions that order moves, as their tests call them."""
+def compile_search_parts(name: str) -> None:
+    """Call the functions that order moves and correct the evaluation, as their tests call them."""
     game = game_named(name)
     position, kernels = game.position(), game.kernels
     state, lists, code = position.state, position.lists, position.code_of(position.legal_moves()[0])
@@ -67,6 +68,9 @@ def compile_ordering(name: str) -> None:
     ordering.leave_out_quiet(state, lists, 0, 1, count, False)
     ordering.gravity_bonus(parameters, 1)
     ordering.with_gravity(0, 2048)
+    kernels.prepare(state, parameters)
+    learn_correction(state, search, parameters, 80, 15)
+    corrected_value(state, search, parameters, -INFINITY, INFINITY)
 
 
 def main(words: Sequence[str]) -> int:
@@ -76,8 +80,8 @@ def main(words: Sequence[str]) -> int:
         with contextlib.redirect_stderr(io.StringIO()):
             compile_play(words[0])
         compile_contract(words[0])
-        if words[0] == "xiangqi":
-            compile_ordering(words[0])
+        if words[0] != "othello":
+            compile_search_parts(words[0])
         return 0
     announce_compilation()
     helpers = [subprocess.Popen([sys.executable, "-m", "tests.support.compiled_for_tests", name]) for name in GAMES]

@@ -32,5 +32,5 @@ def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
     while not condition():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.002)
+        time.sleep(0.02)
     return True

@@ -16,10 +16,10 @@ from tests.support.small_studies import (
 
 @pytest.fixture(scope="session")
 def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, StudyResult]:
-    """A small study: its file, folder and end."""
+    """A small study: its file, folder and end. Its report is not written: to draw the charts takes longer."""
     folder = tmp_path_factory.mktemp("tuned")
     path = write_study(folder)
-    return path, folder / "out", run(path, folder / "out", with_report=True)
+    return path, folder / "out", run(path, folder / "out")
 
 
 @pytest.fixture

@@ -36,12 +36,12 @@ from tests.support.small_studies import (
 
 ROOT = Path(__file__).parents[3]
 
-pytestmark = pytest.mark.usefixtures("without_tuning_charts")
-"""The study that all tests share has its charts, for it is made before them."""
+WITHOUT_CHARTS = pytest.mark.usefixtures("without_tuning_charts")
 
 
 def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) -> None:
     _, out, study_result = played
+    write_tuning_report(study_result)
     rows = list(csv.DictReader((out / "rounds.csv").open()))
     assert [int(row["round"]) for row in rows] == list(range(1, len(study_result.rounds) + 1))
     frame = rounds_frame(study_result)
@@ -62,6 +62,7 @@ def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) 
     assert (out / "plots" / "convergence.svg").read_bytes().startswith(b"<?xml")
 
 
+@WITHOUT_CHARTS
 def test_the_report_and_the_console_are_in_chinese_too(
     played: tuple[Path, Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -86,6 +87,7 @@ def test_a_best_trial_above_what_the_model_expects_is_called_optimistic(
     assert "optimistic" not in optimism_sentence(lowered)
 
 
+@WITHOUT_CHARTS
 def test_the_command_prints_the_outcome(
     played: tuple[Path, Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -104,6 +106,7 @@ def test_the_command_prints_the_outcome(
     assert data["confirmed"] is False
 
 
+@WITHOUT_CHARTS
 def test_a_validation_is_told_with_true_minus_signs(played: tuple[Path, Path, StudyResult], tmp_path: Path) -> None:
     _, _, study_result = played
     spec = load_tuning(write_study(tmp_path, validation={"maximum_pairs": 6, "slow_maximum_pairs": 6}))
