@@ -346,6 +346,7 @@ def test_a_chinese_page_speaks_chinese_when_it_runs(chinese_report: Path, browse
     assert [text for text in english_texts(document) if "late by" not in text and "some-engine" not in text] == []
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 @pytest.mark.usefixtures("chinese_figures")
 def test_a_sequential_test_in_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -359,6 +360,7 @@ def test_a_sequential_test_in_chinese(tmp_path: Path, monkeypatch: pytest.Monkey
     assert english_texts(page) == []
 
 
+@pytest.mark.integration
 def test_figures_are_in_english_where_no_font_has_chinese(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "chinese_font", lambda: None)
     page = write_report(

@@ -66,6 +66,7 @@ def test_the_plan_is_told_before_and_a_dry_run_plays_nothing(
     assert not list((tmp_path / "cache").rglob("build.json"))
 
 
+@pytest.mark.integration
 def test_it_finds_the_commit_and_resumes_without_playing_again(
     repository: GitRepository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

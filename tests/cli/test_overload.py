@@ -44,6 +44,11 @@ RUNS = {
 }
 
 
+EACH_KIND = pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=[] if kind in ("match", "tune") else [pytest.mark.integration]) for kind in RUNS]
+)
+
+
 @pytest.fixture(autouse=True)
 def two_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -57,7 +62,7 @@ def words(kind: str, limit: str) -> list[str]:
     return [*RUNS[kind], limit]
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@EACH_KIND
 def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     for line in ([*words(kind, "clock=10+0.1"), "--dry-run"], [*words(kind, "move_time=0.1"), "--out", "out"]):
         assert main([*line, "--concurrency", "24"]) == 2
@@ -67,7 +72,7 @@ def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: py
     assert not Path("out").exists()
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@EACH_KIND
 def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
     kind: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -85,7 +90,7 @@ def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
     assert "need 128 MiB" in data["warnings"][0]
 
 
-@pytest.mark.parametrize("kind", RUNS)
+@EACH_KIND
 def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     line = [*words(kind, "clock=10+0.1"), "--dry-run", "--oversubscribe"]
     assert main([*line, "--concurrency", "24"]) == 0

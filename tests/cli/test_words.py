@@ -78,7 +78,10 @@ LINES = (
 )
 
 
-@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize(
+    "line",
+    [pytest.param(line, marks=[] if place % 3 else [pytest.mark.integration]) for place, line in enumerate(LINES)],
+)
 def test_single_dashes_mean_the_same(line: str, specify: Any) -> None:
     assert specify(line.replace(" --", " -")) == specify(line)
 
@@ -345,6 +348,7 @@ def test_games_of_a_program_are_not_taken_for_those_of_the_next_build(
     assert play("3") == (folder, 6), "that was accepted"
 
 
+@pytest.mark.integration
 def test_a_program_that_could_not_be_started_may_be_mended(
     without_charts: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

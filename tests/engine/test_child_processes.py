@@ -57,6 +57,7 @@ def test_a_helper_ends_when_its_input_is_closed(tmp_path: Path, monkeypatch: pyt
     assert helper.returncode == EXIT_ORPHANED
 
 
+@pytest.mark.integration
 @linux
 def test_killing_the_compilation_leaves_nothing_behind(tmp_path: Path) -> None:
     mark = f"compile {os.getpid()}"

@@ -405,7 +405,9 @@ def plainly_adjudicated(rule: Adjudication, scores: list[int | None], restarts: 
     return found
 
 
-@pytest.mark.parametrize("number", range(len(ADJUDICATIONS)))
+@pytest.mark.parametrize(
+    "number", [0, *(pytest.param(other, marks=pytest.mark.integration) for other in range(1, len(ADJUDICATIONS)))]
+)
 def test_the_adjudicator_follows_the_rules_text(number: int) -> None:
     rule = ADJUDICATIONS[number]
     generator = random.Random(number)

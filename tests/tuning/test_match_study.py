@@ -115,11 +115,11 @@ def test_an_interruption_keeps_the_matches(tmp_path: Path) -> None:
 
     def stopping(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
         calls.append(seed)
-        if len(calls) == 20:
+        if len(calls) == 12:
             raise KeyboardInterrupt
         return points(one, other, pairs, seed)
 
-    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 200, "folder": tmp_path / "run"}
+    given: dict[str, Any] = {"dimensions": DIMENSIONS, "games": 100, "folder": tmp_path / "run"}
     stopped = elolab.tune(objective=stopping, **given)
     assert isinstance(stopped, elolab.MatchedStudy)
     assert stopped.interrupted

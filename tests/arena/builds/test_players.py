@@ -153,6 +153,7 @@ def test_a_test_of_a_change_is_one_line(repository: GitRepository, capsys: pytes
     assert names == [f"mine@{repository.git('rev-parse', revision)[:8]}" for revision in ("HEAD", "HEAD~1")]
 
 
+@pytest.mark.integration
 def test_a_match_keeps_to_the_commits_with_which_it_began(
     repository: GitRepository, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,12 +77,14 @@ def test_a_program_without_vices_keeps_to_its_protocol(protocol: str) -> None:
     assert list(outcomes) == [check.name for check in CHECKS]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("manner", ["prefers_depth", "draws_after_120_plies"])
 def test_nor_is_it_blamed_for_a_depth_told_earlier_or_for_the_usual_draw(manner: str) -> None:
     outcomes = examine(mock("xboard", manner, **IMPATIENT), "low_clock", "quiet_plies", "stop", "ponder_hit")
     assert {outcome.verdict for outcome in outcomes.values()} == {"passed"}
 
 
+@pytest.mark.integration
 def test_so_does_a_program_that_plays_othello_over_gtp() -> None:
     outcomes = examine(othello_mock("gtp", clock_ms=100))
     assert failures(outcomes) == {}
@@ -90,6 +92,7 @@ def test_so_does_a_program_that_plays_othello_over_gtp() -> None:
     assert passed >= {"must_pass", "told_moves", "endgame", "checkmate", "garbage", "clock_game", "illegal_move"}
 
 
+@pytest.mark.integration
 def test_a_program_over_nboard_that_says_the_same_whatever_it_was_told_fails_that_alone() -> None:
     outcomes = examine(othello_mock("nboard"))
     assert failures(outcomes) == {
@@ -167,7 +170,13 @@ VICES = [
 """The protocol, the vice, the check that has to fail and what it has to say."""
 
 
-@pytest.mark.parametrize(("protocol", "vice", "check", "says"), VICES)
+@pytest.mark.parametrize(
+    ("protocol", "vice", "check", "says"),
+    [
+        pytest.param(*vice, marks=[] if place % 3 == 1 else [pytest.mark.integration])
+        for place, vice in enumerate(VICES)
+    ],
+)
 def test_every_vice_fails_its_line_alone(protocol: str, vice: str, check: str, says: str) -> None:
     more = {"repetitions": 8} if check in ("told_moves", "described") else {}
     outcomes = examine(mock(protocol, vice, **patience(check, says), **more), check)

@@ -449,7 +449,10 @@ validation = { slow = "fixed", slow_limit = "move_time=0.01", slow_pairs = 2 }
 }
 
 
-@pytest.mark.parametrize("words", WALL_CLOCKS)
+@pytest.mark.parametrize(
+    "words",
+    [pytest.param(words, marks=[] if words[:5] == "match" else [pytest.mark.integration]) for words in WALL_CLOCKS],
+)
 def test_wall_clocks_on_a_cluster_are_refused_before_anything_is_played(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

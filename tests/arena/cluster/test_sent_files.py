@@ -88,6 +88,7 @@ def test_a_bare_name_is_the_workers_own_program() -> None:
     assert not files_to_send([mine], files_of(mine))
 
 
+@pytest.mark.integration
 def test_a_cluster_plays_with_a_program_and_a_book_that_only_the_client_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

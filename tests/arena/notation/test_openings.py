@@ -298,6 +298,7 @@ def game_of(name: str) -> str:
     return next(game for game in ("xiangqi", "othello", "chess") if name.startswith(game))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", available_configs("openings"))
 def test_shipped_suites_are_legal_distinct_and_large(name: str) -> None:
     """Every twentieth opening for its legality; the slow test takes all."""

@@ -331,7 +331,7 @@ def start_and_wait_for(path: Path, out: Path, games: int) -> subprocess.Popen[st
         text=True,
     )
     while stored_games(out) < games and process.poll() is None:
-        time.sleep(0.002)
+        time.sleep(0.02)
     return process
 
 
@@ -494,6 +494,7 @@ def test_a_full_disk_is_one_line_and_resuming_completes(tmp_path: Path) -> None:
     assert len(records_in(out)) == 72
 
 
+@pytest.mark.integration
 def test_a_refused_run_leaves_no_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither its own nor those above it, unless they were there before or it holds a log."""
     out = tmp_path / "new" / "deep"

@@ -149,6 +149,7 @@ def test_the_stop_flag_interrupts_a_search(mode: str) -> None:
         player.close()
 
 
+@pytest.mark.integration
 def test_over_nboard_it_plays_as_it_does_built_in() -> None:
     """Either side, from an opening with a pass: the same moves with the same scores."""
     expected = play_one(builtin("a"), builtin("b"))

@@ -457,6 +457,7 @@ def test_an_offer_is_put_to_an_engine_that_ponders(tmp_path: Path) -> None:
 # --- Real engines -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.integration
 def test_over_ucci_it_plays_as_it_does_built_in() -> None:
     """Told all moves from the opening on: the same moves, scores, depths and nodes, to the same digest."""
     assert_same_games("ucci", moves_since="opening")

@@ -61,5 +61,6 @@ def test_pondering(tmp_path: Path) -> None:
     assert "position startpos moves a0a1 a9a8" in said
 
 
+@pytest.mark.integration
 def test_over_the_dialect_it_plays_as_it_does_built_in() -> None:
     assert_same_games("ucicyclone")

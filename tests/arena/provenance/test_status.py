@@ -161,6 +161,7 @@ def test_a_fault_has_the_file_of_its_dialogue_and_a_player_that_is_missing_leave
     assert (missing["reason"], missing["games"]["planned"], missing["games"]["played"]) == ("incomplete", 6, 2)
 
 
+@pytest.mark.integration
 def test_a_killed_run_has_died_and_a_signal_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "out"
     words = ["match", "default", "material", "--pairs", "400", "--limit", "nodes=200", "--out", str(out)]

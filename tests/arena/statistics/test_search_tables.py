@@ -141,6 +141,7 @@ def written(spec: TournamentSpec, folder: Path) -> Exports:
         return export(spec, store)
 
 
+@pytest.mark.integration
 def test_a_tournament_writes_tables_figures_and_a_section(tmp_path: Path) -> None:
     counted, plain = tmp_path / "counted", tmp_path / "plain"
     spec = specification(search_statistics={"null_cutoff_interval": 50})

@@ -166,6 +166,7 @@ thread.join()
 """
 
 
+@pytest.mark.integration
 def test_lateness_is_noticed_where_the_system_does_not_say_how_long_a_thread_waited() -> None:
     with conversation() as pipes:
         heard, question, output, *_ = pipes.all

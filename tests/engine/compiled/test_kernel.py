@@ -245,6 +245,7 @@ def test_states_that_play_the_same_are_listed_under_the_present_identity() -> No
     )
 
 
+@pytest.mark.integration
 def test_the_identity_is_read_from_the_cache_of_these_sources_or_computed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

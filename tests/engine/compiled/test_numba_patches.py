@@ -32,6 +32,7 @@ print(numba.njit(lambda one, other: np.dot(one, other))(np.eye(3), np.full((3, 3
 """
 
 
+@pytest.mark.integration
 @pytest.mark.skipif(JIT_DISABLED, reason="nothing is compiled")
 def test_a_search_does_without_what_only_compiling_needs_and_who_compiles_gets_it() -> None:
     pytest.importorskip("scipy")

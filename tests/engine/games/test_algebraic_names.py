@@ -53,6 +53,7 @@ def test_games_are_read_as_pyffish_writes_them(notation: int, effort: int) -> No
         assert read_algebraic(position, others, "auto") == moves
 
 
+@pytest.mark.integration
 def test_every_legal_move_of_a_position_has_its_own_name() -> None:
     for seed in range(20):
         position = GAME.position(None, random_moves(seed, 60))

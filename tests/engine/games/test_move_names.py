@@ -131,6 +131,7 @@ def tandem_positions(draw: strategies.DrawFn) -> str:
     return text_of(board, draw(strategies.sampled_from("wb")))
 
 
+@pytest.mark.integration
 @hypothesis.given(tandem_positions())
 def test_round_trips_and_pyffish_over_tandem_positions(text: str) -> None:
     try:

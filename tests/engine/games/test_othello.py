@@ -729,6 +729,7 @@ def test_the_othello_time_allocation_is_that_of_the_text(depth: int, elapsed_ms:
     assert int(search.hard_ns) == min(stop_ms, 59_930) * 1_000_000
 
 
+@pytest.mark.integration
 def test_many_nodes_are_accounted_for_as_single_ones() -> None:
     parameters, search = to_record(resolve({"poll_interval_nodes": 10}, game="othello")), new_record(SEARCH_DTYPE)
     search.node_limit = 25

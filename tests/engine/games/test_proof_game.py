@@ -12,6 +12,7 @@ from elolab.engine.games.contract import PositionError
 from elolab.engine.games.proof_game import proof_game
 
 
+@pytest.mark.integration
 def test_moves_to_the_openings_of_the_suite_lead_there() -> None:
     game = game_named("othello")
     openings = random.Random(1).sample(load_suite("othello", "othello").openings, 50)

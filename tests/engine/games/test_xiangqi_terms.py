@@ -183,6 +183,7 @@ def _met(board: Board, start: Square, step: Square) -> list[Square]:
     return met
 
 
+@pytest.mark.integration
 def test_every_term_equals_a_plain_count() -> None:
     seen: Counter[str] = Counter()
     for text in positions(60):

@@ -105,8 +105,16 @@ SOUND_WAYS |= {
 @EFFORT
 @pytest.mark.parametrize(
     "base",
-    [{}, {"check_extension": False}, {"quiescence": False}, {"quiescence_see": False, "quiescence_check_plies": 1}],
-    ids=["ordinary", "no check extension", "no quiescence", "other quiescence"],
+    [
+        pytest.param({}, id="ordinary"),
+        pytest.param({"check_extension": False}, id="no check extension", marks=pytest.mark.integration),
+        pytest.param({"quiescence": False}, id="no quiescence", marks=pytest.mark.integration),
+        pytest.param(
+            {"quiescence_see": False, "quiescence_check_plies": 1},
+            id="other quiescence",
+            marks=pytest.mark.integration,
+        ),
+    ],
 )
 def test_every_sound_way_gives_the_same_value(base: dict[str, Any], effort: int) -> None:
     """Depths 1 to 4 in every way on several positions, by one engine a way, so that tables carry over."""
@@ -508,6 +516,7 @@ def test_a_line_has_the_depth_of_its_iteration_even_in_check() -> None:
     assert {(line.depth, line.iteration) for line in found.lines} == {(3, 3)}
 
 
+@pytest.mark.integration
 def test_depth_counts_completed_iterations_in_results_and_in_lines() -> None:
     """The board's reports, one for each line of an iteration once it is completed, are what was completed."""
     cut_off = between_lines = 0

@@ -553,7 +553,9 @@ def test_the_game_so_far_is_part_of_the_tables_keys_once_a_repetition_would_be_j
         assert game.kernels.repetition_key(position.state) == 0
 
 
-@pytest.mark.parametrize("driver", ["alphabeta", "mtdf", "pvs"])
+@pytest.mark.parametrize(
+    "driver", ["pvs", *(pytest.param(driver, marks=pytest.mark.integration) for driver in ("alphabeta", "mtdf"))]
+)
 def test_entries_of_a_first_visit_do_not_hide_that_the_next_repetition_is_judged(driver: str) -> None:
     settings = {**SOUND, "rules_in_search": True, "algorithm": driver, "aspiration": "off", "history_decay": "clear"}
     warm, fresh = Engine("xiangqi", settings), Engine("xiangqi", settings)

@@ -212,6 +212,7 @@ def cut_off_searches(keep_partial_iteration: bool) -> tuple[int, int]:
     return searches, different
 
 
+@pytest.mark.integration
 def test_what_is_cut_off_is_thrown_away() -> None:
     assert load_preset("othello-ids", "othello")["keep_partial_iteration"] is False
     searches, different = cut_off_searches(keep_partial_iteration=False)
@@ -327,6 +328,7 @@ def test_the_forecast_is_held_against_the_coming_deadline_to_the_node() -> None:
 EVERY_NODE: Overrides = (("poll_interval_nodes", 1),)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "overrides",
     [
@@ -418,6 +420,7 @@ def test_xqwlight_is_the_texts_search_main() -> None:
     assert min(mates) < 0 < max(mates)
 
 
+@pytest.mark.integration
 def test_a_part_of_an_iteration_counts_only_once_the_best_move_before_was_searched_too() -> None:
     """The order is not by the last results: what comes before that move may be worse, however well it does."""
     engine = engine_of("xqwlight-0.3", "xiangqi", (("keep_partial_iteration", True),))
@@ -463,6 +466,7 @@ def test_mtdf_with_another_setting_is_not_the_texts(name: str, value: Value) -> 
     assert different
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -526,6 +530,7 @@ def test_moreland_is_the_texts_loop_over_a_window() -> None:
     assert missed
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("name", "value"),
     [("aspiration", "off"), ("aspiration_window", 30), ("history_captures", True), ("history_weight", 1)],

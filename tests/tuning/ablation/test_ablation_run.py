@@ -496,6 +496,7 @@ def test_an_equivalence_takes_as_many_pairs_as_so_many_questions_do(played: tupl
     assert "which takes about" not in told, "beside a comparison that took fewer"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("language", "said"), [("en", "equivalent"), ("zh", "等效")])
 def test_without_a_margin_nothing_is_said_to_be_equivalent(
     played: tuple[Path, Path, AblationResult], language: str, said: str

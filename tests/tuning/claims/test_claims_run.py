@@ -188,6 +188,7 @@ def test_a_rule_that_is_changed_after_games_is_refused(
         assert not store.metadata(AMENDMENTS)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 @pytest.mark.parametrize("changed", ["openings of the suite", "parameters.then.evaluation_weights"])
 def test_what_lies_outside_of_the_table_is_registered_too(
@@ -213,6 +214,7 @@ def test_what_lies_outside_of_the_table_is_registered_too(
     assert "Not every rule was fixed beforehand" in write_claims_report(amended).with_suffix(".md").read_text("utf-8")
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 def test_a_part_that_is_known_is_not_left_out_in_silence(tmp_path: Path) -> None:
     """As it once was, which made the family smaller too; parts that are not picked are not left out."""
@@ -234,6 +236,7 @@ def test_a_part_that_is_known_is_not_left_out_in_silence(tmp_path: Path) -> None
     assert "it did not please" in page
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 def test_a_new_rule_for_known_games_is_not_fixed_beforehand(tmp_path: Path) -> None:
     """As it once was: a part with another name and margin is told the games of the first, which were known."""
@@ -259,6 +262,7 @@ def without_figures(monkeypatch: pytest.MonkeyPatch) -> None:
     draw_no_figures(monkeypatch)
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 def test_an_amendment_says_switches_as_the_file_does(tmp_path: Path) -> None:
     out, before = tmp_path / "out", ('aspiration = "full" }\nreference', "history = false }\nreference")
@@ -271,6 +275,7 @@ def test_an_amendment_says_switches_as_the_file_does(tmp_path: Path) -> None:
     assert "history: false → true" in write_claims_report(amended).read_text("utf-8")
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 def test_an_amendment_is_kept_with_its_reason_and_printed(tmp_path: Path) -> None:
     out = tmp_path / "out"

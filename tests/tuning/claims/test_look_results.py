@@ -29,6 +29,7 @@ def stopped(rng: np.random.Generator, rule: PartRule, truth: float) -> LookResul
     return seen
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("rule", "truth", "runs"),
     [

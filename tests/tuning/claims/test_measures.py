@@ -281,6 +281,7 @@ def test_mates_must_keep_winner_and_length() -> None:
     assert exact_failures(list(zip(scores(100, 200), scores(100, 300), strict=True))) == 1
 
 
+@pytest.mark.integration
 def test_positions_are_one_a_game_the_same_every_time_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("elolab.tuning.claims.position_suites.NODES_A_MOVE", 10)
     suite, stop = load_suite("othello", "othello"), StopFlag()

@@ -44,6 +44,7 @@ def test_every_claim_is_asked() -> None:
         assert {int(claim["id"][1:]) for claim in table(name)["claims"]} == ASKED[name]
 
 
+@pytest.mark.integration
 def test_each_kind_of_measure_is_used() -> None:
     assert {part.kind for name in TABLES for part in spec(name).parts} == set(EXPECTED)
 

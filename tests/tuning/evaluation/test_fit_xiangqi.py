@@ -356,6 +356,7 @@ def test_positions_of_other_runs_have_the_result_of_the_side_to_move(tmp_path: P
         assert len(unscored) == 0
 
 
+@pytest.mark.integration
 def test_folders_that_hold_no_suitable_games_are_refused_in_one_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -150,7 +150,14 @@ CHINESE_NAMES = [f"关闭空着裁剪与静态搜索{number}，不用杀手着�
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("names", [["a", "b"], long_names(7, 60), CHINESE_NAMES])
+@pytest.mark.parametrize(
+    "names",
+    [
+        long_names(7, 60),
+        pytest.param(["a", "b"], marks=pytest.mark.integration),
+        pytest.param(CHINESE_NAMES, marks=pytest.mark.integration),
+    ],
+)
 def test_depths_are_shown_over_the_reference(names: list[str], language: str) -> None:
     rows = depth_rows_of([comparison_row(name, 0.0, 1.0) for name in names])
     figure = charts.depths_chart(rows, study_charts.chart_words(Catalogue(MESSAGES, language)))

@@ -111,6 +111,7 @@ def test_two_folders_work_on_one_study(tmp_path: Path) -> None:
     assert len(set(seen.values())) > 2
 
 
+@pytest.mark.integration
 def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
     path = write_study(tmp_path, storage=f"sqlite:///{tmp_path / 'shared.sqlite'}")
     before = run(path, tmp_path / "out")
@@ -121,6 +122,7 @@ def test_a_shared_study_that_was_lost_is_told_again(tmp_path: Path) -> None:
     assert {record.key for record in records_in(tmp_path / "out")} == keys
 
 
+@pytest.mark.integration
 def test_a_shared_study_of_another_specification_is_refused(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'shared.sqlite'}"
     run(write_study(tmp_path, storage=url), tmp_path / "one")

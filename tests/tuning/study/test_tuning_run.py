@@ -46,7 +46,6 @@ from tests.support.small_studies import (
 ROOT = Path(__file__).parents[3]
 
 pytestmark = pytest.mark.usefixtures("without_tuning_charts")
-"""The study that all tests share has its charts, for it is made before them."""
 
 
 def test_rounds_are_settings_pairs_on_fresh_openings_and_validation_is_on_reserved_ones(

@@ -33,7 +33,9 @@ def drawn_after(board: chess.Board, moves: list[str], scores: list[int], words: 
     return None
 
 
-@pytest.mark.parametrize("number", [0, 3, 12, 30])
+@pytest.mark.parametrize(
+    "number", [3, *(pytest.param(number, marks=pytest.mark.integration) for number in (0, 12, 30))]
+)
 def test_draws_come_at_the_ply_of_fastchess(number: int) -> None:
     chance = random.Random(number)
     drawn = 0

@@ -57,6 +57,7 @@ def test_a_maximum_in_a_corner_is_found() -> None:
     assert corner(np.array(best, float) / 1000) > -4
 
 
+@pytest.mark.integration
 def test_the_higher_of_two_summits_is_found() -> None:
     def summits(place: np.ndarray) -> float:
         high, low = (500 * ((place - summit) ** 2).sum() for summit in (0.25, 0.7))

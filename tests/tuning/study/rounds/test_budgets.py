@@ -75,6 +75,7 @@ def test_a_study_whose_budget_grows_on_the_way_is_the_same_as_one_that_had_it_at
     assert outline(grown) == outline(at_once)
 
 
+@pytest.mark.integration
 def test_a_finished_study_takes_another_budget_and_keeps_its_games(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path], tmp_path: Path
 ) -> None:

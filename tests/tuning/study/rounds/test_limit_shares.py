@@ -140,6 +140,7 @@ def test_the_maximum_is_carried_over_to_the_target() -> None:
 # A study
 
 
+@pytest.mark.integration
 def test_a_study_plays_at_its_limits_and_goes_on_after_a_stop(tmp_path: Path) -> None:
     path = tmp_path / "several.toml"
     path.write_text(

@@ -172,6 +172,7 @@ def test_every_choice_meets_every_other_at_first() -> None:
     assert min(counts.values()) > 60
 
 
+@pytest.mark.integration
 def test_choices_that_may_be_the_best_meet_most(studies: list[tuple[Observations, ResponseModel, Values]]) -> None:
     _, model, best = studies[0]
     effects = model.effects(2)
