@@ -21,7 +21,7 @@ from elolab.engine.engine import SearchMemory
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.games.chess.terms import sum_of_terms
 from elolab.engine.search import ordering
-from elolab.engine.search.quiescence import corrected_value, learn_correction
+from elolab.engine.search.quiescence import corrected_value, learn_correction, locate_corrections
 from elolab.engine.settings.parameters import resolve, to_record
 from elolab.engine.values import INFINITY
 
@@ -69,8 +69,9 @@ def compile_search_parts(name: str) -> None:
     ordering.gravity_bonus(parameters, 1)
     ordering.with_gravity(0, 2048)
     kernels.prepare(state, parameters)
-    learn_correction(state, search, parameters, 80, 15)
-    corrected_value(state, search, parameters, -INFINITY, INFINITY)
+    locate_corrections(state, search, parameters, 0)
+    learn_correction(search, parameters, 80, 15, 0)
+    corrected_value(state, search, parameters, -INFINITY, INFINITY, 0)
 
 
 def main(words: Sequence[str]) -> int:
