@@ -110,7 +110,7 @@ def convergence_chart(result: StudyResult, words: Catalogue) -> Figure:
     (base,) = shorten_unique([result.spec.base_name], AXIS_NAME_WIDTH)
     axes.set_ylabel(words("chart.elo_against_base", base=base))
     draw_grid(axes, "y")
-    legend_above(figure, 2, 9, "left", handlelength=1)
+    legend_above(figure, 2, 9, "outside upper left", handlelength=1)
     return settle(figure)
 
 
@@ -262,7 +262,7 @@ def contour_chart(result: StudyResult, names: Sequence[tuple[str, str]], words: 
         _scale_axis(axes, "y", dimensions[1])
         axes.set_xlabel(across)
         axes.set_ylabel(up)
-    legend_above(figure, 2, 9, "left", handles=grid[0, 0].get_legend_handles_labels()[0])
+    legend_above(figure, 2, 9, "outside upper left", handles=grid[0, 0].get_legend_handles_labels()[0])
     return settle(figure)
 
 

@@ -502,7 +502,7 @@ def _outlook_table(result: StudyResult, message: Catalogue) -> TextTable | None:
     if not columns:
         return None
     rows = tuple(zip(*(column.cells for column in columns), strict=True))
-    return table_of(tuple(column.head for column in columns), rows, range(1, len(columns)))
+    return table_of(tuple(column.head for column in columns), rows, range(len(columns)))
 
 
 def _outlook_rule(result: StudyResult, message: Catalogue) -> str:

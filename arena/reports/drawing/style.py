@@ -88,14 +88,15 @@ def name_rows(axes: Axes, names: Sequence[str], font_size: float | None = None) 
 
 
 def legend_above(
-    figure: Figure, columns: int, font_size: float = 11, side: Literal["left", "center"] = "center", **options: Any
-) -> None:
-    """Add a legend above the plots of a figure; ``options`` are passed to ``Figure.legend``.
+    figure: Figure, columns: int, font_size: float = 11,
+    loc: Literal["outside upper center", "outside upper left"] = "outside upper center", **options: Any,
+) -> None:  # fmt: skip
+    """Add a legend above the plots of a figure; ``loc`` and ``options`` are passed to ``Figure.legend``.
 
-    A phone shows only the left part of a wide figure. There a legend on the left ``side`` is not cut.
+    A phone shows only the left part of a wide figure. There a legend on the left is not cut.
     """
-    space = {"columnspacing": 1.2} if side == "center" else {"columnspacing": 0.8, "handletextpad": 0.4}
-    figure.legend(loc=f"outside upper {side}", frameon=False, ncols=columns, fontsize=font_size, **space, **options)
+    space = {"columnspacing": 1.2} if loc == "outside upper center" else {"columnspacing": 0.8, "handletextpad": 0.4}
+    figure.legend(loc=loc, frameon=False, ncols=columns, fontsize=font_size, **{**space, **options})
 
 
 FORMATS = ("png", "pdf", "svg")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast, get_type_hints
 
 import pytest
 
-from elolab.arena.reports.document import markdown, write_document
+from elolab.arena.reports.document import Section, markdown, table_of, write_document
 from elolab.arena.reports.drawing.marks import CUT, mark_ratios
 from elolab.arena.reports.drawing.style import single_axes
 from elolab.arena.statistics.elo import Pentanomial
@@ -221,6 +221,14 @@ def test_a_page_breaks_no_word_of_a_name_and_gives_meanings_room(tmp_path: Path)
     page = write_document(tmp_path, tuning_document(study(tmp_path), "zh")).read_text("utf-8")
     assert '<th scope="row" class="middling">lmr_<wbr>min_<wbr>depth</th>' in page
     assert page.count('<td class="sentence">') == 4
+
+
+def test_numbers_that_name_rows_stand_under_their_heading(tmp_path: Path) -> None:
+    table = table_of(("More games", "Pairs"), (("41940", "21132"),), (0, 1))
+    document = replace(tuning_document(study(tmp_path), "en"), sections=(Section("a", "A", (table,)),))
+    page = write_document(tmp_path, document).read_text("utf-8")
+    assert '<th scope="col" class="number">More games</th>' in page
+    assert '<th scope="row" class="number short">41940</th>' in page
 
 
 def test_a_loss_of_nothing_has_no_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
