@@ -103,6 +103,8 @@ STANDS_FOR = {"make demo": f"elolab tournament {ROOT}/configs/tournaments/demo-o
 """What is run instead: the figures in README.md are those of Othello, and packages are installed already."""
 FIGURES_OF_GAMES = ("docs/tutorial.md", "README.md")
 """The pages that print what their commands do; the guide prints excerpts with names of its own."""
+PRINTED_WITH = ROOT / "tests" / "data" / "golden" / "readme.txt"
+"""The total of ``elolab bench`` when the figures in README.md were printed."""
 RUN = ("docs/tutorial.md", *GUIDE, "README.md")
 """The pages whose commands are run."""
 
@@ -273,6 +275,8 @@ def test_commands_run_and_print_as_printed(page: str, tmp_path: Path, request: p
         for one in (page, in_chinese(page)):
             there = [(there, block) for there, (_, block) in zip(printed_in(text_of(one)), now, strict=True) if block]
             (ROOT / one).write_text(brought_up_to_date(text_of(one), there), "utf-8")
+        if page == "README.md":
+            PRINTED_WITH.write_text(bench_total())
         return
     stale = [printed.text for printed, output in blocks if not is_printed(printed.text, output)]
     assert not stale, "prints other figures now (pytest --update-golden writes them):\n" + "\n\n".join(stale)
@@ -280,6 +284,19 @@ def test_commands_run_and_print_as_printed(page: str, tmp_path: Path, request: p
         reports = {str(path): path.read_text("utf-8") for path in folder.rglob("results/**/*.md")}
         versions = {"Makefile": text_of("Makefile")}  # of Python
         assert unfounded_figures(text, outputs | reports | versions) == []
+
+
+def bench_total() -> str:
+    """The line with the total of the benchmark, without chess: no figure in README.md is from chess."""
+    (line,) = re.findall(r"^Bench: \d+\n", text_of("tests/data/golden/bench.txt"), re.MULTILINE)
+    return str(line)
+
+
+def test_figures_in_the_readme_are_those_of_the_engine_today() -> None:
+    assert PRINTED_WITH.read_text() == bench_total(), (
+        "the engine plays otherwise than when README.md was printed: python -m pytest -m slow tests/test_tutorial.py "
+        "-k README --update-golden prints it anew"
+    )
 
 
 @pytest.mark.parametrize("page", FIGURES_OF_GAMES)
