@@ -20,7 +20,7 @@ from elolab.arena.tournament_spec import CATALOGUE, RUN, TournamentSpec
 from elolab.engine.errors import UserError, argument
 from elolab.engine.games import GAMES, game_named
 from elolab.engine.games.tablebases import open_tablebases
-from elolab.engine.rules import Adjudication, Rules
+from elolab.engine.rules import REPETITION_RULES, Adjudication, Rules
 from elolab.engine.search_statistics import SearchStatisticsSettings
 from elolab.engine.settings import schema
 from elolab.engine.settings.configuration import ConfigurationError, nearest, read_toml
@@ -134,6 +134,8 @@ def read_rules(table: Table, game: str) -> Rules:
     """Read the table ``[rules]``. Missing keys have the values of the game's standard rules."""
     section = table.table("rules")
     standard = asdict(game_named(game).standard_rules)
+    if standard["repetition"] == "draw" and section.data.get("repetition") in REPETITION_RULES[1:]:
+        raise section.error("repetition", f"'draw' in {game}, where every repetition is a draw; leave the key out")
     return Rules(**{name: section.get(name, value) for name, value in standard.items()})
 
 

@@ -155,6 +155,7 @@ def test_the_identity_of_players_over_gtp_and_nboard_is_what_it_was() -> None:
         ({"rules": {"fold": 6}}, ["[rules]", "fold = 6", "3 or 4 or 5"]),
         ({"rules": {"fould": 3}}, ["[rules]", "'fould'", "'fold'"]),
         ({"rules": {"repetition": "asain"}}, ["repetition = 'asain'", "'asian'"]),
+        ({"game": "chess", "rules": {"repetition": "asian"}}, ["repetition = 'asian'", "expected 'draw' in chess"]),
         ({"rules": 3}, ["[rules]", "3"]),
         ({"adjudication": {"maximum_plies": -2}}, ["[adjudication]", "maximum_plies = -2"]),
         ({"adjudication": {"solved_empties": 8}}, ["[adjudication]", "solved_empties = 8", "0 in xiangqi"]),
