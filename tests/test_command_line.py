@@ -180,6 +180,17 @@ def test_errors_in_a_real_process_are_one_line() -> None:
     )
 
 
+def test_a_current_folder_that_is_gone_is_called_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    assert command_line.main(["match", "default", "no-null-move", "--pairs", "1"]) == 1
+    assert capsys.readouterr().err == "elolab: the current folder no longer exists; change to another one\n"
+
+
 NO_MEMORY = "not enough memory; allow more (ulimit -v), or end other programs"
 
 
@@ -518,6 +529,14 @@ def test_other_spellings_are_answered_with_the_right_one(
     error = capsys.readouterr().err
     assert f"(did you mean {right}?)" in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", [["stats", "-1", "2", "3"], ["convert", "x.pgn", "--notation", "wxf"]])
+def test_no_option_is_suggested_that_only_shares_some_letters(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(words) == 2
+    assert "did you mean" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["match default fenon", "tune first", "ablate first", "claims", "report x"])

@@ -339,7 +339,7 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
             opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
         except OpeningError:
             if not len(table) and (other := _other_game(line, game)):
-                raise ConfigurationError(f"{where}: a suite of {other.title}, not of {game.title}") from None
+                raise ConfigurationError(f"{where}: a suite of {other.name}, not of {game.name}") from None
             raise
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:

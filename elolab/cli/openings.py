@@ -61,7 +61,7 @@ def _configure_generate(actions: Any) -> None:
     )
     options.add_game(generate)
     _add_number(generate, "--plies", DEFAULT_PLIES, 200, "random moves from the start position")
-    _add_number(generate, "--count", DEFAULT_COUNT, MAX_COUNT, "openings wanted")
+    _add_number(generate, "--count", DEFAULT_COUNT, MAX_COUNT, "openings wanted", least=1)
     options.add_seed(generate, 1)
     scores = "largest absolute score in centipawns (Othello: hundredths of a disc)"
     band = generate.add_mutually_exclusive_group()

@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--player",
         metavar="NAME",
-        help="PGN: the player from whose view games count (default: the first mover of the first game)",
+        help="PGN: the player from whose point of view games count (default: the first mover of the first game)",
     )
     parser.add_argument("--opponent", metavar="NAME", help="PGN: the opponent, if there are more than two players")
     add_hypothesis(parser, always=False)
@@ -48,7 +48,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     given = [name for name in ("pentanomial", "wdl", "pgn") if getattr(arguments, name) is not None]
     if len(given) != 1:
-        raise UsageError(f"{len(given)} kinds of results given; expected one of --pentanomial, --wdl and --pgn")
+        kinds = "--pentanomial, --wdl and --pgn"
+        raise UsageError(f"stats: {' and '.join(f'--{name}' for name in given) or 'no results'}; give one of {kinds}")
     settings = hypotheses_of(arguments)
     if arguments.pgn is None and (arguments.player or arguments.opponent):
         raise UsageError("--player and --opponent choose among the players of --pgn; leave them out")

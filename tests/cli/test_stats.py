@@ -175,8 +175,8 @@ def test_a_compressed_file_is_read(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "0 kinds of results"),
-        (["--wdl", "1", "2", "3", "--pgn", "x"], "2 kinds of results"),
+        ([], "stats: no results; give one of --pentanomial, --wdl and --pgn"),
+        (["--wdl", "1", "2", "3", "--pgn", "x"], "stats: --wdl and --pgn; give one of"),
         (["--wdl", "1", "2", "-3"], "'-3' is not a whole number"),
         (["--wdl", "1", "2", "3", "--elo0", "5", "--elo1", "5"], "must be above"),
         (["--wdl", "1", "2", "3", "--elo0", "5"], "--elo1 is missing"),

@@ -404,3 +404,10 @@ def test_games_are_copied_to_a_file_that_holds_no_others(
     for words in ("nowhere/games.pgn", ".", "min", "games.pgn other.pgn", "file="):
         with pytest.raises(UserError, match="--pgnout"):
             command_line._run_command(command, ["default", "material", "--pgnout", *words.split()])
+
+
+def test_a_mistake_in_the_file_of_engines_names_the_player(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("engines.toml").write_text('[stone]\ncommand = "./mine"\nprotocol = "ucx"\n')
+    for words in (["match", "stone", "default"], ["match", "--engine", "stone", "--engine", "default"]):
+        assert command_line.main(words) == 2
+        assert ": player 'stone': protocol = 'ucx', expected builtin" in capsys.readouterr().err

@@ -359,7 +359,9 @@ def _constraints(table: Table, dimensions: Sequence[Dimension], base: Mapping[st
             raise ConfigurationError(f"{place}, expected {GRAMMAR}") from None
         unknown = next((name for name in names if name not in ranges), None)
         if unknown is not None or not names:
-            raise ConfigurationError(f"{place}: {unknown or 'no name'}, expected ranges of {', '.join(ranges)}")
+            raise ConfigurationError(
+                f"{place}: {f'no range of {unknown!r}' if unknown else 'no name in it'}; expected {' or '.join(ranges)}"
+            )
         if not holds(one, base):
             told = ", ".join(f"{name} = {format_toml(base[name])}" for name in names)
             raise ConfigurationError(f"{place} does not hold for the base itself ({told}); change one of them")

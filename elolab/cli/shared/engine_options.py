@@ -294,7 +294,7 @@ def complete(entry: Mapping[str, Any], words: PlayerWords, each: PlayerWords, re
     """
     skipped = ("name", SOURCE, "build", *SOURCES.values())
     entry = _with_program(entry, words, each, reader)
-    keys = keys_of(reader.protocol_of(entry, words.option))
+    keys = keys_of(reader.protocol_of(entry, _place(entry, words)))
     for given in (each, words):
         own = {key: value for key, value in given.table.items() if key not in skipped}
         if given is each:  # its protocol has been given to programs, and the built-in engine has none
@@ -317,17 +317,20 @@ def game_of_players(
     for given, words in players:
         entry = _with_program(given, words, each, reader)
         if "command" in entry:
-            protocol = reader.protocol_of(entry, words.option)
-            program = (
-                tuple(command_of(Table(entry, words.option, ANY_PLAYER, knows_all=False))),
-                entry.get("directory"),
-            )
+            place = _place(entry, words)
+            protocol = reader.protocol_of(entry, place)
+            program = (tuple(command_of(Table(entry, place, ANY_PLAYER, knows_all=False))), entry.get("directory"))
             common[str(entry["name"])] = games_of(program, protocol)
     games = [game for game in GAMES if all(game in played for played in common.values())]
     if not games:
         listed = "; ".join(f"{name} plays {' and '.join(played)}" for name, played in common.items())
         raise UsageError(f"no game that all players play: {listed}")
     return usual if usual in games else games[0]
+
+
+def _place(entry: Mapping[str, Any], words: PlayerWords) -> str:
+    """The option and the player to which ``words`` belong, for error messages."""
+    return f"{words.option}: player {entry['name']!r}"
 
 
 def _with_program(
@@ -337,7 +340,8 @@ def _with_program(
 
     Arguments of the player, ``words``, override those of ``--each``. ``reader`` resolves protocols.
     """
-    entry = dict(reader.resolved(entry, words.option))
+    place = _place(entry, words)
+    entry = dict(reader.resolved(entry, place))
     for given in (each, words):
         for key in ("directory", "protocol", "start_timeout"):
             if key in given.table and "command" in entry:
@@ -352,7 +356,7 @@ def _with_program(
                 f"{words.option} arg={given.arguments[0]}: the built-in engine takes no arguments; its settings are "
                 "set.NAME=VALUE"
             )
-    return dict(reader.resolved(entry, words.option))
+    return dict(reader.resolved(entry, place))
 
 
 def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dict[str, Any]:

@@ -104,7 +104,9 @@ class CommandParser(argparse.ArgumentParser):
             kind = FILE_KINDS[self.file_kind]
             if (key := spelt[2:].replace("-", "_")) in kind.keys:
                 return f" ({key} is a key of the {kind.title}; set it there)"
-        near = near or difflib.get_close_matches(spelt, options, 1, 0.6)
+        near = near or sorted(option for option in options if len(option) > 4 and spelt.startswith(option))[-1:]
+        names = [option.lstrip("-") for option in options]
+        near = near or [f"--{name}" for name in difflib.get_close_matches(spelt[2:], names, 1)]
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:

@@ -107,7 +107,7 @@ def test_a_suite_of_another_game_is_named(tmp_path: Path) -> None:
     path.write_text(START, "utf-8")
     with pytest.raises(UserError) as raised:
         load_suite(str(path), "chess")
-    assert str(raised.value) == f"{path}: a suite of Chinese Chess, not of Chess"
+    assert str(raised.value) == f"{path}: a suite of xiangqi, not of chess"
 
 
 @pytest.mark.parametrize("name", ["nowhere", "xiangqi"])
@@ -319,5 +319,5 @@ def test_every_opening_of_the_shipped_suites_is_legal(name: str) -> None:
 
 
 def test_the_suite_of_another_game_is_refused_before_the_games() -> None:
-    with pytest.raises(UserError, match=r"chess\.epd\.gz: a suite of Chess, not of Chinese Chess"):
+    with pytest.raises(UserError, match=r"chess\.epd\.gz: a suite of chess, not of xiangqi"):
         load_suite("chess", "xiangqi")
