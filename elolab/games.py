@@ -90,8 +90,8 @@ def load_moves(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> D
     ``side``                 ``first`` or ``second``: the column of ``load_games`` that names the mover
     ``mover``                name of the player who made the move
     ``move``                 the move in the game's protocol notation (``h2e2``; ``d3`` or ``pass`` in Othello)
-    ``score_cp``             the mover's own evaluation, from the mover's view, in centipawns (Othello: hundredths
-                             of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
+    ``score_cp``             the mover's own evaluation, positive if the mover is better, in centipawns (Othello:
+                             hundredths of a disc); a mate in N plies is 30 000 - N (29 872 or more), negative if mated
     ``depth``                depth of the search, in plies
     ``nodes``                nodes of the search
     ``time_ms``              thinking time, in milliseconds

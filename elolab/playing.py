@@ -167,10 +167,10 @@ class PlayedBisection:
     """Whether the search is complete. It is false after Ctrl-C, and after a test that ended without a verdict."""
     steps: DataFrame = field(repr=False)
     """One row per tested or skipped commit, in order: ``commit``, ``subject``, ``date``, ``verdict`` (``good``,
-    ``bad``, ``skipped`` or ``undecided``) and ``games``. ``elo``, from the commit's view, has the 95 % interval
-    ``elo_low`` to ``elo_high``; all three are corrected for optional stopping. A positive ``llr`` supports H1: the
-    reference is stronger. ``folder`` is the name of the folder with the games. ``reason`` explains why the commit was
-    skipped.
+    ``bad``, ``skipped`` or ``undecided``) and ``games``. ``elo`` is the commit's Elo against the reference, with the
+    95 % interval ``elo_low`` to ``elo_high``; all three are corrected for optional stopping. A positive ``llr``
+    supports H1: the reference is stronger. ``folder`` is the name of the folder with the games. ``reason`` explains why
+    the commit was skipped.
     """
     _run_folder: RunFolder = field(repr=False)
 
@@ -473,7 +473,7 @@ def _at(table: Mapping[str, Any], commit: str) -> dict[str, Any]:
 
 
 def _step(commit: Commit, match: PlayedMatch) -> Step:
-    """Convert a test's match to a step of the bisection, with figures from the commit's view.
+    """Convert a test's match to a step of the bisection, with figures from the commit's point of view.
 
     The match's first player is the reference, so signs are reversed.
     """

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 Match = Callable[[dict[str, Value], dict[str, Value], int, int], float | Sequence[int]]
 """A function that plays a match: it receives two sets of values, a number of game pairs and a seed.
 
-It returns one of three results, all from the first set's view. Either five numbers of pairs, from two losses to two
-wins; or the numbers of games won, drawn and lost; or, for a single pair, the share of the points, from 0 to 1.
+It returns one of three results, all from the first set's point of view. Either five numbers of pairs, from two losses
+to two wins; or the numbers of games won, drawn and lost; or, for a single pair, the share of the points, from 0 to 1.
 """
 PLACEHOLDERS = ("a", "b", "pairs", "seed")
 """Placeholders of a command: the paths of two JSON files with values by name, the number of game pairs, and a seed."""
@@ -71,7 +71,7 @@ class MatchCommand:
             )
 
     def __call__(self, one: Mapping[str, Value], other: Mapping[str, Value], pairs: int, seed: int) -> tuple[int, ...]:
-        """Play the match; return five numbers of pairs from the first set's view, from two losses to two wins.
+        """Play the match; return five numbers of pairs from the first set's point of view, from two losses to two wins.
 
         Raises ``MatchFailure`` if the command fails ``ATTEMPTS`` times.
         """

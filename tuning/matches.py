@@ -129,7 +129,7 @@ class MatchTable:
         return len(set().union(*(pair for pair in keys if pair <= self._run.scores.keys())))
 
     def counts(self, match: Match) -> Pentanomial:
-        """Outcomes of the match's complete pairs from the variant's view."""
+        """Outcomes of the match's complete pairs from the variant's point of view."""
         return Pentanomial.from_pairs(pair for pair in self.results(match) if pair is not None)
 
     def results(self, match: Match) -> list[tuple[float, float] | None]:

@@ -211,7 +211,7 @@ class PairedObjective:
         return list(self._map(play, matches))
 
     def _play_base(self, values: Values, pairs: int, seed: int) -> Pentanomial:
-        """The outcomes of ``pairs`` game pairs of a set against the base, from the set's view."""
+        """The outcomes of ``pairs`` game pairs of a set against the base, from the set's point of view."""
         base, each = self.space.default_values, self._pairs_per_match
         starts = range(0, pairs, each)
         matches = [(values, base, min(each, pairs - start), seed + start) for start in starts]

@@ -72,7 +72,7 @@ class _Record:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
-    """Files that the worker lacks, each with the argument of ``play`` that stands for it; ``None`` until it is sent."""
+    """Files that the worker lacks, each with the argument of ``play`` that carries its content; ``None`` until sent."""
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)

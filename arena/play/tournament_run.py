@@ -193,7 +193,7 @@ def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | 
 
 
 def count_of(spec: TournamentSpec, store: Store) -> int:
-    """Schedule number below which games count, given the games in the store; see ``games_that_count``."""
+    """Number of games at the start of the schedule that count, by the stored results; see ``games_that_count``."""
     return games_that_count(spec, store.outcomes(), withdrawals_of(store))
 
 

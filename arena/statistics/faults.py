@@ -109,7 +109,7 @@ class FaultStreaks:
     """Counts how many consecutive games each player ended by a fault. Games are added in the order of their end."""
 
     def __init__(self, most: int) -> None:
-        """Start without games. ``reason`` is set after ``most`` consecutive faults of a player; 0 never sets it."""
+        """Start before the first game. After ``most`` faults of a player in a row, ``reason`` is set; 0: never."""
         self._most = most
         self._streaks: Counter[str] = Counter()
         self.reason = ""

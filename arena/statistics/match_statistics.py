@@ -126,7 +126,7 @@ def _elo_with_interval(figures: dict[str, Any], prefix: str, say: Catalogue) -> 
 
 
 def figures_of_match(tables: Tables, run: SequentialRun | None) -> dict[str, Any]:
-    """All statistics of a match as plain data, from the first player's view; see ``figures_of``.
+    """All statistics of a match as plain data, from the first player's point of view; see ``figures_of``.
 
     ``run`` is the sequential test, whose verdict is included; ``None`` without a test.
     """

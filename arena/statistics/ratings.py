@@ -63,7 +63,7 @@ class PairingCounts:
         return Pentanomial((counts[0], counts[1], counts[2], counts[3], counts[4]))
 
     def outcomes(self) -> Array:
-        """All games, shape (2, 3): ``first`` moved first in row 0, second in row 1; columns are outcomes."""
+        """Numbers of games, shape (2, 3): lost, drawn and won by ``first``, who moved first in the games of row 0."""
         pairs = np.array(self.pairs, float)
         return np.stack([pairs.sum(axis=1), pairs.sum(axis=0)]) + np.array(self.single, float)
 
@@ -83,7 +83,7 @@ class PairingTable:
     """The results of many pairings as arrays. The fields have the same meaning as in ``PairingCounts``."""
 
     first: NDArray[np.int64]
-    """Index of the player from whose view the results are counted, shape (pairings,)."""
+    """Index of the player from whose point of view the results are counted, shape (pairings,)."""
     second: NDArray[np.int64]
     pairs: Array
     """Complete pairs by the outcomes of both games, shape (pairings, 3, 3)."""

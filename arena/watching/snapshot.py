@@ -26,9 +26,9 @@ The state is a dictionary of JSON values. A section that has not changed is the 
 - ``result``: a sentence on the winner or the rounds played, keyed by language; empty unless the run is a Swiss
   tournament or a knockout
 - ``match``: ``elo``, ``elo_low``, ``elo_high`` (null if infinite), ``los``, ``pairs`` and ``pentanomial`` of two
-  players, from the first player's view; null for other runs
+  players, from the first player's point of view; null for other runs
 - ``test``: ``verdict``, ``llr``, ``lower_bound``, ``upper_bound``, ``elo0``, ``elo1``, ``model``, ``pairs`` and
-  ``pentanomial`` of a sequential test, from the first player's view; null for other runs
+  ``pentanomial`` of a sequential test, from the first player's point of view; null for other runs
 - ``curve``: ``kind`` is ``elo`` (points are pairs, Elo, low, high), ``llr`` (points are pairs, ratio) or empty;
   ``stride`` is the distance of the points in pairs; ``points`` has at most ``MAX_POINTS`` points
 - ``machine``: the run's machine, as in ``live.json``: ``name``, ``processors``, ``load``; empty if the run is not in

@@ -60,7 +60,7 @@ class AblationRow:
     games_needed: int | None
     """Games that an undecided comparison still needs if the estimate is right; ``None`` if it is decided."""
     pairs: int
-    """Complete colour-swapped pairs; the fields below count them by outcome, from the variant's view."""
+    """Complete colour-swapped pairs; the fields below count them by outcome, from the variant's point of view."""
     games: int
     LL: int
     LD: int

@@ -98,7 +98,7 @@ def speed_rows(
 
 
 def spent_in(records: Iterable[GameRecord], game: str) -> SpentByGame:
-    """Totals of the first and of the second player's moves in every game."""
+    """Time, depth and nodes that both players spent, by the keys of the games."""
     from elolab.engine.games import game_named
 
     found = {}

@@ -203,7 +203,7 @@ class Space:
         return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The set of values to play for suggested values, by name.
+        """The values that games play if these are suggested, by name.
 
         A parameter that has no effect with the other values gets the base's value. Values that violate a constraint
         move along the line to the base's values, until they satisfy all constraints. So a sampler may suggest anything,
@@ -241,7 +241,7 @@ class Space:
         return found
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """The set of values to play for suggested values, like ``effective``, but in the order of the dimensions."""
+        """The values that games play if these are suggested, both in the order of the dimensions; see ``effective``."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())

@@ -40,7 +40,7 @@ def ranks(examination: Examination) -> Remark:
 
 
 def told_moves(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves to positions sent as the start position and all moves."""
+    """Check that the program makes legal moves in positions that it gets as moves from the start of the game."""
     count = examination.settings.repetitions
     for position in examination.positions.ordinary[1 : count + 1]:
         examination.search(position)
@@ -48,7 +48,7 @@ def told_moves(examination: Examination) -> Remark:
 
 
 def described(examination: Examination) -> Remark:
-    """Check that the program answers with legal moves to positions sent as FEN."""
+    """Check that the program makes legal moves in positions that it gets as a FEN."""
     count = examination.settings.repetitions
     for number, position in enumerate(examination.positions.ordinary[1 : count + 1]):
         examination.search(_from_text(position, number % 2))

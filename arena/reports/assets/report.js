@@ -27,6 +27,11 @@ function make(tag, attributes, ...children) {
   return node;
 }
 
+/* The parts of a name, which breaks after an underscore if a line has no room for it. */
+function breakable(name) {
+  return name.split(/(?<=_)/).flatMap((part, index) => index ? [make("wbr"), part] : [part]);
+}
+
 function draw(tag, attributes, ...children) {
   const node = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(attributes || {})) node.setAttribute(name, value);
@@ -269,8 +274,8 @@ const list = {
     const beyond = isBeyond(game);
     const row = make("tr", { ...(game === replay.game ? { "aria-current": "true" } : {}), ...(beyond ? { class: "beyond" } : {}) },
       make("td", {}, link),
-      make("td", { class: result === "1-0" ? "won" : "" }, players[games.first[game]]),
-      make("td", { class: result === "0-1" ? "won" : "" }, players[games.second[game]]),
+      make("td", { class: result === "1-0" ? "won" : "" }, ...breakable(players[games.first[game]])),
+      make("td", { class: result === "0-1" ? "won" : "" }, ...breakable(players[games.second[game]])),
       make("td", {}, beyond ? say("not_counted", { result: resultText(result) }) : resultText(result)),
       make("td", {}, facts.endings[this.header.reasons[games.reason[game]]]),
       make("td", { class: "number" }, String(games.plies[game])),

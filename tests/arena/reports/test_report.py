@@ -474,6 +474,23 @@ def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> No
     assert set(browser.value(lines)) == {1}
 
 
+def test_names_of_settings_break_after_an_underscore(tmp_path: Path, browser: Browser) -> None:
+    names = [f"history_weight {number}, aspiration_window 228" for number in range(2)]
+    records = [replace(one, first=names[one.pairing.first], second=names[one.pairing.second]) for one in sample()[:4]]
+    spec = specification()
+    players = tuple(replace(player, name=name) for player, name in zip(spec.players, names, strict=False))
+    browser.resize(390)
+    loaded(browser, write_report(tmp_path, replace(spec, players=players), records, planned_games=4), "")
+    lines = """[...document.querySelectorAll('#game-list tbody tr')].flatMap((row) => [1, 2].flatMap((column) =>
+        [...row.cells[column].childNodes].filter((node) => node.data).map((text) => {
+            const range = document.createRange();
+            range.setStart(text, 0);
+            range.setEnd(text, text.data.split(' ')[0].length);
+            return range.getClientRects().length;
+        })))"""
+    assert browser.value(lines) == [1] * 4 * 2 * 3
+
+
 def test_filters_and_sorting(report: Path, browser: Browser) -> None:
     choose = """
         const change = (id, value) => { element(id).value = value; element(id).dispatchEvent(new Event("change")); };

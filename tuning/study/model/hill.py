@@ -239,11 +239,11 @@ class HillOverLimits(Hill):
         return np.concatenate([mean, np.zeros(len(deviation))]), extended
 
     def elo(self, terms: Array, points: Array) -> Array:
-        """Elo of the points at their search limits, shape (points,)."""
+        """Elo of the points, each at the search limit of its games, shape (points,)."""
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points at their search limits, and its derivatives by every term, shape (points, terms)."""
+        """Elo of the points, each at the search limit of its games, and derivatives by every term, (points, terms)."""
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)

@@ -353,12 +353,14 @@ class BudgetSchedule:
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairResults, pairs: int, ended: int) -> tuple[int, int | None]:
-    """Number of begun rounds that stay after a change of budget, and length of the last of them in settings pairs.
+    """How many rounds with games stay after a change of budget, and the new length of the last one in settings pairs.
 
-    The length is ``None`` if the last round stays whole. ``pairs`` is the number of game pairs before the playoff under
-    the new budget. A begun round stays whole if it fits in the budget. Otherwise it is shortened to its stored games or
-    to the budget, whichever is longer. The first ``ended`` rounds, which are finished, always stay. Stored games cannot
-    identify them, because settings that are equal or have already met play no games.
+    The length is ``None`` if the last round stays whole, because the new budget has room for it. Otherwise the round
+    ends after its stored games, or where the budget ends, whichever is later. ``pairs`` is the number of game pairs
+    that the new budget plays before the playoff.
+
+    The first ``ended`` rounds are finished and always stay. They may have no stored games, because settings that are
+    equal, or have already met, play none.
     """
     begun = max(games.begun(rounds), default=-1) + 1
     while begun > ended:

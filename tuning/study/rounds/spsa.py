@@ -115,7 +115,7 @@ class Spsa:
     def after(self, theta: Theta, step: Sequence[Sequence[float]], counts: Pentanomial) -> Theta:
         """Theta after an iteration.
 
-        ``step`` is the iteration's step for one game won; ``counts`` are the outcomes from the first set's view.
+        ``step`` is the iteration's step for one game won; ``counts`` are the first set's outcomes.
         """
         won = sum((place - 2) * count for place, count in enumerate(counts.counts))
         moved = []

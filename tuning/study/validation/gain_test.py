@@ -105,7 +105,7 @@ class GainTest:
         return (*planned, *range(self.horizon + step, pairs + 1, step))
 
     def test(self, counts: Pentanomial) -> GainState:
-        """The state of the test; ``counts`` are outcomes of game pairs from the recommendation's view."""
+        """The state of the test; ``counts`` are outcomes of game pairs from the recommendation's point of view."""
         deviations, bound = deviations_from(counts.counts, 0.5), self.bound(counts.pairs)
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 

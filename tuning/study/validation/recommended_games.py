@@ -67,7 +67,7 @@ class ValidationMatches(ValidationResults):
         return self.matches.missing_games(self._pair(pairs))
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of the stored matches of these pairs, from the recommendation's view."""
+        """Outcomes of the stored matches of these pairs, from the recommendation's point of view."""
         return self.matches.counts(self._pair(pairs))
 
     @functools.cached_property

@@ -40,7 +40,7 @@ VALIDATION = "validation"
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of one validation match, from the recommendation's view."""
+    """The result of one validation match, from the recommendation's point of view."""
 
     counts: Pentanomial
     limits: Limits
@@ -190,7 +190,7 @@ class ValidationResults(ABC):
 
     @abstractmethod
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of complete pairs, from the recommendation's view; ``pairs`` indexes ``pair_numbers``."""
+        """The recommendation's outcomes of complete pairs; ``pairs`` indexes ``pair_numbers``."""
 
     @property
     @abstractmethod
@@ -246,7 +246,7 @@ class ValidationGames(ValidationResults):
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
-        """Outcomes of complete stored pairs, from the recommendation's view; ``pairs`` indexes ``pair_numbers``."""
+        """The recommendation's outcomes of complete stored pairs; ``pairs`` indexes ``pair_numbers``."""
         return self.table.counts(self.match(pairs))
 
     @functools.cached_property
