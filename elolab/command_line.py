@@ -207,9 +207,16 @@ def _describe(error: OSError) -> str:
         return f"{reason}: allow more of them (ulimit), or play fewer games at a time (--concurrency)"
     if error.filename is not None:
         return f"{error.filename}: {reason}"
-    if isinstance(error, FileNotFoundError) and not os.path.exists(os.curdir):
+    if isinstance(error, FileNotFoundError) and not _has_current_folder():
         return "the current folder no longer exists; change to another one"
     return f"the output cannot be written: {reason}" if error.errno in OUTPUT_ERRORS else reason
+
+
+def _has_current_folder() -> bool:
+    try:
+        return bool(os.getcwd())
+    except FileNotFoundError:  # another program has removed it
+        return False
 
 
 def _flush_or_discard(stream: TextIO) -> None:

@@ -122,7 +122,7 @@ def _iteration_blocks(fitted: FitResult, done: FitIteration, message: Catalogue)
 def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) -> list[str]:
     heads, rows, curve = _error_rows(fitted, done, message)
     return [
-        _counts_text(done, message),
+        message("fit.iteration", number=done.number, counts=_counts_text(done, message)),
         _line("  ", *heads),
         *(_line("    ", *row) for row in rows),
         "  " + message(f"fit.{fitted.regression}_prior", strengths=strengths_text(done.fit)),
@@ -134,8 +134,8 @@ def _iteration_lines(fitted: FitResult, done: FitIteration, message: Catalogue) 
 
 
 def _counts_text(done: FitIteration, message: Catalogue) -> str:
-    counts = {"training": done.fit.training, "held_out": done.fit.held_out}
-    return message("fit.iteration", number=done.number, games=done.games, **counts)
+    """The numbers of games, of positions to fit, and of positions from held-out games."""
+    return message("fit.counts", games=done.games, training=done.fit.training, held_out=done.fit.held_out)
 
 
 def _error_rows(
