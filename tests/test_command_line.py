@@ -180,6 +180,24 @@ def test_errors_in_a_real_process_are_one_line() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["--fen", "4k3/8/4K3/4P3/8/8/8/8 w"], "; for this position of chess give --game chess"),
+        (
+            ["--game", "chess", "--fen", "3k5/9/9/9/9/9/9/9/9/4K4 w"],
+            "; for this position of xiangqi give --game xiangqi",
+        ),
+        (["--fen", "4k3/8/4K3/4P3/8/8/8/9 w"], ": 8 ranks, expected 10 (rank 9 first)"),
+    ],
+)
+def test_a_position_of_another_game_is_called_that(
+    words: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command_line.main(["judge", *words]) == 2
+    assert capsys.readouterr().err.endswith(f"{hint}\n")
+
+
 def test_a_current_folder_that_is_gone_is_called_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,4 +1,4 @@
-"""Reading the moves of a game in any notation."""
+"""Reading the moves of a game in any notation, and recognizing positions and moves of another game."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from elolab.engine.errors import UserError, WrongMoveError
+from elolab.engine.games import GAMES, game_named
 
 if TYPE_CHECKING:
     from elolab.engine.games.contract import Position
@@ -15,6 +16,17 @@ _OTHELLO_SQUARE = re.compile(r"[a-hA-H][1-8]|pass|PA", re.IGNORECASE)
 _ONLY_CHESS = re.compile(r"[O0]-[O0](-[O0])?[+#]?|Q[a-h]?[1-8]?x?[a-h][1-8][+#]?|[a-h](x[a-h])?[18]=?[QRBN][+#]?")
 _CHESS = re.compile(rf"[KRBN]?[a-h]?[1-8]?x?[a-h][1-8][+#!?]*|{_ONLY_CHESS.pattern}")
 """Matches chess moves; a game with such moves, and without moves of advisors or cannons, is not Xiangqi."""
+
+
+def other_game_with(position: str, game: str) -> str | None:
+    """Name of a game, other than ``game``, that has the position with this text; ``None`` if no other game has it."""
+    for other in GAMES:
+        try:
+            if other != game and game_named(other).position(position):
+                return other
+        except UserError:
+            continue
+    return None
 
 
 def read_moves(

@@ -38,11 +38,12 @@ from elolab.arena.files import replace_file
 from elolab.arena.notation.archives.archive import ArchiveFile, Reading
 from elolab.arena.notation.archives.archive_files import COMPRESSED, packed, sources
 from elolab.arena.notation.archives.formats import entries, format_of, is_foreign, is_games
+from elolab.arena.notation.game_moves import other_game_with
 from elolab.arena.notation.opening_table import OpeningTable
 from elolab.arena.notation.pgn import decode_text
 from elolab.arena.records import Opening, canonical_json
 from elolab.engine.errors import UserError
-from elolab.engine.games import GAMES, game_named
+from elolab.engine.games import game_named
 from elolab.engine.settings.configuration import ConfigurationError, find_config, shipped_folder
 from elolab.engine.settings.epd import MOVES, position_and_operations
 
@@ -338,8 +339,8 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
         try:
             opening = _checked_line(game, line) if is_checked else Opening(line.position, (), line.name)
         except OpeningError:
-            if not len(table) and (other := _other_game(line, game)):
-                raise ConfigurationError(f"{where}: a suite of {other.name}, not of {game.name}") from None
+            if not len(table) and (other := other_game_with(line.position, game.name)):
+                raise ConfigurationError(f"{where}: a suite of {other}, not of {game.name}") from None
             raise
         earlier = seen.setdefault(_digest_of(" ".join(opening.position.split()[:4])), number)
         if earlier != number:
@@ -349,17 +350,6 @@ def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, che
     if not table:
         raise OpeningError(f"{where}: no openings in it; expected one position (FEN) a line")
     return Suite(stem, table.finish())
-
-
-def _other_game(line: PositionLine, game: Game) -> Game | None:
-    """The game, other than ``game``, of a line's position; ``None`` if no game has it."""
-    for other in map(game_named, GAMES):
-        try:
-            if other.name != game.name and _checked_line(other, line):
-                return other
-        except OpeningError:
-            continue
-    return None
 
 
 def _digest_of(text: str) -> int:

@@ -29,7 +29,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from elolab.arena.notation.game_moves import read_moves
+from elolab.arena.notation.game_moves import other_game_with, read_moves
 from elolab.arena.notation.played_tags import PlayedAs, side_tags, sides_of, termination_of, time_tags, times_left_ms
 from elolab.arena.records import GameRecord, MoveRecord
 from elolab.engine.errors import UserError, WrongMoveError, argument
@@ -860,7 +860,9 @@ def _start_position(draft: _GameDraft, text: str, game: Game) -> Position:
     try:
         return game.position(text or None)
     except UserError as error:
-        raise draft.error(draft.tag_places["fen"], str(error)) from None
+        other = other_game_with(text, game.name)
+        said = f"[FEN {text!r}]: a position of {other}, not of {game.name}" if other else str(error)
+        raise draft.error(draft.tag_places["fen"], said) from None
 
 
 def result_of(words: str) -> str | None:

@@ -858,7 +858,7 @@ class ProgramGame:
 
     @property
     def last_score(self) -> int:
-        """Score of the last move in centipawns, from the mover's view; ``NO_SCORE`` if its program gave none."""
+        """Score of the last move in centipawns, for the mover; ``NO_SCORE`` if its program gave none."""
         return int(self._game.figures[FIGURES * (self._game.plies - 1) + 1])
 
     def moves(self, begin: int) -> ProgramMoves:
@@ -884,7 +884,7 @@ class ProgramMoves(NamedTuple):
     def rows(self) -> Iterator[tuple[int, int, int | None, int | None, int | None, float, str, float | None]]:
         """Yield a tuple for each move; unknown values are ``None``.
 
-        The values are the side, the move's code, its score in centipawns from the mover's view, depth, nodes, time in
+        The values are the side, the move's code, its score in centipawns for the mover, depth, nodes, time in
         milliseconds, principal variation, and the time in milliseconds that the program reported.
         """
         figures, side = iter(self.figures), self.side

@@ -25,7 +25,7 @@ class ConfigurationError(UserError):
 
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """Hint ``" (did you mean 'x'?)"`` with the candidate most similar to ``name``, or an empty string."""
-    near = difflib.get_close_matches(name, list(candidates), 1, 0.5)
+    near = difflib.get_close_matches(name, list(candidates), 1, 0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 

@@ -150,8 +150,9 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
 
     Without ``with_moves``, the option ``--moves`` is ignored.
     """
+    from elolab.arena.notation.game_moves import other_game_with
     from elolab.engine.games import GAMES, game_named
-    from elolab.engine.games.contract import MoveError
+    from elolab.engine.games.contract import MoveError, PositionError
 
     game = game_of(arguments)
     for option in ("fen", "board"):
@@ -163,11 +164,13 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
                 f"give --{game.position_option} {game.start!r}{hint}"
             )
     text = getattr(arguments, game.position_option, None)
-    if not with_moves:
-        return game.position(text)
-    moves = [word for given in arguments.moves for word in given.split()]
+    moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
     try:
         return game.position(text, moves, arguments.ranks)
+    except PositionError as error:
+        if text and (other := other_game_with(text, game.name)):
+            raise PositionError(f"{error}; for this position of {other} give --game {other}") from None
+        raise
     except MoveError as error:
         named = str(error).partition("illegal move '")[2].partition("'")[0]
         if arguments.ranks == "0" or not named or named in map(str.lower, moves):

@@ -72,7 +72,7 @@ STATE_DTYPE = np.dtype(
         ("castling_rook", np.uint8, (RIGHTS,)),  # square of each right's rook; ``NO_SQUARE`` without the right
         ("rights_kept", np.uint8, (SQUARES,)),  # rights that remain after a move from or to each square
         ("castling_keys", np.uint64, (1 << RIGHTS,)),  # part of ``key`` for each set of rights
-        # Value of each code on each square, White's view (Black's negative): packed pairs of
+        # Value of each code on each square, for White (Black's negative): packed pairs of
         # ``engine.games.packed_values``.
         ("values", np.int32, (PIECES, SQUARES)),
         ("evaluation", np.int64),  # code of the value tables in ``values`` + 1; 0 for none yet

@@ -213,7 +213,7 @@ def prepare(state, parameters):
 
 @jit
 def _weigh_places(state, now):
-    """Weighted sum of the square terms (where pieces stand) at phase ``now``, in centipawns from Red's view."""
+    """Weighted sum of the square terms (where pieces stand) at phase ``now``, in centipawns for Red."""
     row = now * TERM_COUNT
     red = sum_of_products(state.place_terms, 0, state.term_weights, row, PLACE_TERMS)
     return red - sum_of_products(state.place_terms, PLACE_TERMS, state.term_weights, row, PLACE_TERMS)
@@ -221,7 +221,7 @@ def _weigh_places(state, now):
 
 @jit
 def _weigh_pieces(state, now):
-    """Weighted sum of the piece-count terms at phase ``now``, in centipawns from Red's view."""
+    """Weighted sum of the piece-count terms at phase ``now``, in centipawns for Red."""
     row = now * TERM_COUNT + FIRST_OF_PIECES
     return sum_of_products(state.terms, FIRST_OF_PIECES, state.term_weights, row, PIECE_TERMS)
 

@@ -82,7 +82,7 @@ STATE_DTYPE = np.dtype(
         ("side", np.uint8),  # side to move: 0 Red, 1 Black
         ("ply", np.uint16),  # moves made since the state was set up; index into the undo arrays
         ("key", np.uint64),  # hash of pieces, squares and side to move
-        ("score", np.int64),  # evaluation of the pieces on their squares, Red's view; two numbers as in ``values``
+        ("score", np.int64),  # evaluation of the pieces on their squares, for Red; two numbers as in ``values``
         ("quiet", np.int64),  # plies since the last capture
         ("first_ply", np.int64),  # plies of the game before the state was set up (from the FEN's move number)
         ("reversible", np.int64),  # plies since the last capture or null move
@@ -101,14 +101,14 @@ STATE_DTYPE = np.dtype(
         ("square", np.uint8, (SLOTS,)),  # square of each slot
         ("occupied", np.int64, (2, 2)),  # occupancy by side and half of the board, 45 bits
         ("file_bits", np.uint16, (2, 9)),  # occupancy of each file by each side, 10 bits
-        # Value of each slot on each square, Red's view (Black's negative): with the material of the start, plus ``END``
+        # Value of each slot on each square, for Red (Black's negative): with the material of the start, plus ``END``
         # times the value with none.
         ("values", np.int32, (SLOTS, SQUARES)),
         ("piece_values", np.int16, (SLOTS,)),  # for material, positive
         ("phase", np.int8),  # phase of the full evaluation; -1 if it and ``of_pieces`` are not yet known
         ("places_known", np.int8),  # whether ``of_places`` is known
-        ("of_pieces", np.int32),  # weighted sum of the piece-count terms, centipawns, Red's view
-        ("of_places", np.int32),  # weighted sum of the square terms, centipawns, Red's view
+        ("of_pieces", np.int32),  # weighted sum of the piece-count terms, centipawns, for Red
+        ("of_places", np.int32),  # weighted sum of the square terms, centipawns, for Red
         # Scratch of the full evaluation, by side and half: squares attacked, and squares that rooks and horses reach.
         ("attacks", np.int64, (2, 2)),
         ("rook_reach", np.int64, (2, 2)),

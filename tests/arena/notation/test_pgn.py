@@ -297,6 +297,12 @@ def test_an_illegal_move_is_quoted_in_the_ranks_in_which_it_was_read(ranks: str,
         read_all("1. A0-A9" if ranks == "0" else "1. A1-A10", ranks)
 
 
+def test_a_position_of_another_game_is_called_that() -> None:
+    start = game_named("chess").start
+    with pytest.raises(PortableGameError, match=r"line 1: \[FEN .*\]: a position of chess, not of xiangqi"):
+        list(read_games(f'[FEN "{start}"]\n\n1. e4 *', "some.pgn", "xiangqi"))
+
+
 def test_the_expected_tag_is_one_of_the_game() -> None:
     with pytest.raises(PortableGameError, match=r'expected a tag such as \[White "name"\] and moves'):
         list(read_games("", "some.pgn", "chess"))
