@@ -148,7 +148,7 @@ def add_position(parser: argparse.ArgumentParser) -> None:
 def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Position:
     """The position that the arguments describe. Raises ``UserError`` if the position or a move is illegal.
 
-    Without ``with_moves``, the option ``--moves`` is ignored.
+    Without ``with_moves``, the options ``--moves`` and ``--ranks`` are ignored.
     """
     from elolab.arena.notation.game_moves import other_game_with
     from elolab.engine.games import GAMES, game_named
@@ -166,7 +166,7 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
     text = getattr(arguments, game.position_option, None)
     moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
     try:
-        return game.position(text, moves, arguments.ranks)
+        return game.position(text, moves, arguments.ranks) if with_moves else game.position(text)
     except PositionError as error:
         if text and (other := other_game_with(text, game.name)):
             raise PositionError(f"{error}; for this position of {other} give --game {other}") from None

@@ -132,7 +132,7 @@ def test_options_of_an_engine_have_conditions(tmp_path: Path) -> None:
         ({"constraints": ["high < low"]}, r"does not hold for the base itself \(high = 60, low = 20\)"),
         ({"needs": {"low": 20}}, r"\[dimensions.low\]: needs: low, expected another"),
         ({"needs": {"rates": 2}}, "needs: rates, expected another"),
-        ({"needs": {"pruning": "on"}}, "needs: pruning = 'on', expected one of the values"),
+        ({"needs": {"pruning": "on"}}, "needs: pruning = 'on', expected one of true, false"),
         ({"needs": {"margin": 10}}, "depends on itself in the end"),
     ],
 )
