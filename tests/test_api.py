@@ -236,6 +236,7 @@ def test_wrong_input_is_one_line(arguments: dict[str, Any], words: str) -> None:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.integration
 def test_remedies_name_arguments_and_not_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder, program, name = tmp_path / "match", tmp_path / "program", str(tmp_path / "program")
@@ -670,6 +671,7 @@ def run_python(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.integration
 def test_files_of_ones_own_are_no_trouble(tmp_path: Path) -> None:
     for name in ("engine.py", "arena/__init__.py", "tuning/__init__.py"):
         own = tmp_path / name

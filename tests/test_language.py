@@ -220,6 +220,7 @@ def topics_of_keys() -> set[str]:
     return found
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_message_is_used(package: str) -> None:
     plain, patterns, _ = uses()
@@ -325,6 +326,7 @@ def chinese_report(tmp_path_factory: pytest.TempPathFactory, chinese_figures: No
     return write_report(folder, test_report.specification(), test_report.sample(), planned_games=12, language="zh")
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("ignore:Glyph .* missing from font")
 def test_a_report_in_chinese(chinese_report: Path) -> None:
     page, text = chinese_report.read_text("utf-8"), (chinese_report.parent / "report.md").read_text("utf-8")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parent.parent
 HEAVY = ("jinja2", "matplotlib", "numba", "numpy", "optuna", "pandas", "scipy")
 
@@ -23,6 +25,7 @@ def test_help_loads_nothing_heavy() -> None:
     assert loaded_by(code, *HEAVY, "argparse", "importlib.metadata", "tomllib") == set()
 
 
+@pytest.mark.integration
 def test_optuna_is_loaded_by_nothing_but_tuning() -> None:
     modules = [
         ".".join(path.relative_to(ROOT).with_suffix("").parts)

@@ -66,6 +66,7 @@ def test_the_fewest_pairs_are_those_that_accept_when_all_are_won(settings: Seque
     assert settings.test(Pentanomial((0, 0, 0, 0, least - 1))).verdict == "undecided"
 
 
+@pytest.mark.integration
 def test_the_gain_that_can_be_found_falls_with_the_pairs() -> None:
     gains = [detectable_gain(DEFAULT, pairs) for pairs in (50, 200, 800, 3200, 12800)]
     assert gains[0] == math.inf

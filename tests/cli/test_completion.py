@@ -108,6 +108,7 @@ def test_users_own_configurations_are_offered(folder: Path) -> None:
     assert completed("tune", "my") == {"my-own"}
 
 
+@pytest.mark.integration
 def test_bash_asks_for_what_may_stand(folder: Path) -> None:
     for line, expected in (("elolab tourn", "tournament"), ("elolab match --game oth", "othello")):
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

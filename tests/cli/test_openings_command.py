@@ -76,6 +76,7 @@ def test_a_suite_of_no_openings_is_refused(capsys: pytest.CaptureFixture[str]) -
     assert "argument --count: '0' is not a whole number from 1 to" in refused(capsys, "generate", "--count", 0)
 
 
+@pytest.mark.integration
 def test_one_illegal_line_among_many_is_named_and_nothing_is_written(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

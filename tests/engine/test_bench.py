@@ -34,6 +34,7 @@ def test_exempt_rows_exist_and_have_a_reason() -> None:
     assert all(len(reason) > 20 for reason in bench.NOT_IN_THE_SIGNATURE.values())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("row", "ways", "seen"),
     [

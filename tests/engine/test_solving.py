@@ -71,6 +71,7 @@ def test_scores_of_known_positions(text: str, best: str | None, score: int) -> N
         assert found.best_move == best
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("spent", "score"), [(0, 17), (82, 17), (83, 0), (99, 0)])
 def test_the_rule_of_50_moves_counts_what_was_played(spent: int, score: int) -> None:
     """DTZ may be a ply too small, so the last ply of the rule is not relied on."""

@@ -110,6 +110,7 @@ def test_a_function_tunes_anything(sampler: str, tmp_path: Path) -> None:
     assert len(study.trials) == len(found.trials)
 
 
+@pytest.mark.integration
 def test_an_interruption_keeps_the_matches(tmp_path: Path) -> None:
     calls: list[int] = []
 

@@ -70,6 +70,7 @@ def test_trials_of_the_user_and_of_an_earlier_process_count() -> None:
     assert later.recommendation(study) == paired.recommendation(study)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("sampler", ["TPESampler", "RandomSampler"])
 def test_samplers_of_optuna_play_the_base_and_get_the_same_recommendation(sampler: str) -> None:
     paired = objective()

@@ -9,6 +9,7 @@ from elolab.engine.games.contract import Position
 from elolab.engine.rules import Rules
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("game", ["xiangqi", "othello"])
 def test_every_position_is_of_its_kind_and_reached_by_its_moves(game: str) -> None:
     positions = positions_of(game)

@@ -120,6 +120,7 @@ def played_here(jobs: list[GameJob]) -> str:
         return games_digest(list(runner.run(jobs)))
 
 
+@pytest.mark.integration
 def test_processes_play_the_games_that_this_one_plays() -> None:
     jobs = jobs_of(12)
     with ProcessPoolExecutor(2) as executor, ClusterRunner(ExecutorSite(executor, 2), StopFlag()) as runner:

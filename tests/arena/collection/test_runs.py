@@ -478,6 +478,7 @@ def test_other_runs_are_listed_with_the_games_of_all_stages_and_the_finding_of_t
     assert entry_of(tmp_path, SAY).result == "A gain of 3 [1, 5] is confirmed."
 
 
+@pytest.mark.integration
 def test_of_a_test_that_has_ended_the_games_that_count_are_compared(tmp_path: Path) -> None:
     """Two more were playing when it ended. Where it ends is found by its ratio after every pair, all won and drawn."""
     test = {"elo0": 0.0, "elo1": 100.0, "model": "logistic", "batch_pairs": 1}

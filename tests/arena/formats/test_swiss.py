@@ -57,6 +57,7 @@ def test_nobody_meets_twice_and_every_round_can_be_paired_up_to_the_last(players
     assert sorted(byes) == (list(range(players)) if players % 2 else [])
 
 
+@pytest.mark.integration
 @given(st.integers(3, 7), st.integers(0, 10**6), st.sampled_from([20, 80]))
 def test_the_bye_and_the_differences_of_score_are_the_least_possible(players: int, seed: int, draws: int) -> None:
     spec = specification("swiss", players)

@@ -194,6 +194,7 @@ def test_othello_openings_are_counted_up_to_symmetry(plies: int, distinct: int) 
     assert set(selection.dropped) <= {"duplicate", "mirrored"}
 
 
+@pytest.mark.integration
 def test_xiangqi_openings_are_counted_up_to_the_mirror() -> None:
     start = pyffish.start_fen("xiangqi")
 

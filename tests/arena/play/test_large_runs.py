@@ -122,6 +122,7 @@ def test_going_on_makes_one_game_at_a_time_and_checks_the_store_once(
     assert checks == 1
 
 
+@pytest.mark.integration
 def test_a_long_report_reads_each_game_once(
     plan: tournament_run.PreparedTournament, stored: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -121,6 +121,7 @@ def check_prefixes(records: dict[int, GameRecord], follower: Follower) -> None:
         assert follower.lengths(number) == sorted(follower.lengths(number))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["xiangqi", "othello"])
 def test_a_game_in_compiled_code(name: str, tmp_path: Path) -> None:
     jobs = jobs_of(name, builtin("A", name), builtin("B", name), OPENINGS[name], MOST_GAMES)

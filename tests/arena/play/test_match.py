@@ -244,6 +244,7 @@ def test_the_verdict_is_the_same_at_any_concurrency(
     assert alone["planned"] % 8 == 0
 
 
+@pytest.mark.integration
 def test_games_beyond_the_end_are_kept_and_marked(accepted: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, data = played(capsys, "report", accepted)
     rows = list(csv.DictReader((accepted / "games.csv").open()))

@@ -227,6 +227,7 @@ def play_tournament(path: Path, concurrency: int) -> list[GameRecord]:
         return store.records()
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("concurrency", [2, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_same_games_at_any_concurrency(tournament: Path, played: list[GameRecord], concurrency: int) -> None:
     again = play_tournament(tournament, concurrency)

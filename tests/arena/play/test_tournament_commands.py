@@ -39,6 +39,7 @@ def command(*words: object) -> list[str]:
     return [sys.executable, str(ROOT / "elolab"), *map(str, words)]
 
 
+@pytest.mark.integration
 def test_a_run_stops_when_a_player_keeps_failing_and_resumes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -406,6 +407,7 @@ def test_a_signal_when_the_first_file_is_written_leaves_a_status_and_no_report(
     assert (status["reason"], status["signal"], status["games"]["played"]) == ("interrupted", "SIGTERM", 0)
 
 
+@pytest.mark.integration
 def test_interrupted_says_how_to_resume(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=4, pairs=6, limit="nodes=2000"), tmp_path / "out"
     process = start_and_wait_for(path, out, 3)

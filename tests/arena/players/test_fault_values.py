@@ -51,6 +51,7 @@ def test_every_way_to_lose_by_a_fault_has_words() -> None:
         assert keys == {f"lost_by.{reason}" for reason in FORFEITS}
 
 
+@pytest.mark.integration
 def test_every_kind_of_fault_in_the_code_is_a_message_with_its_fields() -> None:
     messages = messages_of("elolab.arena", "en")
     named, strings = {"did.words"}, set()

@@ -126,6 +126,7 @@ def run_command(*words: str, text: str = "") -> subprocess.CompletedProcess[str]
     return subprocess.run(program, input=text, capture_output=True, text=True, timeout=100, check=False)
 
 
+@pytest.mark.integration
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     words = (*mock().command[1:],)
     assert main(["adapt", "-info", "--", sys.executable, *words]) == 0

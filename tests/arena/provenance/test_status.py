@@ -122,6 +122,7 @@ def test_every_kind_of_run_says_how_it_ended(
         assert failed["digests"]["games"] == games_digest(store.records())
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_charts")
 def test_a_finished_test_has_its_verdict_and_an_older_folder_what_it_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -152,6 +152,7 @@ def test_an_anchor_means_one_player(tmp_path: Path) -> None:
     assert join([one, two], [(f"bb ({two})", 20.0)]).spec.anchors == ((f"bb ({two})", 20.0),)
 
 
+@pytest.mark.integration
 def test_the_command_writes_a_report_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = run(tmp_path / "one", specification(("a", "bb")), AB)
     two = run(tmp_path / "two", specification(("bb", "ccc"), limit="nodes=300"), BC)

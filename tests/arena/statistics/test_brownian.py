@@ -39,6 +39,7 @@ def by_eigenfunctions(lower: float, upper: float, drift: float, duration: float,
     return ever - later + (end - lower) / width * float((shares * np.exp(drift * places) * waves).sum())
 
 
+@pytest.mark.integration
 @given(st.floats(-6, -0.5), st.floats(0.5, 6), st.integers(-20, 20), st.floats(0.5, 200), st.floats(0, 1))
 def test_images_agree_with_eigenfunctions(
     lower: float, upper: float, tenths: int, duration: float, share: float

@@ -103,6 +103,7 @@ def test_the_opponents_view_mirrors_the_players(counts: tuple[int, int, int, int
     assert mine.los == pytest.approx(1 - theirs.los, abs=1e-12)
 
 
+@pytest.mark.integration
 @settings(max_examples=40, deadline=None)
 @given(COUNTS)
 def test_the_logistic_distribution_is_scipys_constrained_maximum(counts: tuple[int, int, int, int, int]) -> None:

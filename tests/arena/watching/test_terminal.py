@@ -233,6 +233,7 @@ def window(folder: Path) -> Iterator[Window]:
     window.close()
 
 
+@pytest.mark.integration
 def test_a_terminal_shows_the_run_until_ctrl_c(window: Window) -> None:
     window.until("Ann")
     window.until("\x1b[H")
@@ -241,6 +242,7 @@ def test_a_terminal_shows_the_run_until_ctrl_c(window: Window) -> None:
     assert "Traceback" not in window.shown
 
 
+@pytest.mark.integration
 def test_another_size_is_used_at_once(window: Window) -> None:
     window.until("\x1b[H")
     window.resize(50, 10)

@@ -273,6 +273,7 @@ def test_rule_1_processes_may_write_the_cache_at_once(tmp_path: Path) -> None:
     assert again["misses"] == {}
 
 
+@pytest.mark.integration
 def test_rule_1_each_game_alone_is_right(
     request: pytest.FixtureRequest, xiangqi_alone: dict[str, Any], othello_alone: dict[str, Any]
 ) -> None:

@@ -44,6 +44,7 @@ def with_top(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, 
     return cache, run(cache, "top")
 
 
+@pytest.mark.integration
 def test_only_what_python_calls_is_machine_code_and_kept(with_top: tuple[Path, dict[str, Any]]) -> None:
     cache, first = with_top
     assert first["deferred"]

@@ -83,6 +83,7 @@ def check_against_pyffish(position: Position) -> int:
     return exceptions
 
 
+@pytest.mark.integration
 @EFFORT
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_round_trips_and_pyffish_over_random_games(seed: int, effort: int) -> None:

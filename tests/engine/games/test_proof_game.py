@@ -63,6 +63,7 @@ def placement_and_side(text: str) -> list[str]:
     return text.split()[:2]
 
 
+@pytest.mark.integration
 def test_moves_to_xiangqi_openings_of_the_suite_lead_there() -> None:
     game = game_named("xiangqi")
     openings = random.Random(3).sample(load_suite("xiangqi", "xiangqi").openings, 12)

@@ -136,6 +136,7 @@ def judged(game: Position, cycle: list[str]) -> tuple[str, str]:
     return in_words(ending), plain_xiangqi.judge_cycle_chinese(game.text, cycle)
 
 
+@pytest.mark.integration
 @EFFORT
 def test_random_cycles_agree_with_the_plain_board(effort: int) -> None:
     generator = random.Random(7)

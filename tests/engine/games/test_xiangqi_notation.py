@@ -110,6 +110,7 @@ def test_the_counters_of_the_text_follow_the_game() -> None:
         assert game.text.endswith(tail)
 
 
+@pytest.mark.integration
 def test_every_position_of_games_survives_the_round_trip() -> None:
     for seed in range(8):
         game = GAME.position()

@@ -241,6 +241,7 @@ def explanation(fen: str, moves: Sequence[str], expected: str | None) -> str:
     return "other"
 
 
+@pytest.mark.integration
 @EFFORT
 def test_random_cycles_agree_with_both_oracles(effort: int) -> None:
     """Hundreds of cycles in random endings: the plain oracle always agrees, pyffish in at least 97 of 100.

@@ -134,6 +134,7 @@ def test_every_protocol_has_its_manners_and_a_game() -> None:
     assert protocols_for("draughts") == []
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("protocol", MANNERS)
 @given(lines=st.lists(LINES, max_size=25), half=st.binary(max_size=10))
 @settings(max_examples=20)

@@ -133,6 +133,7 @@ def mtdf_transcribed(text: str, depth: int) -> tuple[Iteration, ...]:
     return tuple(OthelloMtdf(static).deepening(read_discs(text), depth))
 
 
+@pytest.mark.integration
 def test_othello_mtdf_is_the_texts_mtdf() -> None:
     engine = engine_of("othello-mtdf", "othello", LARGE_TABLE)
     for text, depth in othello_positions():

@@ -91,6 +91,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, AblationResu
     return folder, run(spec_in(folder), folder / "out")
 
 
+@pytest.mark.integration
 def test_an_engine_that_loses_every_game_is_worse(played: tuple[Path, AblationResult]) -> None:
     _, result = played
     illegal, hash_size = result.rows

@@ -53,6 +53,7 @@ def claims_result(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path,
     return path, folder / "out", run(path, folder / "out")
 
 
+@pytest.mark.integration
 def test_games_forfeited_by_faults_are_told(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, _, result = claims_result
     assert (result.faults, result.exit_code) == ((), 0)

@@ -49,6 +49,7 @@ def test_each_kind_of_measure_is_used() -> None:
     assert {part.kind for name in TABLES for part in spec(name).parts} == set(EXPECTED)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", TABLES)
 def test_the_quick_budget_can_be_asked(name: str) -> None:
     quick = load_claims(FOLDER / f"{name}.toml", "quick")

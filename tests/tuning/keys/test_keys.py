@@ -87,6 +87,7 @@ def test_what_is_read_must_be_declared_and_as_what_it_is() -> None:
         table.get("pairs", 1)
 
 
+@pytest.mark.integration
 def test_what_is_declared_is_read() -> None:
     """Every name is a field of a dataclass, or stands in the code somewhere outside the declarations."""
     words: set[str] = set()

@@ -48,6 +48,7 @@ def test_the_tables_have_the_numbers_of_the_stored_results() -> None:
         assert int(elo.split()[0].replace("−", "-")) == round(float(row["elo"]))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_figure_has_every_comparison_and_depths_up_to_eight(question: str) -> None:
     ablations = read_ablations(ROOT, question)

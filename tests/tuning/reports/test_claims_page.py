@@ -150,12 +150,14 @@ def test_the_figure_has_every_claim_then_and_now(language: str) -> None:
         assert (ROOT / "docs" / name).is_file()
 
 
+@pytest.mark.integration
 @EACH_PAGE
 def test_links_lead_somewhere(page: str) -> None:
     for link in re.findall(r"\]\(([^):#]+)(?:#[^)]*)?\)", claims_page(ROOT, page)):
         assert (ROOT / "docs" / link).exists(), link
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("braces", ["{{xiangqi C99z now play}}", "{{checkers rows}}", "{{xiangqi C14}}"])
 def test_braces_that_name_nothing_are_refused(project: Path, braces: str) -> None:
     (project / "docs/claims-source.md").write_text(braces, "utf-8")

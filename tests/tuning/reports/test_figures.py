@@ -60,6 +60,7 @@ def all_claims(tmp_path_factory: pytest.TempPathFactory) -> ClaimsResult:
     return claims(tmp_path_factory.mktemp("claims"))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("case", ROWS)
 def test_forest_plots_show_intervals_whole_or_mark_the_cut(case: str) -> None:
     rows = ROWS[case]
@@ -451,6 +452,7 @@ def test_the_terminal_has_no_two_rows_alike_and_says_why_comparisons_ended(
         assert reason in " ".join(text.splitlines())
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("columns", [60, 80])
 def test_the_table_of_claims_fits_and_has_no_zeros(
     columns: int, all_claims: ClaimsResult, monkeypatch: pytest.MonkeyPatch

@@ -29,6 +29,7 @@ pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 """The study that all tests share has its charts, for it is made before them."""
 
 
+@pytest.mark.integration
 def test_options_of_an_external_engine_are_dimensions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = external_study(tmp_path, "[dimensions.Hash]\ndefault = 16\nlow = 1\nhigh = 64\nscale = 'log'\n")
     plan = prepare_tuning(load_tuning(path))

@@ -65,6 +65,7 @@ def simulate_workers(monkeypatch: pytest.MonkeyPatch, workers: int, seed: int) -
     return under_way
 
 
+@pytest.mark.integration
 def test_a_round_is_laid_out_from_all_but_the_last_rounds(tmp_path: Path) -> None:
     """What every trial kept of its design is made anew here from the results of those before it."""
     path = write(tmp_path)

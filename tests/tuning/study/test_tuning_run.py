@@ -48,6 +48,7 @@ ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 
 
+@pytest.mark.integration
 def test_rounds_are_settings_pairs_on_fresh_openings_and_validation_is_on_reserved_ones(
     played: tuple[Path, Path, StudyResult],
 ) -> None:

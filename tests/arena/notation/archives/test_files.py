@@ -347,6 +347,7 @@ def changed(data: bytes, place: int, insertion: bytes, cut: bool) -> bytes:
     return data[:place] + insertion + (b"" if cut else data[place + len(insertion) :])
 
 
+@pytest.mark.integration
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.one_of(*contents()), st.sampled_from(["xiangqi", "othello"]))
 def test_any_bytes_are_games_or_single_lines(data: bytes, game: str) -> None:

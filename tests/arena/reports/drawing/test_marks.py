@@ -143,6 +143,7 @@ def test_lines_that_coincide_are_told_apart() -> None:
     assert lines[0].get_linewidth() > lines[1].get_linewidth() == lines[2].get_linewidth() == 2
 
 
+@pytest.mark.integration
 def test_tick_labels_of_categories_are_moved_apart() -> None:
     for count in (4, 9, 30):
         figure, axes = single_axes(3)
