@@ -90,7 +90,7 @@ def _continuation_place(state, move):
 
 @jit
 def _continuation_address(search, table, row):
-    """Memory address of a row of a continuation history; of its first row if ``row`` is -1."""
+    """Memory address of a row of a continuation history, whose entries have 2 bytes; of its first row for row -1."""
     return search.continuation.ctypes.data + 2 * CONTINUATION_MOVES * (table * CONTINUATION_MOVES + max(row, 0))
 
 
@@ -142,7 +142,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
             order = np.int64(search.history[np.uint64(place | ((move >> 7) & 127))])
         lists.order[row, index] = order
         if continues and quiet and order < _KILLER:
-            offset = 2 * np.int64(_continuation_place(state, move))
+            offset = 2 * np.int64(_continuation_place(state, move))  # bytes
             prefetch(first_address + offset)
             prefetch(second_address + offset)
     if continues:

@@ -43,7 +43,7 @@ from elolab.engine.search.table import (
 from elolab.engine.values import INFINITY, MATE_BOUND, MAX_PLY
 
 _ONE = np.uint64(1)
-_TABLE_SIZE = 2 * int(CORRECTIONS)
+_TABLE_SIZE = 2 * int(CORRECTIONS)  # entries (int16) of one correction table
 MAX_CORRECTION = 100
 """Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to it."""
 _STEPS, _MAX_STEP = 256, 16
@@ -72,6 +72,7 @@ def _last_moves_key(state):
 
 @jit
 def _locate(state, search, ply, table, key):
+    """Note the entry of a correction table for a key, and load it into the processor's cache in advance."""
     place = (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
     search.correction_places[np.uint64(ply), np.uint64(table)] = place
     prefetch(search.corrections.ctypes.data + 2 * (table * _TABLE_SIZE + np.int64(place)))
