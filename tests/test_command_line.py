@@ -538,6 +538,7 @@ def test_one_spelling_says_which_preset(name: str) -> None:
         (["bench", "--config", "fenon"], "--preset"),
         (["solve", "--board", "x", "--option", "hash_mb=1"], "--set"),
         (["analyse", "--settings", "hash_mb=1"], "--set"),
+        (["tournament", "--vv", "x.toml"], "-v"),
     ],
 )
 def test_other_spellings_are_answered_with_the_right_one(

@@ -166,7 +166,7 @@ def position_of(arguments: argparse.Namespace, *, with_moves: bool = True) -> Po
     text = getattr(arguments, game.position_option, None)
     moves = [word for given in arguments.moves for word in given.split()] if with_moves else []
     try:
-        return game.position(text, moves, arguments.ranks) if with_moves else game.position(text)
+        return game.position(text, moves, arguments.ranks if moves else "0")
     except PositionError as error:
         if text and (other := other_game_with(text, game.name)):
             raise PositionError(f"{error}; for this position of {other} give --game {other}") from None

@@ -104,9 +104,10 @@ class CommandParser(argparse.ArgumentParser):
             kind = FILE_KINDS[self.file_kind]
             if (key := spelt[2:].replace("-", "_")) in kind.keys:
                 return f" ({key} is a key of the {kind.title}; set it there)"
+        # The longest option that the word begins with: --elo10 means --elo1. Two letters are too few to tell.
         near = near or sorted(option for option in options if len(option) > 4 and spelt.startswith(option))[-1:]
-        names = [option.lstrip("-") for option in options]
-        near = near or [f"--{name}" for name in difflib.get_close_matches(spelt[2:], names, 1)]
+        names = {option.lstrip("-"): option for option in options}
+        near = near or [names[name] for name in difflib.get_close_matches(spelt[2:], names, 1)]
         return f" (did you mean {near[0]}?)" if near else ""
 
     def _hyphen_hint(self, names: Sequence[str]) -> str:

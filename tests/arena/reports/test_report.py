@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -457,14 +458,19 @@ def test_scores_beyond_the_ordinary_are_put_in_words(report: Path, browser: Brow
     assert title.group(1).split(",") == [*mates, *repetitions, "+288.71", "−0.31"]
 
 
-def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> None:
-    """A word in one line is one rectangle."""
-    names = [f"{'W' * 59}{number}" for number in range(2)]
+def show_names(names: Sequence[str], width: int, folder: Path, browser: Browser) -> None:
+    """Load a report of four games between players with these names, in a window of ``width`` pixels."""
     records = [replace(one, first=names[one.pairing.first], second=names[one.pairing.second]) for one in sample()[:4]]
     spec = specification()
     players = tuple(replace(player, name=name) for player, name in zip(spec.players, names, strict=False))
-    browser.resize(1120)
-    loaded(browser, write_report(tmp_path, replace(spec, players=players), records, planned_games=4), "")
+    browser.resize(width)
+    loaded(browser, write_report(folder, replace(spec, players=players), records, planned_games=4), "")
+
+
+def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> None:
+    """A word in one line is one rectangle."""
+    names = [f"{'W' * 59}{number}" for number in range(2)]
+    show_names(names, 1120, tmp_path, browser)
     lines = """[...document.querySelectorAll('#game-list tbody tr')].map((row) => {
         const range = document.createRange(), text = row.cells[4].firstChild;
         range.setStart(text, 0);
@@ -476,11 +482,7 @@ def test_long_names_break_no_other_words(tmp_path: Path, browser: Browser) -> No
 
 def test_names_of_settings_break_after_an_underscore(tmp_path: Path, browser: Browser) -> None:
     names = [f"history_weight {number}, aspiration_window 228" for number in range(2)]
-    records = [replace(one, first=names[one.pairing.first], second=names[one.pairing.second]) for one in sample()[:4]]
-    spec = specification()
-    players = tuple(replace(player, name=name) for player, name in zip(spec.players, names, strict=False))
-    browser.resize(390)
-    loaded(browser, write_report(tmp_path, replace(spec, players=players), records, planned_games=4), "")
+    show_names(names, 390, tmp_path, browser)
     lines = """[...document.querySelectorAll('#game-list tbody tr')].flatMap((row) => [1, 2].flatMap((column) =>
         [...row.cells[column].childNodes].filter((node) => node.data).map((text) => {
             const range = document.createRange();
