@@ -39,7 +39,7 @@ UNPRUNED: Mapping[str, Value] = {
 DEFAULT = "default"
 """Name of the variant with default parameters, whose speed is reported."""
 GIVEN = "given"
-"""Name under which results are reported for searches with the caller's own settings."""
+"""Variant name of the results of searches with the caller's own settings."""
 
 VARIANTS: dict[str, Mapping[str, Value]] = {
     DEFAULT: {},
@@ -147,7 +147,7 @@ Each value has the search limit, whether the player ponders, and the parameters 
 """
 
 DERIVED_LIMITS = next(iter(CLOCKED.values()))[0]
-"""Search limit of each variant of the benchmark that changes a parameter of time management only."""
+"""Search limit, on the node clock, of each derived variant that changes a parameter of time management."""
 
 NOT_IN_THE_SIGNATURE = {
     "evaluation_weights": "another file is another evaluation, as tests/engine/games/test_othello.py shows",
@@ -330,7 +330,7 @@ def _warm_up(game: str) -> None:
 
 
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
-    """The signatures by name, such as ``Bench chess``: total nodes of all searches of the name's games."""
+    """Total number of nodes by name of the signature: ``Bench chess`` for chess, ``Bench`` for the first games."""
     found: dict[str, int] = {}
     for result in results:
         name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"
@@ -339,10 +339,10 @@ def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
 
 
 def speed(results: list[BenchSearch], solves: bool = False, variant: str = DEFAULT) -> float | None:
-    """Nodes per CPU second of a variant; ``None`` if it has no such search.
+    """Nodes per CPU second of a variant's searches; ``None`` if there are none to measure.
 
-    With ``solves``, only searches of the endgame solver count, otherwise only the others: the solver's nodes take less
-    time.
+    ``solves`` measures only the searches that the endgame solver completes (``BenchSearch.solves``); otherwise they are
+    left out. The solver's nodes take less time.
     """
     timed = [result for result in results if result.variant == variant and result.solves == solves]
     if not timed:

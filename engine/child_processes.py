@@ -26,7 +26,7 @@ def helper_command(module: str, words: Sequence[str] = ()) -> list[str]:
 
 
 def start_helper(command: Sequence[str], **options: Any) -> subprocess.Popen[str]:
-    """Start a helper with a pipe for its text output; ``options`` go to ``Popen``.
+    """Start a helper that writes text to a pipe, ``stdout``; ``options`` are further arguments of ``Popen``.
 
     The helper runs in its own session, so that Ctrl-C reaches only its parent. The caller must read ``stdout`` and call
     ``wait``. It must not call ``communicate``, which would close the helper's input and so end it.

@@ -112,14 +112,14 @@ class Clock:
 
 @dataclass(frozen=True)
 class PonderGrant:
-    """Pondering with a duration and an outcome that are fixed in advance.
+    """Pondering whose duration and outcome are known in advance.
 
     The search ponders for ``granted_ns`` on its own clock. After a hit it continues as the search for the move; after a
-    miss it ends. No second thread is needed, and if time is counted in nodes, pondering is reproducible.
+    miss it ends. No second thread is needed. If time is counted in nodes, the search is reproducible.
     """
 
     granted_ns: int
-    """Time that the opponent takes for its move, in nanoseconds."""
+    """Time that the opponent takes for its move, and for which the search ponders, in nanoseconds."""
     is_hit: bool
 
 
@@ -436,7 +436,7 @@ class Engine:
         return self._variation(search, 0), int(search.nodes)
 
     def known_line(self, position: Position, line: Line) -> tuple[str, ...]:
-        """The moves of a line that was just found, and after a solved position those in the transposition table.
+        """The moves of a line that was just found, continued by moves from the transposition table if it is solved.
 
         Does not affect later searches.
         """

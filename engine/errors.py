@@ -1,4 +1,4 @@
-"""Errors that a user can cause: each has the problem, with its place and value, and the remedy."""
+"""Errors that a user can cause. Each states the problem, with its place and the wrong value, and the remedy."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _ARGUMENT = re.compile("\0(\\w+)=([^\0]*)\0")
 
 
 def argument(name: str, value: object = "") -> str:
-    """Placeholder for an argument of the user's call, for use in the texts of a ``UserError``.
+    """Placeholder in the text of a ``UserError`` for an argument that the user gave, with its value if it matters.
 
-    ``UserError`` replaces it by the name that the user knows: ``out`` becomes ``--out`` on the command line and
+    ``UserError`` replaces it by the argument as the user writes it: ``out`` becomes ``--out`` on the command line and
     ``folder=...`` in Python.
     """
     return f"\0{name}={value}\0"
@@ -55,7 +55,7 @@ class UserError(Exception):
 
 
 class PositionError(UserError):
-    """Replace every placeholder made by ``argument`` in a text by ``spell(name, value)``."""
+    """An unreadable or impossible position; the message says what is wrong."""
 
 
 class MoveError(UserError):

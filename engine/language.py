@@ -60,7 +60,7 @@ def messages_of(package: str, language: str) -> dict[str, str]:
 
 
 def in_number(text: str, values: dict[str, Any]) -> str:
-    """Replace each ``{name:one|many}`` in a message by the form for the number ``values[name]``, and nothing else."""
+    """Replace each ``{name:one|many}`` in a message by the form for ``values[name]``; leave other fields unchanged."""
     return _NUMBER_FORMS.sub(lambda forms: forms[2] if values[forms[1]] in (1, "1") else forms[3], text)
 
 

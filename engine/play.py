@@ -529,8 +529,8 @@ def set_clock(clocks: Any, side: int, limits: Limits, margin_ms: int = MARGIN_MS
 class EndgameSolver:
     """Solves endgame positions by search or tablebase, so that a game ends with its exact result.
 
-    It uses engine settings of its own and not those of the players, so that the compiled loop and the Python loop
-    agree.
+    Its engine settings do not depend on the players, so that the compiled loop and the Python loop find the same
+    results.
     """
 
     def __init__(self, stop: StopFlag, adjudication: Adjudication) -> None:

@@ -134,7 +134,7 @@ class Solver:
 
 
 class TableSolver(Tablebases):
-    """Solves chess positions by the Syzygy tablebases in ``folders``. The interface is that of ``Solver``.
+    """Solves chess positions by the Syzygy tablebases in ``folders``. ``solve`` is called as in ``Solver``.
 
     A score is the DTZ (distance to zeroing): the number of plies, the next move included, until the winner mates,
     captures or moves a pawn. It is negative if the side to move loses. ``ignore_50`` counts wins that the 50-move rule

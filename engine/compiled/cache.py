@@ -208,7 +208,10 @@ _PREPARED: set[str] = set()
 
 
 class _EngineLocator(UserProvidedCacheLocator):
-    """Locates cached code by the path of the source within the package, wherever the package is installed."""
+    """Tells numba where the cached code of the engine's functions is: by source file within the package.
+
+    The folder in which the package is installed does not matter.
+    """
 
     @classmethod
     def get_suitable_cache_subpath(cls, py_file: str) -> str:

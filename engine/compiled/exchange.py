@@ -594,8 +594,9 @@ class Conversation:
         return int(exchange(self._array, mode, *self.circumstances(stop)))
 
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
-        """The arguments ``stop``, ``schedule`` and ``wake_ns`` of the compiled ``exchange`` for a call now on this
-        thread.
+        """The arguments ``stop``, ``schedule`` and ``wake_ns`` for a call of the compiled ``exchange``.
+
+        They hold for one call, made at once and on this thread.
         """
         if stop is not self._stop:
             self._stop, self._stop_at = stop, 0

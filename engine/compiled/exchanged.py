@@ -15,7 +15,7 @@ GO_BYTES = 256
 
 
 class Received(NamedTuple):
-    """Output of a program, in the pieces in which it was read."""
+    """Output of a program, divided into pieces: one for each read."""
 
     output: bytes = b""
     ends: bytes = b""
@@ -24,7 +24,7 @@ class Received(NamedTuple):
     """Time at which each piece arrived (``time.monotonic_ns``), as packed int64."""
 
     def pieces(self) -> Iterator[tuple[bytes, int]]:
-        """Yield each piece with the time of its arrival in nanoseconds."""
+        """Yield each piece and the time of its arrival in nanoseconds (``time.monotonic_ns``)."""
         begin = 0
         for end, at_ns in zip(_numbers(self.ends), _numbers(self.times_ns), strict=True):
             yield self.output[begin:end], at_ns
@@ -48,14 +48,17 @@ class Sent(NamedTuple):
     line: bytes = b""
     """The latest ``position`` line. Each earlier line is a prefix of it."""
     records: bytes = b""
-    """Packed int64 arrays of length ``SENT``: times of the commands in nanoseconds, lengths of their two lines."""
+    """Three packed int64 arrays: times in nanoseconds, lengths of the ``position`` lines, lengths of the ``go`` lines.
+
+    Each array has ``SENT`` elements. Command number n, from 0, has the index n modulo ``SENT``.
+    """
     goes: bytes = b""
-    """The ``go`` lines, ``GO_BYTES`` bytes for each."""
+    """The ``go`` lines, ``GO_BYTES`` bytes for each, with the same indices as ``records``."""
     now_ns: int = 0
-    """Time in nanoseconds of the command that is being answered; it is 0 in ``records`` until then."""
+    """Time in nanoseconds of a command that the program has not answered yet; its time in ``records`` is still 0."""
 
     def texts(self) -> Iterator[tuple[int, str]]:
-        """Yield each kept command, oldest first: its time in nanoseconds, and the text of its two lines."""
+        """Yield each kept command, oldest first: its time in nanoseconds and its two lines as one text."""
         numbers = _numbers(self.records)
         for asked in range(max(0, self.asked - SENT), self.asked):
             slot = asked % SENT

@@ -43,7 +43,7 @@ def _dispatcher(function: Callable[..., Any], **more: Any) -> Any:
 
 
 def _without_constants(dispatcher: Any) -> Any:
-    """Make a numba dispatcher treat constant integers like other integers of their type, and return it."""
+    """Make a numba dispatcher compile no separate version for a constant integer argument; return the dispatcher."""
     if not JIT_DISABLED:
         template_for = dispatcher.get_call_template
 

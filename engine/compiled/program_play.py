@@ -104,7 +104,7 @@ PROGRAM_DTYPE = np.dtype([
     ("start_ns", np.int64),  # how long the program may take to answer it
     ("filled", np.int64),  # bytes of ``output``
     ("arrivals", np.int64),  # number of pieces of ``output``
-    ("sent", np.int64, (3 * SENT,)),  # times, 0 while a question is being answered, then the lengths of both lines
+    ("sent", np.int64, (3 * SENT,)),  # ``Sent.records``
     ("arrival_ends", np.int64, (MAX_ARRIVALS,)),  # offset of each piece's end in ``output``
     ("arrival_ns", np.int64, (MAX_ARRIVALS,)),
     ("sent_go", np.uint8, (SENT, GO_BYTES)),
@@ -113,7 +113,7 @@ PROGRAM_DTYPE = np.dtype([
     ("end", np.uint8, (GO_BYTES,)),
     ("question", np.uint8, (QUESTION_BYTES,)),  # the ``position`` line, after it the ``go`` line
     ("announcement", np.uint8, (GO_BYTES,)),  # the lines that announce the game
-    ("output", np.uint8, (OUTPUT_BYTES,)),  # what the program has said, once ``play_programs`` has returned
+    ("output", np.uint8, (OUTPUT_BYTES,)),  # the program's output, once ``play_programs`` has returned
 ])  # fmt: skip
 """State of one of the two programs in a game: its command lines, its limits, the latest commands sent to it, and its
 output.
@@ -426,10 +426,11 @@ def play_programs(  # type: ignore[no-untyped-def]
     Returns a verdict code if the game has ended, otherwise ``LEAVE``, ``ASKED``, ``EMPTY`` or ``UNREADY``. Every array
     of records has one element. Arguments ``first_...`` belong to the side that moves first in the game, ``second_...``
     to the other. The game is left to Python at ``longest`` plies. ``stop``, ``schedule`` and ``wake_ns`` are as for
-    ``exchange``. If the records of the programs have announcements, or the conversations have requests that are not
-    written yet, these announce a new game: both programs must answer ``readyok`` before the first move.
+    ``exchange``.
 
-    The output of both programs is moved to their records, so that they can begin another game at once.
+    If commands that announce a new game are waiting (see ``ProgramSide.announce``), the function first sends them and
+    waits until both programs have answered ``readyok``. At the end it moves the output of both programs to their
+    records, so that the next game can begin at once.
     """
     for talks, programs in ((first_talks, first_programs), (second_talks, second_programs)):
         _announce(programs[0], talks[0])
@@ -444,7 +445,7 @@ def play_programs(  # type: ignore[no-untyped-def]
 
 @jit
 def _announce(program, talk):  # type: ignore[no-untyped-def]
-    """Pass the program's announcement of a game, if it has one, to the conversation."""
+    """Make the program's announcement of a game, if there is one, the next command of the conversation ``talk``."""
     if program.announcement_bytes > 0:
         talk.question_at, talk.question_bytes = program.announcement_at, program.announcement_bytes
         talk.written, talk.allowance_ns = 0, program.start_ns
@@ -453,7 +454,7 @@ def _announce(program, talk):  # type: ignore[no-untyped-def]
 
 @jit
 def _move_output(program, talk):  # type: ignore[no-untyped-def]
-    """Move the output that has been read to the program's record."""
+    """Move the output that has been read from the conversation ``talk`` to the program's record."""
     output, said = program.output, talk.output_bytes
     for index in range(talk.filled):
         output[index] = said[index]
@@ -468,7 +469,7 @@ def _play_on(  # type: ignore[no-untyped-def]
     games, first_programs, second_programs, first_talks, second_talks, first_words, second_words, all_clocks, states,
     lists, adjudications, trackers, longest, stop, schedule, wake_ns
 ):  # fmt: skip
-    """Play as ``play_programs`` does, and leave the output in the conversations."""
+    """Play as ``play_programs`` does, but leave the programs' output in ``first_talks`` and ``second_talks``."""
     state, game, clocks = states[0], games[0], all_clocks[0]
     if _is_asking(first_talks[0]) or _is_asking(second_talks[0]):
         if not _are_ready(first_talks, second_talks, stop, schedule, wake_ns):
@@ -694,7 +695,7 @@ class ProgramSide:
         - ``watchdog_ms``: maximum time for a move, in milliseconds, under limits without time.
         - ``noticed_ns``: delay of the arena, in nanoseconds, from which a move counts as disturbed; negative to count
           none.
-        - ``made_for``: what the caller compares before it uses the object for another game.
+        - ``made_for``: any value by which the caller recognizes an object that it can use for another game.
         """
         self.talk, self.words, self.limits, self.margin_ms = talk, words, limits, margin_ms
         self.made_for = made_for
@@ -730,7 +731,7 @@ class ProgramSide:
         return True
 
     def clear(self) -> None:
-        """Forget the last game, which may have been abandoned."""
+        """Discard the counts and the announcement that the last game, perhaps an abandoned one, has left."""
         words = self._words
         words.asked = words.used_arrivals = words.disturbed = words.worst_late_ns = words.announcement_bytes = 0
 
@@ -755,7 +756,7 @@ class ProgramSide:
         return found
 
     def exchanged(self) -> tuple[Sent, Received]:
-        """The commands and the output of the running call of compiled code. Any thread may call this."""
+        """The commands and the output so far of the running call of compiled code. Any thread may call this."""
         return self._sent(), self.talk.output()
 
     def take(self) -> tuple[Sent, Received, int]:
@@ -788,11 +789,14 @@ class ClockState(NamedTuple):
 
 _ClockWords, _GameWords = words_of(CLOCKS_DTYPE), words_of(PROGRAM_GAME_DTYPE)
 _UNUSED: list[tuple[Any, Any, Any, Any]] = []
-"""Memory of games that have ended, as in ``_memory``; it is used again, because allocation takes longer than a game."""
+"""Memory of ended games, as returned by ``_memory``, to be used again: allocation takes longer than a game."""
 
 
 def _memory() -> tuple[Any, Any, Any, Any]:
-    """Arrays of one record, of ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE``, and the words of both."""
+    """Memory for a game: its record and its clocks as arrays of one element, then both as ``ctypes`` structures.
+
+    The types are ``PROGRAM_GAME_DTYPE`` and ``CLOCKS_DTYPE``; the structures share the memory of the arrays.
+    """
     with contextlib.suppress(IndexError):
         return _UNUSED.pop()
     games, clocks = np.zeros(1, PROGRAM_GAME_DTYPE), np.zeros(1, CLOCKS_DTYPE)
@@ -804,7 +808,7 @@ class ProgramGame:
     """A game between two external programs, played in compiled code as long as nothing unusual happens."""
 
     def __init__(self, sides: Sequence[ProgramSide], first_mover: int) -> None:
-        """``sides`` are the two programs, with the side that moves first in the game as the first.
+        """``sides`` are the two programs; the first one plays the side that moves first from the start position.
 
         ``first_mover`` is the side (0 or 1) that makes the first move after the opening.
         """
@@ -835,10 +839,11 @@ class ProgramGame:
     def call(
         self, plies: int, longest: int, arbiter: Sequence[Any], circumstances: tuple[int, int, int]
     ) -> Callable[[], int]:
-        """The call of the compiled ``play_programs`` that plays on from the position after ``plies`` moves.
+        """Prepare a call of ``play_programs`` that plays on from the position after ``plies`` moves.
 
-        ``longest`` is the maximum number of plies; ``arbiter`` has the arrays of an ``Arbiter``, and ``circumstances``
-        the last arguments, which depend on the thread that calls. The call returns the code of ``play_programs``.
+        Returns a function without arguments, which makes the call and returns its code. ``longest`` is the maximum
+        number of plies. ``arbiter`` has the arguments from ``states`` to ``trackers``; ``circumstances`` has the last
+        three, as ``Conversation.circumstances`` returns them.
         """
         first, second = self.sides
         self._game.plies = plies
@@ -918,10 +923,9 @@ class ProgramArbiter(Arbiter):
         """Function that converts a move's code to its text in protocol notation."""
 
     def restart(self, start: Position) -> None:
-        """Begin another game in the memory of an ended one, which is faster than to allocate new memory.
+        """Begin another game under the same rules and adjudication, without allocating memory.
 
-        ``start`` is a position of the same game to which the same rules have been applied; it is copied. Adjudication
-        is the same too.
+        ``start`` is its start position, to which the rules have been applied; it is copied.
         """
         position = self._position
         self._state[0] = start.state
@@ -948,17 +952,20 @@ class ProgramArbiter(Arbiter):
         return ending
 
     def call(self, programs: ProgramGame, lists: Any, circumstances: tuple[int, int, int]) -> Callable[[], int]:
-        """The call that lets both programs play on from the current position; ``note_call`` must follow it.
+        """Prepare the call that lets both programs play on from the current position; see ``ProgramGame.call``.
 
-        ``lists`` are the move lists (``Position.list_array``) of the thread that calls. ``circumstances`` are as for
-        ``ProgramGame.call``.
+        Pass the code that the call returns to ``note_call``. ``lists`` are the move lists (``Position.list_array``) of
+        the thread that makes the call.
         """
         position = self._position
         longest = self._moves + position.game.max_game_plies - position.ply
         return programs.call(self._moves, longest, (self._state, lists, self._settings, self._tracker), circumstances)
 
     def note_call(self, programs: ProgramGame, code: int) -> Ending | None:
-        """Note that compiled code has returned ``code``; returns the game's ending, or ``None`` if it has not ended."""
+        """Update the arbiter after a prepared call has returned ``code``; returns the game's ending.
+
+        Returns ``None`` if the game goes on. ``programs`` is the game that was played.
+        """
         self._moves = programs.plies
         if code == TO_BE_SOLVED:
             self._unsolved = (1 - self._position.side_to_move, programs.last_score)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Registration:
-    """A game: its protocols and names, known without the import of its folder, which loads or compiles machine code."""
+    """Names and protocols of a game, available without importing its folder, which would load or compile code."""
 
     protocols: tuple[str, ...]
     """Names of the protocols that programs for this game use, the most common one first."""
