@@ -97,7 +97,7 @@ class SequentialSettings:
         )  # fmt: skip
 
     def estimate(self, counts: Pentanomial | Trinomial) -> SequentialEstimate:
-        """The median-unbiased estimate of player 1's Elo; ``counts`` are results of pairs or games from its view."""
+        """The median-unbiased estimate of player 1's Elo, from its results ``counts`` of pairs or games."""
         return estimate_after_test(counts, self.elo0, self.elo1, self.model, self.alpha, self.beta, self.batch_pairs)
 
 

@@ -331,8 +331,8 @@ class EngineProcess:
     def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
         """Let the next ``read_line`` first write these lines, in the same call of compiled code.
 
-        With ``allowance_ns``, that call's deadline is ``allowance_ns`` nanoseconds after ``asked_ns``; the deadline
-        passed to ``read_line`` is ignored. Raises ``ProcessEnded``.
+        If ``allowance_ns`` is not negative, that call's deadline is ``allowance_ns`` nanoseconds after it begins to
+        write; its argument ``deadline_ns`` is ignored. Raises ``ProcessEnded``.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -392,9 +392,9 @@ class EngineProcess:
             self._note_errors(errors)
 
     def keep_exchanged(self, sent: Sent, received: Received, used: int) -> None:
-        """Record what compiled code has sent and received on the connection ``talk``.
+        """Record what compiled code has sent to the engine and received from it during a game.
 
-        It has processed the first ``used`` pieces of output; ``read_line`` returns the lines in the others.
+        Compiled code has processed the first ``used`` pieces of output; ``read_line`` returns the lines in the others.
         """
         self.asked_ns = self.talk.asked_ns
         if used < received.arrivals:

@@ -32,7 +32,7 @@ THREAD_OPTIONS = ("threads", "cores", "numthreads")
 HASH_OPTIONS = ("hash", "hashsize", "hashmb", "memory")
 """Names of options for the size of the hash table in MiB, in lower case."""
 ANNOUNCED: dict[tuple[tuple[str, ...], str | None], dict[str, int]] = {}
-"""Defaults of whole-number options that programs announced when they were greeted.
+"""Defaults of whole-number options that programs announced in their handshake.
 
 The outer key is a program, as command and folder; the inner key is an option's name in lower case.
 """
@@ -189,7 +189,7 @@ class PlayerLoad(NamedTuple):
 
     @classmethod
     def of(cls, place: str, player: PlayerSpec) -> PlayerLoad:
-        """The needs of ``player``; ``place`` is the text that describes where it is defined."""
+        """Determine the needs of ``player``, which is defined at ``place``."""
         return cls(place, player.limits, thread_count(player), player.ponder, hash_megabytes(player))
 
     @property
@@ -199,7 +199,7 @@ class PlayerLoad(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The largest number of processors that concurrent games may need, and the values for a warning."""
+    """The largest number of processors that concurrent games may need, and further numbers for a warning."""
 
     games: int
     threads: int
@@ -240,9 +240,10 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of a run in which a game occupies ``slots`` of the ``concurrency`` slots and ``each`` processors.
+    """The load of a run with room for ``concurrency`` games, where each game takes ``slots`` places.
 
-    ``threads`` is the largest number of threads that an engine uses; ``on_clock`` means that a wall clock runs.
+    A game needs ``each`` processors, and ``processors`` are available. ``threads`` is the largest number of threads of
+    an engine; ``on_clock`` means that at least one player has wall-clock time.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots

@@ -1,4 +1,4 @@
-"""The registry of player protocols: a module with a ``PROTOCOL`` and a line in ``_MODULES`` for each of them."""
+"""The registry of player protocols. Each protocol has a module with a ``PROTOCOL``, and an entry in ``_MODULES``."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def adapted_spec(
 
 
 class AdaptedPlayer(UcciPlayer):
-    """A UCCI player that never resigns, and that searches any position next, because people take moves back."""
+    """A UCCI player that never resigns and can search any position next, because people take moves back."""
 
     def __init__(self, spec: PlayerSpec, game: str) -> None:
         super().__init__(spec, game)
@@ -137,7 +137,7 @@ class AdaptedEngine:
         self._player.close()
 
     def await_answer(self, is_awaited: bool) -> None:
-        """Set whether anybody waits for the answer to the search; if not, an engine that hangs is soon ended."""
+        """Set whether anybody waits for the search's answer. If nobody does, an engine that hangs is ended soon."""
         if is_awaited:
             self._player.abandoned.clear()
         else:

@@ -4,9 +4,9 @@ The Python loop of ``arena.play.game`` takes some hundred microseconds per move,
 Compiled code (``engine.compiled.program_play``) takes a tenth of that. It plays the usual cases in protocols that have
 a ``ProgramSide``; the Python loop plays all others.
 
-Python itself is slow after a second of waiting, because its code and data have left the processor's cache. A game that
-the same programs play next can therefore be prepared by another thread, for many games in a row. The thread of the game
-then only makes the call (``start``), and another thread reads the result (``take``).
+Python itself is slow after a second of waiting, because its code and data have left the processor's cache. If the same
+programs play many games in a row, another thread therefore prepares the next game (``prepare``). The thread that plays
+the games then only makes one call (``start``), and another thread reads the result (``take``).
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ class CompiledMoves:
         return cls(external, sides, arbiter, line, moves)
 
     def restart(self, line: list[str], moves: list[MoveRecord]) -> None:
-        """Use this object for another game between the same players with the same sides; the arbiter has restarted.
+        """Use this object for another game, in which the same players have the same sides.
 
-        The arguments are as for the constructor.
+        The caller must already have restarted the arbiter. The arguments are as for the constructor.
         """
         self._line, self._moves, self._last, self._compiled = line, moves, NO_MOVES, 0
         self._game.restart(self._arbiter.side_to_move)
@@ -113,9 +113,10 @@ class CompiledMoves:
             side.clear()
 
     def prepare(self, opening: Opening, before: CompiledMoves) -> bool:
-        """Prepare the start of a game by the thread that now plays ``before`` with the same programs.
+        """Prepare this game from ``opening``, so that the thread that now plays ``before`` can ``start`` it next.
 
-        Any thread may call this. Returns false if only that thread can start the game.
+        The programs must be the same in both games. Any thread may call this. Returns false if the game cannot be
+        prepared while ``before`` is played.
         """
         thread = before._thread
         if thread is not None and thread[1][2] == NEVER_NS:
@@ -134,7 +135,7 @@ class CompiledMoves:
     def start(self) -> bool:
         """Start a prepared game on its thread; returns whether compiled code has played it to its end.
 
-        Then call ``take`` on any thread, otherwise ``adopt`` on this one.
+        If it has, call ``take`` next, on any thread; if not, call ``adopt`` on this thread.
         """
         assert self._call is not None
         for player, side in self._both:
@@ -193,7 +194,7 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """Each side's clock after ``play``, number of disturbed moves, and their largest delay in nanoseconds."""
+        """For each side: its clock after ``play``, and the number and largest delay (ns) of its disturbed moves."""
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
@@ -215,7 +216,7 @@ class CompiledMoves:
         self._last = NO_MOVES
 
     def learn(self) -> None:
-        """Teach compiled code the moves of an ended game, unless it has played them itself."""
+        """Add moves that Python has played in an ended game to the table of move texts that compiled code can read."""
         if self._compiled == len(self._moves):
             return
         for player in self._players:

@@ -214,7 +214,10 @@ def play_commands(moves: Sequence[str], *, sends_passes: bool, first: int = 0) -
 
 
 def time_settings_command(limits: Limits) -> str | None:
-    """The command that sends the time control, a fixed time per move as byo-yomi; ``None`` without a time."""
+    """The command that sends the time control; ``None`` if the limits have no time.
+
+    A fixed time per move is sent as byo-yomi.
+    """
     if limits.move_time_ms is not None:
         return f"time_settings 0 {limits.move_time_ms // 1000} 1"
     if limits.clock_ms is None:
@@ -228,7 +231,7 @@ def time_settings_command(limits: Limits) -> str | None:
 def time_left_command(limits: Limits, clock: PlayerClock | None, side: int) -> str | None:
     """The command that sends the time left to ``side``, rounded down to whole seconds.
 
-    ``side`` is 0 for Black and 1 for White. Returns ``None`` without a clock and without a time per move.
+    ``side`` is 0 for Black and 1 for White. Returns ``None`` if the player has neither a clock nor a time per move.
     """
     if limits.move_time_ms is not None:
         return f"time_left {'bw'[side]} {limits.move_time_ms // 1000} 1"

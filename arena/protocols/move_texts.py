@@ -80,7 +80,7 @@ def _read_alone(game: Game, text: str) -> str | None:
 
 
 class MoveTexts(ABC):
-    """Converts moves between a game's notation and that of a program."""
+    """Converts moves between a game's notation and a program's notation."""
 
     def write_position(self, text: str) -> str:
         """Convert a position (FEN) to the program's notation."""

@@ -203,7 +203,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The current position, which a capture must have reached, as a FEN whose counter of quiet moves is 0."""
+        """The current position as a FEN, to be called just after a capture: the counter of quiet moves is 0."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -290,8 +290,8 @@ class UcciClient(UciFamilyClient):
 def new_game_button(options: Mapping[str, AnnouncedOption]) -> str:
     """Name of the button that announces a new game: the first of ``NEW_GAME_BUTTONS`` that the engine has.
 
-    If it has none of them, the first one is used. The keys of ``options`` are the names of the engine's options in
-    lower case.
+    Returns ``NEW_GAME_BUTTONS[0]`` if the engine has none. The keys of ``options`` are the names of the engine's
+    options in lower case.
     """
     name = next((name for name in NEW_GAME_BUTTONS if name in options), None)
     return NEW_GAME_BUTTONS[0] if name is None else options[name].name

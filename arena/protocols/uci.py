@@ -304,7 +304,7 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
     @property
     def _is_for_compiled_code(self) -> bool:
-        """Whether compiled code may play, which neither ponders nor stores dialogues."""
+        """Whether compiled code may play for this engine; it supports neither pondering nor stored dialogues."""
         return not self.spec.ponder and self._running().dialogue.sink is None
 
     def program_side(self, side: int, opponent: Limits, noticed_ns: int) -> ProgramSide | None:

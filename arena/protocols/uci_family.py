@@ -195,7 +195,7 @@ class GameLine:
         return self._moves > self._first
 
     def command(self, moves: Sequence[str]) -> str:
-        """The ``position`` command after ``moves``, all moves of the game, which begin with those of the last call."""
+        """The ``position`` command after all ``moves`` of the game, which extend the moves of the last call."""
         for word in self._words(moves, self._moves):
             self._written += (" moves " if self._moves == self._first else " ") + word
             self._moves += 1
@@ -376,7 +376,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._converse(self._announcement(opening), deadline_ns, stop)
 
     def _announcement(self, opening: Opening) -> list[str]:
-        """The lines that announce a new game; their answer becomes due."""
+        """The lines that announce a new game. The client then expects ``readyok``."""
         lines = self._new_game_lines(opening)
         self._line = self._game_line(canonical_position(self._game, opening.position))
         return self._client.synchronise(*lines)
@@ -412,8 +412,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
         """The ``position`` command after ``moves``, and whether it contains moves.
 
-        Returns ``None`` if the engine is busy or another command must be sent first. Adds the texts of moves that
-        Python has played to the table of compiled code.
+        Returns ``None`` if the engine is busy or another command must be sent first. Also adds moves that Python has
+        played to the table of move texts that compiled code can read.
         """
         if not ((self._client.is_idle or self._is_announced) and self._running().is_quiet):
             return None

@@ -607,9 +607,11 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         raise self._failed("startup_failure", Fault("refused_opening", said=refusal[:QUOTED]))
 
     def _watch_new_game(self, opening: Sequence[str], deadline_ns: int, stop: StopFlag, moves_to_go: int = 0) -> None:
-        """Begin a game in ``force`` mode. ``opening`` has the commands that set up the opening.
+        """Begin a game in ``force`` mode: send the variant, the limits and ``opening``, the commands of the opening.
 
         ``moves_to_go`` is the number of moves to the first time control; 0 means the number in the player's limits.
+        Discards results that the engine claimed in the previous game. Raises ``PlayerFault`` if the engine refuses the
+        limit of depth.
         """
         limits = limit_commands(self.spec.limits, self.spec.watchdog_ms, moves_to_go)
         commands = [*self._client.new_game_lines(self._variant, "hard" if self.spec.ponder else "easy"), *limits]
@@ -623,9 +625,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         self._client.claim = ""
 
     def _setup_commands(self, position: str) -> list[str]:
-        """The commands that set up an opening's position.
+        """The commands that set up an opening's position; empty for the start position of the game.
 
-        Empty if the game starts with this position, or if ``_path`` has been set to moves that lead to it.
+        Without ``setboard``, a Xiangqi position is reached by moves if possible: then no commands are returned, and
+        ``_path`` is set to these moves. Raises ``PlayerFault`` if the position can be neither set up nor reached.
         """
         from elolab.engine.games.proof_game import proof_game
 
@@ -653,7 +656,7 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.has("setboard") and not self._refuses_setboard
 
     def _new_lines(self, first: int) -> list[str]:
-        """The commands that send the moves of ``_known`` from index ``first`` on."""
+        """The commands that send the moves of the game (``_known``) from index ``first`` on."""
         return self._client.move_lines(self._texts.write(self._start, self._known, first))
 
     def _refusal(self) -> str:
@@ -708,10 +711,9 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._has_setboard and (self._restarts or is_miscounting or self._client.claim != "")
 
     def _send_moves(self, first: int, clock: PlayerClock | None, stop: StopFlag) -> None:
-        """Send the moves of ``_known`` from index ``first`` on in ``force`` mode and wait until the engine has
-        processed them.
+        """Send the moves of the game (``_known``) from index ``first`` on in ``force`` mode.
 
-        No clock runs meanwhile.
+        Waits until the engine has processed them; no clock runs meanwhile.
         """
         asked = self._client.synchronise("force", *self._new_lines(first))
         sent = " ".join(self._known[first:])
@@ -799,7 +801,7 @@ def _miscounted(limits: Limits, plies: int) -> str:
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """Find out which games a program plays: those in its feature ``variants``, or chess if it has no such feature.
+    """Find out which games a program plays: the games in its feature ``variants``, or chess without that feature.
 
     ``converse`` sends lines to the program and returns its answers.
     """

@@ -129,7 +129,7 @@ class Provenance:
         """Read the record of a store.
 
         ``accepts_changes`` accepts changed files and driver code and records their digests in the store. Files that are
-        missing on this machine may then differ from the record.
+        missing on this machine may then have any content on other machines.
         """
         self._store = store
         self._recorded = recorded_files(store.metadata)
@@ -146,7 +146,7 @@ class Provenance:
             store.record_metadata({ACCEPTED: [*(store.metadata(ACCEPTED) or ()), *changed]})
 
     def note(self, job: GameJob) -> None:
-        """Compute the digests of the job's players' files before their first game; ignores later changes."""
+        """Compute the digests of the files of both players in ``job``, once for each player."""
         for player in (job.first, job.second):
             if not player.is_builtin and player not in self._noted:
                 self._noted.add(player)

@@ -190,7 +190,7 @@ def faulty_games(store: Store) -> list[GameRecord]:
 def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = True) -> None:
     """Replace the status file of a folder atomically. ``durable`` waits until it is on the disk.
 
-    A failure is ignored, because the store of the same folder reports it.
+    Errors are ignored, because a run that cannot write to its folder fails when it writes to its store.
     """
     try:
         replace_file(directory / STATUS_NAME, json.dumps(status, ensure_ascii=False, indent=1) + "\n", durable=durable)

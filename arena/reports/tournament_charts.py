@@ -144,9 +144,9 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""The course of values during a run: a list of numbers of complete pairs, and a list with the values at each of them.
+"""The course of values during a run: numbers of complete pairs, and for each of them the list of values.
 
-Both lists have the same length, at most ``CONVERGENCE_POINTS``.
+There are at most ``CONVERGENCE_POINTS`` of each.
 """
 
 

@@ -109,7 +109,10 @@ class FaultStreaks:
     """Counts how many consecutive games each player ended by a fault. Games are added in the order of their end."""
 
     def __init__(self, most: int) -> None:
-        """Start before the first game. After ``most`` faults of a player in a row, ``reason`` is set; 0: never."""
+        """Start before the first game.
+
+        ``reason`` is set after ``most`` consecutive games that one player ended by faults; never if ``most`` is 0.
+        """
         self._most = most
         self._streaks: Counter[str] = Counter()
         self.reason = ""

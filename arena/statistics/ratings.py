@@ -132,7 +132,7 @@ class Ratings:
     draw_parameter: float
     """Davidson's nu: a draw's probability divided by the geometric mean of both winning probabilities."""
     dispersion: float
-    """Ratio of the variance of pair scores to that of independent games; less than 1 if openings decide games."""
+    """Variance of pair scores, divided by their variance for independent games; below 1 if openings decide games."""
     groups: tuple[tuple[int, ...], ...]
     """Groups of players connected by games, as indices; largest group first. All players of a group can be compared."""
     anchors: dict[int, float] = field(default_factory=dict)
@@ -226,7 +226,7 @@ def fit_ratings(
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
     """Replace the rating difference of two players by the estimate of their match, so that all tables agree.
 
-    ``match`` counts for player 0. If its Elo is infinite, the fitted difference remains and the interval ends
+    ``match`` is the estimate for player 0. If its Elo is infinite, the fitted difference remains and the interval ends
     at the finite bound of the estimate. Ratings of two anchored players remain unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
@@ -351,9 +351,9 @@ class _RatingFit:
         return gradient, information
 
     def _summed(self, rows: Array) -> Array:
-        """Convert derivatives with respect to each row's difference of strength, shape (rows,).
+        """Derivatives with respect to all parameters: strengths, first-move advantage and ln nu.
 
-        Returns derivatives with respect to all parameters.
+        ``rows`` has the derivatives with respect to each row's difference of strength, shape (rows,).
         """
         ahead, behind = (np.bincount(place, rows, self._count) for place in (self._firsts, self._seconds))
         return np.r_[ahead - behind, rows.sum(), 0.0]
@@ -414,8 +414,8 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
     """The dispersion of all pairs and of each pairing: observed variance of pair scores divided by modelled variance.
 
     ``solution`` is the point of the fit. A prior shrinks the dispersion of all pairs towards 1, and the dispersion of a
-    pairing towards that of all pairs. The sum of squares is at least ``LEAST_SQUARES`` times the share of draws, so
-    that it stays positive if nearly all games are drawn.
+    pairing towards the dispersion of all pairs. The sum of squares is at least ``LEAST_SQUARES`` times the share of
+    draws, so that it stays positive if nearly all games are drawn.
     """
     advantage, draw_parameter = solution[-2], _draw_parameter(solution)
     difference = solution[table.first] - solution[table.second]

@@ -170,9 +170,9 @@ def _column_sums(table: Mapping[str, Sequence[int]]) -> dict[str, int]:
 
 
 def null_rows(name: str, total: Mapping[str, Any], by: str) -> list[Row]:
-    """Rows on a player's null moves, one for each value of ``by``: ``material``, ``pieces`` or ``depth``.
+    """Rows on a player's null-move pruning, one for each material, number of pieces or depth.
 
-    ``total`` has the player's summed statistics.
+    ``by`` is ``material``, ``pieces`` or ``depth``; ``total`` has the player's summed statistics.
     """
     label = {"material": "own_material_from_centipawns", "pieces": "pieces_on_board", "depth": "depth_plies"}[by]
     rows = []

@@ -91,7 +91,7 @@ class PairCounter:
         return PairingTable(places[:, 0], places[:, 1], pairs, single)
 
     def between(self, one: int, other: int) -> PairingCounts:
-        """The results between two players, given by index, for ``one``; all zero if they have not met."""
+        """Results of player ``one`` against player ``other``, both given by index; all zero if they have not met."""
         low, high = min(one, other), max(one, other)
         pairs = self._pairs.get((low, high), np.zeros((3, 3), np.int64))
         single = self._single.get((low, high), np.zeros((2, 3), np.int64))
@@ -100,16 +100,16 @@ class PairCounter:
         return _pairing_counts(one, other, pairs, single)
 
     def pentanomial(self, player: int) -> Pentanomial:
-        """Outcomes of the pairs of one player against all opponents, from its view."""
+        """Outcomes of the pairs of one player against all opponents, from this player's point of view."""
         return sum((counts.pentanomial() for counts in self._of(player)), Pentanomial((0, 0, 0, 0, 0)))
 
     def trinomial(self, player: int) -> Trinomial:
-        """Results of all games of one player, from its view."""
+        """Results of all games of one player, from this player's point of view."""
         counts = [counts.trinomial() for counts in self._of(player)]
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
 
     def _of(self, player: int) -> Iterator[PairingCounts]:
-        """The results of a player against each opponent that it has met, from its view."""
+        """The results of a player against each opponent that it has met, from this player's point of view."""
         for other in range(len(self.players)):
             if (min(player, other), max(player, other)) in self._pairs:
                 yield self.between(player, other)
@@ -583,7 +583,10 @@ def mean_score_text(row: Standing) -> str:
 
 
 def _superiority_lines(tables: Tables, say: Catalogue, columns: int) -> list[str]:
-    """The matrix of likelihoods of superiority as lines of text; empty for two players, whose pairing shows it."""
+    """The matrix of likelihoods of superiority as lines of text.
+
+    Empty for two players, because the table of pairings has the same number.
+    """
     names = [row.player for row in tables.standings]
     if len(names) < 3:
         return []

@@ -15,13 +15,13 @@ from elolab.arena.builds.repository import Commit
 from elolab.arena.sequential import SequentialRun
 
 KIND = "bisection"
-"""The kind of run of a bisection in its status."""
+"""Value of ``kind`` in the status file of a bisection."""
 GOOD, BAD, SKIPPED, UNDECIDED = "good", "bad", "skipped", "undecided"
 
 
 @dataclass(frozen=True)
 class Step:
-    """A tested or skipped commit. Elo is from the point of view of the commit against the reference."""
+    """A tested or skipped commit. Elo is the strength of the commit relative to the reference."""
 
     commit: Commit
     verdict: str
@@ -76,7 +76,10 @@ class Bisection:
 
     @property
     def _span(self) -> tuple[int, int]:
-        """Indices in ``commits`` of the last good commit (-1 for the one before) and of the first bad one after it."""
+        """Indices in ``commits`` of the last good commit and of the first bad commit after it.
+
+        The first index is -1 if only the commit before ``commits`` is known to be good.
+        """
         last = len(self.commits) - 1
         bad = min(self._known(BAD), default=last)
         return max((index for index in self._known(GOOD) if index < bad), default=-1), bad

@@ -25,7 +25,7 @@ POLL_SECONDS = 1.0
 KEEP_ALIVE_SECONDS = 15.0
 """Time in seconds without changes after which a viewer receives an empty message, to detect closed connections."""
 ASKING_SECONDS = 2.0
-"""Seconds to wait before the run is asked for more data again."""
+"""Minimum time in seconds between two equal requests to a run for more data."""
 REPORT_NAME = "report.html"
 LEFT_OUT = ("conditions", "repeat", "verdicts")
 """Sections of a report that the page omits, because they do not change while games are played."""

@@ -308,7 +308,7 @@ def _game_in(content: Any) -> str:
 class GameReader:
     """Reads the new games of a store. The store's file is only open during a reading.
 
-    The process that plays the games is then the last to close the file and can merge SQLite's write-ahead log.
+    The process that plays the games can therefore be the last to close the file and merge SQLite's write-ahead log.
     """
 
     def __init__(self, folder: Path) -> None:

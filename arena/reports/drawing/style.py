@@ -93,7 +93,7 @@ def legend_above(
 ) -> None:  # fmt: skip
     """Add a legend above the plots of a figure; ``loc`` and ``options`` are passed to ``Figure.legend``.
 
-    A phone shows only the left part of a wide figure. There a legend on the left is not cut.
+    On a phone, which shows only the left part of a wide figure, a legend on the left remains visible.
     """
     space = {"columnspacing": 1.2} if loc == "outside upper center" else {"columnspacing": 0.8, "handletextpad": 0.4}
     figure.legend(loc=loc, frameon=False, ncols=columns, fontsize=font_size, **{**space, **options})

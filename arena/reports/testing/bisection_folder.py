@@ -103,7 +103,10 @@ class BisectionFolder:
             raise UserError(f"{path}: not the state of a bisection", f"remove the file, or {OTHER_FOLDER}") from None
 
     def _check(self) -> None:
-        """Raise ``UserError`` if the folder has another bisection; a reference without a name is not compared."""
+        """Raise ``UserError`` if the folder has a bisection with other values of the keys ``FIXED``.
+
+        Values that are empty in this bisection are not compared.
+        """
         here = self.report.data()
         for key in FIXED:
             if self._stored and here[key] and self._stored[key] != here[key]:
