@@ -120,7 +120,8 @@ def _play_named(states, lists, shapes, codes):
 def _tell_apart(states, lists, codes, marks):
     """Play legal moves, and write bit flags into ``marks`` that determine each move's SAN.
 
-    They give the piece's type, and whether the move is a capture, gives check, or needs the file or rank of its origin.
+    The flags give the piece's type. They also tell whether the move is a capture, gives check, or needs the file or
+    rank of its origin.
     """
     state, row = states[0], lists[0]
     for index in range(codes.size):

@@ -171,8 +171,8 @@ def path_verdict(state, root):  # type: ignore[no-untyped-def]
     """Verdict on the current position by repetition, move limit and material, within a search.
 
     Returns ``PATH_OPEN``, ``PATH_DRAW``, ``PATH_LOSS`` or ``PATH_WIN``, for the side to move. ``root`` is the ply of
-    the search's root. If the earlier occurrence of the position lies within the search tree, the first repetition is
-    judged. If it lies in the game before the root, the arbiter's rule applies.
+    the search's root. If the position has already occurred within the search tree, one repetition is enough. If it
+    occurred only in the game before the root, the repetition counts at the occurrence that the rules prescribe.
     """
 
 
@@ -425,7 +425,10 @@ class EvaluationFitting(ABC):
     odds_scale: float = 1.0
     """Advantage, in evaluation points, that multiplies the odds of winning by e: the scale of the weights."""
     groups: tuple[tuple[int, ...], ...] = ()
-    """Groups of indices into ``features`` whose weights should change together, as the squares of a piece type."""
+    """Groups of features whose weights should change together, such as the squares of one piece type.
+
+    Each group has the indices of its features in ``features``.
+    """
 
     @abstractmethod
     def rows_of_game(self, start: str, moves: Sequence[str]) -> np.ndarray:
@@ -504,7 +507,10 @@ class Game:
     adjudication: Adjudication = Adjudication()
     """Default rules for ending tournament games early by adjudication."""
     stalemate: str = ""
-    """Text of a stalemate, to test programs with: random games hardly ever reach one. Empty in games without it."""
+    """Text of a stalemate position, for tests of programs; empty in games without stalemate.
+
+    Such tests need it because random games hardly ever end in stalemate.
+    """
     has_passes: bool = False
     """Whether a side without a legal move passes, instead of ending the game."""
     position_option: str = "fen"

@@ -13,9 +13,9 @@ from elolab.engine.compiled.kernel import jit
 
 @jit
 def earlier_occurrence(state, wanted):
-    """Ply at which the current position occurred earlier; -1 if it did not occur that often.
+    """Ply of an earlier occurrence of the current position: the latest one if ``wanted`` is 1, the one before if 2.
 
-    ``wanted`` counts occurrences backwards: 1 is the latest one before the current.
+    Returns -1 if the position has fewer than ``wanted`` earlier occurrences.
     """
     last = np.int64(state.ply)
     first = max(last - np.int64(state.reversible), 0)

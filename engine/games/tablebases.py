@@ -60,4 +60,4 @@ class Tablebases:
 
 
 open_tablebases = functools.lru_cache(maxsize=4)(Tablebases)
-"""Returns the ``Tablebases`` of some folders, with the class's arguments and errors. The latest four are cached."""
+"""Function with the arguments, result and errors of ``Tablebases``; it caches the four objects used last."""

@@ -425,7 +425,7 @@ class EngineServer(ABC):
         self.new_game()
 
     def keep_position(self, position: Position) -> None:
-        """Set a position to which the protocol's own code makes all further moves."""
+        """Make ``position`` the current one, without a copy; later moves are made on it, for instance by ``push``."""
         self.position = position
         self._given = (None, "none", [])
 

@@ -58,9 +58,9 @@ REPETITION_WORDS: dict[str, tuple[str, ...]] = {
     "draw": ("AlwaysDraw",), "check-only": ("CheckBan", "AllowChase"), "asian": ("AsianRule",),
     "chinese": ("ChineseRule",),
 }  # fmt: skip
-"""Values of the option for the repetition rule, by name of the rule. elolab announces the first value of each.
+"""Values of the option that select each repetition rule, by the rule's name (``engine.rules.REPETITION_RULES``).
 
-The rules are those of ``engine.rules.REPETITION_RULES``.
+elolab announces the first value of each rule and accepts all of them.
 """
 
 

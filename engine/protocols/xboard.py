@@ -138,7 +138,7 @@ class XboardServer(EngineServer):
             self.say(f"{progress.depth} {score} {centiseconds} {progress.nodes} {' '.join(moves)}")
 
     def _searched(self) -> Position:
-        """A copy of the position being searched: the current one or, when pondering, that after the expected move."""
+        """A copy of the position being searched: the current one, after the expected move if the engine ponders."""
         position = self.board.copy()
         if self._purpose == _PONDER:
             position.push(self.expected)

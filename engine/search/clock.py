@@ -117,8 +117,8 @@ def adapt_soft_limit(search, parameters, score_change):
     """Set the soft limit after an iteration, as ElephantEye 3.31 does.
 
     It is the proper time, halved for each of three conditions: null moves are off, the score has not dropped by more
-    than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is the iteration's score minus the previous
-    one's, in centipawns.
+    than ``FALLING_SCORE``, and the best move is stable. ``score_change`` is the iteration's score minus the score of
+    the previous iteration, in centipawns.
     """
     if parameters.time_strategy != _ELEPHANTEYE_331 or search.soft_ns >= NO_LIMIT:
         return
@@ -250,8 +250,9 @@ def granted_nodes(search):
 def is_pondering(search, parameters):
     """Whether the search is still pondering, so that no clock limit applies.
 
-    The first call after a ponder hit sets ``uncounted_ns`` or checks the soft limit. The first call after a ponder miss
-    sets ``stopped``.
+    The first call after a ponder hit applies the parameter ``ponder_elapsed``. If it is ``from_hit``, the time before
+    the hit no longer counts; otherwise the search stops if its soft limit has passed. The first call after a ponder
+    miss sets ``stopped``.
     """
     if not awaits_ponder_hit(search):
         return False

@@ -138,13 +138,16 @@ def reduction(search, parameters, depth, number, order):
 
 @jit
 def note_static_value(search, ply, static, checked):
-    """Record a node's static evaluation; for a node in check (``checked``), that of the node two plies before."""
+    """Record a node's static evaluation for ``is_improving``.
+
+    For a node in check (``checked``), records the evaluation of the node two plies before instead.
+    """
     search.static_values[ply + 2] = search.static_values[ply] if checked else static
 
 
 @jit
 def is_improving(search, ply):
-    """Whether the static evaluation is better than it was two plies before."""
+    """Whether the static evaluation is better than at the node two plies before, where the same side was to move."""
     return search.static_values[ply + 2] > search.static_values[ply]
 
 

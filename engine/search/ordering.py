@@ -90,7 +90,7 @@ def _continuation_place(state, move):
 
 @jit
 def _continuation_address(search, table, row):
-    """Memory address of a row of a continuation history, whose entries have 2 bytes; of its first row for row -1."""
+    """Memory address of row ``row`` of the continuation history number ``table``. Row -1 stands for row 0."""
     return search.continuation.ctypes.data + 2 * CONTINUATION_MOVES * (table * CONTINUATION_MOVES + max(row, 0))
 
 
@@ -358,7 +358,10 @@ def _move_capture_history(state, search, move, change):
 
 @jit
 def _learn_captures(state, search, lists, parameters, move, depth, ply, tried):
-    """Update the capture history after a cutoff by ``move``: its own, if it captures, and the captures tried before."""
+    """Update the capture history after a cutoff by ``move``.
+
+    The history of ``move`` rises if it is a capture. The histories of captures among the first ``tried`` moves fall.
+    """
     bonus = gravity_bonus(parameters, depth)
     if not is_quiet(state, move):
         _move_capture_history(state, search, move, bonus)

@@ -47,9 +47,9 @@ _TABLE_SIZE = 2 * int(CORRECTIONS)  # entries (int16) of one correction table
 MAX_CORRECTION = 100
 """Maximum absolute correction in each correction history, in centipawns; larger errors are clamped to it."""
 _STEPS, _MAX_STEP = 256, 16
-"""Learning rate of corrections, as a fraction of the difference between the stored correction and the error found.
+"""Learning rate of corrections. A search to depth d uses (d + 1) / ``_STEPS``, at most ``_MAX_STEP`` / ``_STEPS``.
 
-A search to depth d uses (d + 1) / 256, at most 16 / 256.
+The stored correction moves by this fraction of its distance from the error found.
 """
 
 
@@ -72,7 +72,7 @@ def _last_moves_key(state):
 
 @jit
 def _locate(state, search, ply, table, key):
-    """Note the entry of a correction table for a key, and load it into the processor's cache in advance."""
+    """Store for ``ply`` where the entry of a key in correction history number ``table`` is, and prefetch the entry."""
     place = (np.uint64(state.side) << CORRECTION_BITS) | (key & (CORRECTIONS - _ONE))
     search.correction_places[np.uint64(ply), np.uint64(table)] = place
     prefetch(search.corrections.ctypes.data + 2 * (table * _TABLE_SIZE + np.int64(place)))
@@ -80,7 +80,7 @@ def _locate(state, search, ply, table, key):
 
 @jit
 def locate_corrections(state, search, parameters, ply):
-    """Note where the position's corrections are, for this ply, and load them into the processor's cache in advance."""
+    """Store for ``ply`` where the position's entries in the correction histories are, and prefetch the entries."""
     if parameters.correction_history == 0:
         return
     _locate(state, search, ply, 0, structure_key(state))
@@ -93,7 +93,7 @@ def locate_corrections(state, search, parameters, ply):
 
 @jit
 def _correction_in(search, ply, table):
-    """The position's correction in a table, in units of ``CORRECTION_UNIT``."""
+    """The position's entry in correction history number ``table``: 1 / ``CORRECTION_UNIT`` centipawns per unit."""
     number = np.uint64(table)
     return np.int64(search.corrections[number, np.uint64(search.correction_places[np.uint64(ply), number])])
 
@@ -154,7 +154,7 @@ def terminal_value(state, ply):
 
 @jit
 def _decides(parameters, entry, alpha, beta, ply):
-    """Whether the table entry decides a quiescence node without a search; never with an open window."""
+    """Whether the table entry decides a quiescence node without a search; only if the window is a null window."""
     if entry == 0 or beta - alpha > 1 or (parameters.hash_exact_depth_only != 0 and entry_depth(entry) > 0):
         return False
     bound = entry_bound(entry)

@@ -26,7 +26,7 @@ CORRECTION_BITS = np.uint64(14)
 CORRECTIONS = np.uint64(1 << 14)
 """Number of entries in each correction history, for each side to move."""
 CORRECTION_TABLES = 4
-"""Number of correction histories: by structure, by the other pieces of either side, and by the last moves."""
+"""Number of correction histories, by key: structure, other pieces of each side, last two moves."""
 CORRECTION_UNIT = 256
 """Number of stored units per centipawn in a correction history."""
 

@@ -18,7 +18,10 @@ from elolab.engine.search_statistics import END_COLUMNS, ITERATION_COLUMNS, MATE
 from elolab.engine.values import MATE, MAX_DEPTH, MAX_PLY
 
 MAX_SAMPLES = 16
-"""Maximum number of null cutoffs sampled in a search; beyond it, every other one is dropped, the interval doubled."""
+"""Maximum number of samples of null cutoffs in a search.
+
+When it is reached, every second sample is dropped, and the interval between samples doubles.
+"""
 _SAMPLE_WORDS = 3 + MAX_PLY  # depth, beta, moves in the path, the path
 _MATERIAL_ROWS = 64
 _PIECE_ROWS = 129

@@ -94,8 +94,10 @@ CHESS_MATERIAL = tuple(
     for name in (f"{piece}_with_{other}", f"{piece}_against_{other}")
     if number and (other_number < number or "with" in name)
 )
-"""Names of products of two numbers of pieces: own pieces with others of their side (pairs, if both are of one type),
-and against enemy pieces of a lesser type.
+"""Names of the material terms, each a product of two piece counts.
+
+``A_with_B`` multiplies the numbers of pieces A and B of the same side; ``A_with_A`` counts pairs of A.
+``A_against_B`` multiplies the number of pieces A by the number of enemy pieces B, a lesser type.
 """
 
 CHESS_TERMS = (

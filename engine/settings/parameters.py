@@ -201,7 +201,7 @@ _WITH_KINGS = ("xiangqi", "chess")
 """Games with captures and with a king or general that can be mated."""
 _OTHELLO = ("othello",)
 _MEASURED_IN = ("chess",)
-"""Games in which certain techniques have been measured. The techniques are offered only in these games."""
+"""Games of the techniques that have been measured in chess only, and are therefore not offered elsewhere."""
 
 PARAMETERS: tuple[Parameter, ...] = (
     # Search drivers
@@ -650,7 +650,7 @@ def row_named(name: str) -> Parameter | None:
 def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
     """Hint for an unknown name: ``" (did you mean 'x'?)"``, the explanation in ``TEXT_NAMES``, or an empty string.
 
-    ``among`` are the names to compare, by default those of all parameters.
+    ``among`` are the names to compare, by default the names of all parameters.
     """
     if name in TEXT_NAMES:
         return f" ({TEXT_NAMES[name]})"
@@ -757,7 +757,7 @@ def needed_for(name: str) -> dict[str, Value]:
 
 
 def without_what_is_not_named(settings: Mapping[str, Value], game: str) -> dict[str, Value]:
-    """The settings of a complete preset: those that it names, with every other technique of the game switched off.
+    """All settings of a complete preset, given the ``settings`` that it names: every other technique is switched off.
 
     The parameters of a technique that is off have no effect. Those from the literature keep their defaults; the others
     are set to their ``off`` values, so that no other setting can activate them.

@@ -191,7 +191,7 @@ def declare(
 
 
 def declared_fields(holder: type) -> dict[str, dataclasses.Field[Any]]:
-    """The fields of a dataclass that declare keys, including those that are a ``ClassVar``."""
+    """The fields of a dataclass that declare keys, including each ``ClassVar`` that declares one."""
     every: dict[str, dataclasses.Field[Any]] = holder.__dataclass_fields__  # type: ignore[attr-defined]
     return {name: one for name, one in every.items() if DECLARATION in one.metadata}
 

@@ -20,10 +20,10 @@ _FULL, _OPPOSITE_BISHOPS, _FEW_PAWNLESS = 64, 32, 8
 """
 _MINOR, _ROOK = 3, 5
 _TO_EDGE, _TO_OTHER_KING, _TO_CORNER = 12, 6, 14
-"""Bonus in centipawns for driving a lone king to a mate, per king step.
+"""Bonus in centipawns for driving a lone king towards mate, for each king step.
 
-``_TO_EDGE`` counts the king's distance from the centre, ``_TO_OTHER_KING`` how close the kings are, ``_TO_CORNER`` how
-close it is to a corner of the bishop's colour (for bishop and knight).
+``_TO_EDGE``: for the lone king's distance from the centre. ``_TO_OTHER_KING``: for the closeness of the kings.
+``_TO_CORNER``: for the lone king's closeness to a corner of the bishop's colour, against bishop and knight.
 """
 _WON = 200
 """Bonus in centipawns against a lone king if the material suffices for mate."""

@@ -96,7 +96,7 @@ PHASES = 1 << PHASE_BITS
 """Highest phase of the full evaluation, with all pieces of the start position. Phase 0 means only pawns and kings."""
 _FULL_COUNT = 24
 _PHASE_OF_COUNT = np.array([round(PHASES * count / _FULL_COUNT) for count in range(_FULL_COUNT + 1)], np.int64)
-"""Contribution of a piece type to the phase: knights and bishops 1, rooks 2, queens 4, for each number of pieces."""
+"""Phase by a count of both sides' pieces: knights and bishops count 1, rooks 2, queens 4; at most ``_FULL_COUNT``."""
 
 MAX_OF_TERMS = 600
 """Maximum absolute value, in centipawns, of the sum of the evaluation terms (all but piece-square values).

@@ -1,8 +1,8 @@
 """Generation of legal chess moves, check detection, perft.
 
 Only legal moves are generated. If the king is not in check, unpinned pieces may move freely, and a pinned piece moves
-along its pin. If it is in check, pieces may only capture the checker or step between it and the king. Each king move is
-tested.
+along its pin. If it is in check, pieces may only capture the checker or step between it and the king. A king's move is
+generated only if no enemy piece attacks its target.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def is_attacked(state, side, square, filled):
 def _pins(state, side, king, filled, owned):
     """Bitboard of the pieces of ``side`` that are pinned to their king, which stands on ``king``.
 
-    ``filled`` are the occupied squares, ``owned`` those of ``side``.
+    ``filled`` are the occupied squares, ``owned`` the squares of the pieces of ``side``.
     """
     straight, diagonal = sliders(state, 1 - side)
     snipers = (ROOK_LINES[king] & straight) | (BISHOP_LINES[king] & diagonal)

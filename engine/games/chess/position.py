@@ -342,8 +342,8 @@ def may_capture_in_passing(state, side, square, others):
 def _passed_square(state, side, target, others):
     """The en passant square after a pawn of ``side`` has made a double step to ``target``.
 
-    It is ``NO_SQUARE`` if no legal en passant capture is possible. ``others`` are the occupied squares without that
-    pawn.
+    It is ``NO_SQUARE`` if no legal en passant capture is possible. ``others`` are the occupied squares without the pawn
+    that has moved.
     """
     # One rank behind the target.
     square = target ^ _EIGHT

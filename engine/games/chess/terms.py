@@ -200,8 +200,8 @@ def _down(bits):
 def _count_side_of_pawns(state, counts, own, enemy, king, sign):
     """Packed value of one side's pawns and of its king's pawn shelter; also returns its passed pawns as a bitboard.
 
-    Bitboards and the square ``king`` are from the side's own view: mirrored vertically for Black. ``sign`` is 1 for
-    White and -1 for Black.
+    Bitboards and the square ``king`` are mirrored vertically for Black, so that the side's pawns always move up.
+    ``sign`` is 1 for White and -1 for Black.
     """
     beside = _beside(own)
     own_ahead = _down(own) >> _EIGHT
@@ -288,7 +288,7 @@ def _pawns(state, counts):
 
 @jit
 def _count_material(state, counts):
-    """Packed value of the products of two numbers of pieces, in the order of ``CHESS_MATERIAL``."""
+    """Packed value of the material terms: products of two piece counts, in the order of ``CHESS_MATERIAL``."""
     value = np.int64(0)
     term = MATERIAL
     for kind in range(KNIGHT, KING):
@@ -499,8 +499,8 @@ def _count_threats(state, counts, side, sign, all_pieces, own_attacks, enemy_att
     """Packed value of one side's threats, which are attacks on enemy pieces.
 
     ``own_attacks`` are bitboards of the squares attacked by the side's pawns, knights, bishops, rooks and king, by all
-    its pieces, and by two or more of them. ``enemy_attacks`` are those attacked by the enemy's pawns, by all its
-    pieces, and by two or more.
+    its pieces, and by two or more of them. ``enemy_attacks`` are bitboards of the squares attacked by the enemy's
+    pawns, by all its pieces, and by two or more of them.
     """
     base = np.uint64(side << 3)
     enemy = np.uint64(8) - base

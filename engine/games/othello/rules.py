@@ -141,7 +141,7 @@ def repetition_key(state):
 
 @jit
 def null_move_allowed(state):
-    """Always true, although zugzwang is common in Othello."""
+    """Always true. Zugzwang is common in Othello, so null moves are off by default, but users may try them."""
     return True
 
 

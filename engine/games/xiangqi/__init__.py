@@ -67,8 +67,8 @@ class Xiangqi(Game):
     def supports_draw_claim(self, position: Position, rules: Rules) -> bool:
         """Whether other programs may consider the position a draw.
 
-        That is so after ``USUAL_MOVE_LIMIT`` plies without a capture, or under simple rules: a draw at the third
-        occurrence of a position, or without attacking pieces.
+        True after ``USUAL_MOVE_LIMIT`` plies without a capture, at the third occurrence of a position, and if no side
+        has an attacking piece.
         """
         if position.state.quiet >= min(USUAL_MOVE_LIMIT, rules.move_limit or USUAL_MOVE_LIMIT):
             return True

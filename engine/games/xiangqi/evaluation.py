@@ -148,9 +148,9 @@ compute them.
 """
 
 _MAX_SCORE = BAN_BOUND - 1 - MAX_OF_PLACES - 1000
-"""Maximum absolute value, in centipawns, of an evaluation before square terms and tempo are added.
+"""Maximum absolute value, in centipawns, of an evaluation before square terms (see ``terms``) and tempo are added.
 
-With them, the evaluation is still below the scores of decided games. Square terms depend on where pieces stand.
+With them, the evaluation is still below the scores of decided games.
 """
 
 _PIECE_VALUES = np.array([0] * 16 + [MATERIAL[int(SLOT_TYPE[slot])] for slot in range(16, SLOTS)], np.int16)

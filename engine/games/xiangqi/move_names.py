@@ -106,7 +106,7 @@ class _Place:
     file: int
     """Number of the piece's file, counted from its own side's right, from 1."""
     rank: int
-    """Index of the piece among those of its type on the file; 0 is the foremost."""
+    """Index of the piece among its side's pieces of the same type on the file; 0 is the foremost."""
     count: int
     """Number of pieces of this type on the file."""
     tandem_files: int
@@ -134,8 +134,8 @@ _FULL_WIDTH_DIGITS = str.maketrans("123456789", "１２３４５６７８９")
 def format_moves(position: Position, moves: Sequence[str], notation: str) -> list[str]:
     """Convert ICCS moves to one of ``NOTATIONS``, and play them on ``position``.
 
-    Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal, unless
-    ``notation`` is that of coordinates.
+    Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal. Exception:
+    for ``iccs``, it neither checks nor plays the moves.
     """
     if notation == "iccs":
         return [format_coordinates(move) for move in moves]

@@ -299,17 +299,17 @@ HORSE_ORIGIN_MASKS = np.array([_mask([t for t, _ in row]) for row in _horse] + [
 HORSE_MASKS = np.array([_horse_masks(square) for square in range(SQUARES)] + [[(0, 0)] * 16], np.int64)
 """Squares that a horse can move to, by its square and the bits of ``blocked_legs``, as bits of each half."""
 
-# The leg a horse on one square needs free to reach another (255 if it cannot); NOWHERE reaches nothing.
+# The leg that must be free for a horse on one square to reach another; 255 if it cannot. NOWHERE reaches nothing.
 HORSE_LEG_BETWEEN = np.full((SQUARES + 1, SQUARES + 1), 255, np.uint8)
 for _square, _row in enumerate(_horse):
     for _target, _leg in _row:
         HORSE_LEG_BETWEEN[_square, _target] = _leg
 
 CHECK_ZONE = np.zeros((SQUARES, SQUARES + 1), np.uint8)
-"""1 if a piece that moves from or to a square can affect attacks on a general, otherwise 0.
+"""Table [general's square, square]: 1 if a move from or to the square can affect attacks on the general, otherwise 0.
 
-The first index is the general's square, the second the other square. These are the squares of the general's rank and
-file, and those of attacking horses and their legs.
+It is 1 for the squares of the general's rank and file, for squares from which a horse attacks the general, and for the
+legs of these horses.
 """
 for _general in range(SQUARES):
     for _square in range(SQUARES):

@@ -216,9 +216,9 @@ def _attack_masks(state, side, masks, end, safe_already):
     """For each piece of ``side`` with a slot offset below ``end``, write the enemy pieces that it attacks into
     ``masks``.
 
-    A slot offset is a piece slot minus its side's first slot, 16 or 32. The index of ``masks`` is the attacker's slot
-    offset, each bit a victim's. A capture counts if it leaves the general of ``side`` safe; under the Chinese rule it
-    must also be a chase. ``safe_already`` skips these tests.
+    A slot offset is a piece slot minus its side's first slot, 16 or 32. ``masks`` is indexed by the attacker's slot
+    offset; bit n of an element stands for the victim with slot offset n. An attack counts if the capture would leave
+    the general of ``side`` safe; under the Chinese rule it must also be a chase. ``safe_already`` skips these tests.
     """
     base = (side + 1) << 4
     enemy = 48 - base
@@ -245,7 +245,7 @@ def _attack_masks(state, side, masks, end, safe_already):
 def _is_chase(state, side, attacker, victim):
     """Whether an attack is a chase under the rule in force; the module's docstring defines chases.
 
-    ``attacker`` is the piece slot of the attacking piece of ``side``, ``victim`` that of the attacked piece.
+    ``attacker`` is the piece slot of the attacking piece of ``side``, ``victim`` the piece slot of the attacked piece.
     """
     origin = np.int64(state.square[attacker])
     at = np.int64(state.square[victim])
