@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 FILE_METADATA = "ablation file"
-"""Key of the store's metadata with the ablation file's text and path, so that the run folder is self-contained."""
+"""Key in the store's metadata for the ablation file's text and path, which make the run folder self-contained."""
 
 
 @dataclass(frozen=True)
@@ -176,9 +176,9 @@ def match_of(
 
 
 def purpose_of(plan: AblationPlan) -> Purpose:
-    """The run's identity and checks. A folder can be resumed if it has the same identity.
+    """The run's specification, and how it may change when the run resumes.
 
-    Comparisons may be added to a stored run, and their numbers of pairs may change.
+    Comparisons may be added, and their numbers of pairs may change.
     """
     spec = plan.spec
     content = {**spec.content(), "openings_digest": plan.suite.digest}

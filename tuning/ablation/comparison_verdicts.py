@@ -34,7 +34,7 @@ MARGIN_ELO = 5.0
 ERROR_RATE = 0.05
 """Default probability of any false difference, and of any false equivalence."""
 FUTILITY_POWER = 0.05
-"""Minimum predictive power: a question with a lower one is stopped for futility.
+"""Minimum predictive power: a question with less is stopped for futility.
 
 In simulations, runs with this value played 46 % as many games as runs that divide the games equally among the
 questions, and reached 98.7 % as many verdicts. With 0.01 these shares were 50 % and 99.1 %.
@@ -166,9 +166,9 @@ def match_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate:
 
 @dataclass(frozen=True)
 class MatchEvidence(EffectEstimate):
-    """Estimate of a match whose intervals come from the outcomes of its pairs instead of Student's t.
+    """Estimate of a match, with intervals computed from the outcomes of its pairs instead of from Student's t.
 
-    ``arena.statistics.intervals`` computes them.
+    ``arena.statistics.intervals`` computes the intervals.
     """
 
     counts: tuple[int, ...]
@@ -235,7 +235,7 @@ EstimateAfter = Callable[[int], EffectEstimate]
 
 @dataclass(frozen=True)
 class Question:
-    """A comparison or a factorial's effect that gets a verdict: its estimate at one analysis, its verdict so far."""
+    """A comparison or a factorial's effect that gets a verdict, with its estimate and verdict at one analysis."""
 
     estimate: EffectEstimate
     analyses: tuple[int, ...]
@@ -297,7 +297,7 @@ def judged(questions: Sequence[Question], rule: VerdictRule) -> tuple[str, ...]:
     """The verdicts on all questions at their current analyses; earlier verdicts stay.
 
     By Holm's correction, each difference that is found leaves a larger share of the error rate to the remaining
-    questions. Each equivalence does so for the other equivalences.
+    questions. Equivalences have an error rate of their own, which is divided in the same way.
     """
     verdicts = [question.verdict for question in questions]
 

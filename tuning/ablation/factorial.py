@@ -6,8 +6,8 @@ differ in one factor. With more factors, every combination of the design plays t
 
 Effects are contrasts of the matches' Elo, and use every pair of every match. With two factors the contrasts are simple:
 a factor's main effect is the mean of its two matches. The interaction is the mean of the two differences between the
-matches of one factor. Both means are weighted for the least error. With more factors the contrasts are the
-least-squares ones over all matches.
+matches of one factor. Both means are weighted for the least error. With more factors, the contrasts come from a
+least-squares fit to all matches.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def design_of(factors: int, fraction: int = 1) -> Design:
 def _sides(matches: Sequence[tuple[Combination, Combination]], term: tuple[int, ...]) -> tuple[tuple[float, ...], ...]:
     """``Effect.parts`` for a design with two factors; ``term`` holds the effect's factors.
 
-    The parts of a factor are its two matches, those of the interaction the differences between a factor's matches.
+    A factor's parts are its two matches. An interaction's parts are the differences between a factor's matches.
     """
     own = [[one != other for one, other in zip(variant, reference, strict=True)].index(True)
            for variant, reference in matches]  # fmt: skip

@@ -76,9 +76,9 @@ def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, g
 
 
 def switched_on(base: Mapping[str, Value], level: Level, other: Level) -> dict[str, Value]:
-    """The base's settings, overridden by those of ``level``.
+    """The settings of one side: the base's settings, overridden by the settings of ``level``.
 
-    If ``other``, the other side's level, switches a feature off, this side switches it on.
+    ``other`` is the other side's level. If it switches a feature off, this side switches the feature on.
     """
     on = {name: True for name, _ in other.settings} if other.value is None else {}
     return {**base, **on, **dict(level.settings)}

@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class PositionSearches:
-    """The searches of a run. Threads do them, or the run's store already has their results."""
+    """Runs a run's position searches in several threads; results can be kept in the run's store."""
 
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None

@@ -68,7 +68,7 @@ class Settings(Protocol):
     def reference(self, table: Table, base: Mapping[str, Value]) -> Any:
         """The base's value of the setting that a ``[[values]]`` table names; ``None`` if unknown.
 
-        It is the default of ``reference``.
+        It is the default of the table's key ``reference``.
         """
 
     def features(self, table: Table, base: Mapping[str, Value], least: int = 1) -> list[tuple[str, Value]]:

@@ -90,7 +90,7 @@ SpentByGame = Mapping[str, tuple[Spent, Spent]]
 def speed_rows(
     comparisons: Sequence[Comparison], matches: Sequence[Match], table: MatchTable, store: Store, game: str
 ) -> tuple[SpeedRow, ...]:
-    """One row per comparison, from the stored games; ``matches`` has the counted pairs of each comparison."""
+    """One row per comparison, from the stored games; ``matches[i]`` holds the counted pairs of comparison i."""
     spent = spent_in(store.iterate(), game)
     return tuple(
         speed_row(comparison.label, match, table, spent) for comparison, match in zip(comparisons, matches, strict=True)

@@ -195,9 +195,9 @@ class PlayedCell:
 
 
 def sides_of(part: Part, cell: Cell) -> dict[str, tuple[dict[str, Value], Limits]]:
-    """Parameters and limits of each search that a part needs per position, by the name of the side.
+    """Parameters and limits of each search that a part needs at every position, by name.
 
-    The sides depend on the kind of measure. Comparisons have ``variant`` and ``reference``, mates have depths such as
+    The names depend on the kind of measure. Comparisons have ``variant`` and ``reference``, mates have depths such as
     ``008``, exact scores have ``variant`` and ``solved``. Interactions have the indices of their combinations.
     """
     variant, limits = dict(cell.variant), cell.limits

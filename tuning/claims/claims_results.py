@@ -1,4 +1,7 @@
-"""Results of a claims run: one row per cell, one verdict per part and engine, as plain values and pandas tables."""
+"""Results of a claims run: one row per cell, one verdict per part and engine, as plain values and pandas tables.
+
+A cell is one part of a claim, measured in one engine at one search limit. A look is an interim analysis.
+"""
 
 from __future__ import annotations
 
@@ -69,8 +72,7 @@ class CellRow:
     looks: int
     looks_planned: int
     ended: str
-    """Why the cell ended: ``decided``, ``complete`` (all planned measurements are done) or ``futility``; empty before.
-    """
+    """Why the cell ended: ``decided``, ``complete`` (everything planned is done) or ``futility``; empty until then."""
     games_needed: int | None
     """Further games that would decide the cell if the estimate is right; ``None`` if it is decided."""
     positions_needed: int | None
@@ -160,7 +162,7 @@ class EngineVerdict:
 
     verdict: str
     p_value: float | None
-    """The largest p-value of the engine's cells; ``None`` if the verdict is open or only shown."""
+    """The largest p-value of the engine's cells; ``None`` if the verdict is ``open`` or ``shown``."""
     is_finished: bool
     """Whether the engine's cells have no games or searches left."""
     stays_in_family: bool | None = None

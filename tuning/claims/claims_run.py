@@ -51,7 +51,7 @@ from elolab.tuning.claims.registration import note_positions, refuse_changes, re
 from elolab.tuning.matches import Match, MatchTable, read_openings
 
 FILE_METADATA = "claims file"
-"""Key of the store's metadata that holds the table of claims, its path, the budget and the selected claims."""
+"""Key in the store's metadata for the table of claims, its path, the budget and the selected claims."""
 FORMAT = 2
 """Version of the format in which the store keeps claims; format 1 had no parts."""
 
@@ -103,7 +103,7 @@ def run_claims(
 
 
 def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None) -> Purpose:
-    """The run's identity and checks. A folder can be resumed if it has the same identity.
+    """The run's specification, and how it may change when the run resumes.
 
     A changed rule is refused unless ``amend`` gives the reason. Raises ``RunError`` if the reason is blank.
     """
@@ -116,8 +116,8 @@ def purpose_of(spec: ClaimsSpec, directory: Path, amend: str | None) -> Purpose:
     def check(store: Store, recorded: Any) -> None:
         """Raise ``RunError`` before anything changes if the run cannot be resumed in the folder.
 
-        ``recorded`` is the identity in the store. Reasons are another run or format, or a rule changed without
-        ``amend``.
+        ``recorded`` is the specification in the store. Format, game and budget must be equal, and no rule may have
+        changed without ``amend``.
         """
         if recorded.get("format") != FORMAT:
             raise RunError(
@@ -278,7 +278,7 @@ class Experiments:
         return result, bool(own.ended)
 
     def results(self) -> tuple[PartResult, ...]:
-        """The verdicts on all parts so far."""
+        """The results of all parts so far, with their verdicts."""
         found = []
         for claim in self._spec.claims:
             for part in claim.parts:

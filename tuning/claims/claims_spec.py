@@ -155,8 +155,9 @@ class Part:
     where: str
     """Name in ``tuning.claims.measures.CONDITIONS`` of the condition that selects positions; empty selects all."""
     further_plies: int
-    """For kind ``mates``: the search for mates starts this many plies below the depth of the cell's limit. Every deeper
-    search up to that depth must confirm a mate that is found."""
+    """For kind ``mates``: depth of the cell's limit minus depth of the first search. Every deeper search, up to the
+    limit, must confirm a mate that is found.
+    """
     positions: int
     """Number of positions to search; 0 for parts measured in games."""
     cells: tuple[Cell, ...]

@@ -1,7 +1,7 @@
 """Intervals of a row of cells.csv at another error rate, computed from the row without games or searches.
 
-The interval of a match follows from its counts of pairs and its looks; for other measures, the standard error follows
-from the row's own interval. The new interval holds for all looks together, too.
+The interval of a match follows from its counts of pairs and its looks (interim analyses). For other measures, the
+standard error follows from the row's own interval. The new interval also holds for all looks together.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _rate_interval(row: CellRow, error_rate: float, factor: float) -> tuple[floa
 def _deviates(row: CellRow, error_rate: float) -> float:
     """Half width of the interval at ``error_rate``, in standard errors.
 
-    A rate has an unknown number of games, so its half width comes from the normal distribution.
+    The row of a rate does not give the number of games, so the half width comes from the normal distribution.
     """
     degrees = math.inf if row.unit in ("%", "cases") else row.cases - 1
     return reach_of_t(_bound(row, error_rate), degrees)

@@ -144,9 +144,9 @@ class LookResult:
         return min(1.0, 2 * max(max(tails), 0.0)) if tails else None
 
     def _as_normal(self, value: float) -> LookResult:
-        """A result with the standard error treated as known exactly.
+        """This result, with its standard error treated as known exactly.
 
-        Its effect has the same tail probability relative to ``value`` under the normal distribution as the original
+        The new effect has the same tail probability relative to ``value`` under the normal distribution as the original
         effect has under Student's t.
         """
         deviations = normal_deviate((self.effect - value) / self.error, self.degrees)

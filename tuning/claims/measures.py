@@ -183,12 +183,12 @@ A position is selected if the first count is positive.
 _COUNTS = {**SHARES, **CONDITIONS}
 
 MOVE_CHANGES = "move_changes"
-"""Name of a share: among searches that last longer than half of their planned time, those that then change the move."""
+"""Name of a share: how many of the searches that last longer than half of their planned time then change the move."""
 SHARE_NAMES = (*SHARES, MOVE_CHANGES)
 """Names of all shares, which are ratios of two counts. ``MOVE_CHANGES`` needs a second search."""
 
 RATIO_UNITS = {"growth": "×", "passes": "passes"}
-"""Units of ratios that may exceed 1; the others are percentages."""
+"""Units of the shares that are ratios and may exceed 1; all other shares are percentages."""
 
 
 # Estimates

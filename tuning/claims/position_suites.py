@@ -1,7 +1,8 @@
 """Positions for searches, drawn from self-play games; every game starts from its own opening.
 
-The seed and the game's number alone determine which positions are drawn. So a longer list begins with the shorter one.
-The games are the same on every machine, because moves are limited by nodes. The run's store keeps the positions.
+The seed and the game's number alone determine which positions are drawn. So a longer list begins with all positions of
+a shorter list. The games are the same on every machine, because moves are limited by nodes. The run's store keeps the
+positions.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class PositionSuites:
     """A run's positions by suite: drawn from self-play, or read from the run's store."""
 
     def __init__(self, searches: PositionSearches, seed: int, suite: Suite, openings: Sequence[int]) -> None:
-        """Draw from games that start at ``openings``, indices into ``suite``; every game has another opening."""
+        """Draw from games that start at ``openings``, indices into ``suite``. Every game has a different opening."""
         self._searches, self._seed, self._suite, self._openings = searches, seed, suite, openings
 
     def positions(self, name: str, count: int, per_game: int) -> list[SampledPosition] | None:

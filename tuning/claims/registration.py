@@ -3,9 +3,9 @@
 Before a part's first game, the store keeps its specification (rule, measure, settings, budget, looks, margin), its
 digest and the date. It also keeps the *surroundings* that determine the games: parameter values that presets leave to
 the defaults, and the openings in the suite's file. A resumed run with another specification is refused, unless the user
-gives a reason. The change is then an *amendment*, kept with the reason, both texts and the number of games seen. The
-run also refuses to drop a part with known results, and to add a part that reuses known games or searches. Digests of
-all parts in the table at the first run prove which parts are new.
+gives a reason. The change is then an *amendment*, kept with the reason, the old and new values, and the number of games
+seen. The run also refuses to drop a part with known results, and to add a part that reuses known games or searches.
+Digests of all parts in the table at the first run prove which parts are new.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from elolab.tuning.claims.claims_spec import ClaimsSpec, Part
 REGISTERED = "claims registered"
 AMENDMENTS = "claims amendments"
 POSITIONS_SEARCHED = "claims positions searched"
-"""Key of the store's metadata with the number of positions searched for each part.
+"""Key in the store's metadata for the number of positions searched for each part.
 
 ``REGISTERED`` is the key of the registered rules, ``AMENDMENTS`` the key of the amendments.
 """
@@ -41,7 +41,7 @@ WITHDRAWN = "withdrawn"
 ``SURROUNDINGS`` is the key of the part's surroundings in that record.
 """
 TABLE = "claims table"
-"""Key of the store's metadata with the digest of every part that was in the table at the first run."""
+"""Key in the store's metadata for the digest of every part that was in the table at the first run."""
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ KIND = "evaluation fit"
 LENGTHS = ("games", "iterations", "match_pairs")
 """Fields of ``FitSpec`` that may change when a run resumes."""
 SPECIFICATION_METADATA = "evaluation fit, as asked for"
-"""Key of the store's metadata with the fields of ``FitSpec``; it makes the run folder self-contained."""
+"""Key in the store's metadata for the fields of ``FitSpec``, which make the run folder self-contained."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class FitSpec:
         return data | {"score_limits": None if self.score_limits is None else str(self.score_limits)}
 
     def command(self, start: Weights, iterations: int) -> str:
-        """The shell command that fits equal weights in ``iterations`` iterations, without options about output."""
+        """The shell command that repeats the fit with ``iterations`` iterations; it has no options about output."""
         name = Path(self.start).name.removesuffix(".toml")
         return (
             f"elolab fit-evaluation --game {self.game} --from {name}#{start.digest} --games {self.games} "
@@ -352,7 +352,7 @@ def fit_evaluation(
 
 
 def purpose_of(spec: FitSpec, start: Weights) -> Purpose:
-    """The run's identity and checks: a fit from ``start``. A resumed run may change only the fields ``LENGTHS``."""
+    """The run's specification: a fit from ``start``. A resumed run may change only the fields ``LENGTHS``."""
     more = {SPECIFICATION_METADATA: spec.as_asked()}
     sides = (PlayerLoad("--limit", spec.limits), *(PlayerLoad("--match-limit", limits) for limits in spec.match_limits))
     return Purpose(KIND, spec.content(start), "the command", lengths=LENGTHS, more=more, sides=sides)
@@ -390,7 +390,7 @@ def _stage_name(kind: str, number: int) -> str:
 
 
 def _opponents(number: int) -> dict[str, int]:
-    """Opponents of iteration ``number``: name, and iteration that fitted the weights (0: the start)."""
+    """Opponents in the matches of iteration ``number``, with the iteration that fitted each (0: the start)."""
     return {AGAINST_BEFORE: number - 1} | ({AGAINST_FIRST: 0} if number > 1 else {})
 
 
@@ -530,7 +530,7 @@ class _Iterations:
         return self._selected(f"positions-{plan.iteration}.npz", digest, lambda: records, plan.iteration)
 
     def _of_other_run(self, number: int) -> ScoredPositions:
-        """The positions selected from the games of other run ``number``, counted from 0."""
+        """The positions selected from the games of ``other_runs[number]`` in the specification."""
         run = self._spec.other_runs[number]
         digest = digest_of([self._spec.seed, number, run.digest])
         return self._selected(f"positions-of-run-{number + 1}.npz", digest, lambda: records_of(run, number), 0)
@@ -540,7 +540,7 @@ class _Iterations:
     ) -> ScoredPositions:
         """The positions in the folder's file ``name`` if it has this digest, otherwise selected from ``read()``.
 
-        ``iteration`` is the number of the weights that score positions, if any do.
+        If searches score positions, they use the weights of iteration ``iteration``.
         """
         path = self._run.directory / name
         stored = _read_positions(path, digest)

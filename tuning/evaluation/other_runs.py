@@ -13,12 +13,12 @@ from elolab.arena.statistics.faults import FORFEITS
 from elolab.engine.errors import UserError, argument
 
 FIRST_ROUND = 1_000_000
-"""Round of the first other run's games in a fit, above the number of any iteration; see ``self_play.game_number``."""
+"""Round number that games of the first other run get in a fit; it is larger than the number of any iteration."""
 
 
 @dataclass(frozen=True)
 class OtherRun:
-    """The games of another run that a fit uses: those with a result that no fault of a player has decided."""
+    """The games of another run that a fit uses: all finished games that were not forfeited by a fault."""
 
     folder: str
     games: int
@@ -49,9 +49,10 @@ def other_runs(folders: Sequence[str], game: str) -> tuple[OtherRun, ...]:
 
 
 def records_of(run: OtherRun, number: int) -> list[GameRecord]:
-    """The games of other run ``number`` (from 0), numbered so that ``self_play.game_number`` is unique in the fit.
+    """The games of ``run``, numbered so that ``self_play.game_number`` is unique in the fit.
 
-    Raises ``UserError`` if they have changed.
+    ``number`` is the run's index among the fit's other runs. Raises ``UserError`` if the games have changed since the
+    fit began.
     """
     with Store(Path(run.folder), read_only=True) as store:
         records = list(_usable(store))

@@ -79,7 +79,8 @@ def play_games(plan: SelfPlay, game: Game, run: Run) -> bool:
 def stored_games(plan: SelfPlay, store: Store) -> set[int]:
     """Indices (from 0) of the iteration's games in the store.
 
-    Games played with other weights are excluded; an earlier iteration has got more games since.
+    Games that other weights played are excluded. Such games exist if an earlier iteration has been extended since,
+    because its fit then gives other weights.
     """
     return store.numbers_of(plan.series, plan.player.name) & set(range(plan.games))
 
