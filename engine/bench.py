@@ -330,7 +330,7 @@ def _warm_up(game: str) -> None:
 
 
 def signatures(results: Iterable[BenchSearch]) -> dict[str, int]:
-    """Total number of nodes by name of the signature: ``Bench chess`` for chess, ``Bench`` for the first games."""
+    """Total number of nodes by signature: ``Bench NAME``, or ``Bench`` for all games without their own signature."""
     found: dict[str, int] = {}
     for result in results:
         name = f"Bench {result.game}" if REGISTERED[result.game].has_own_signature else "Bench"

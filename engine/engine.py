@@ -332,7 +332,7 @@ class Engine:
     def prepare(self) -> None:
         """Allocate the transposition table now and not during the next search.
 
-        Before the first search, its size is that for a search without a node limit.
+        Before the first search, the table gets the size for searches without a node limit.
         """
         memory = self.memory or self._memory_for(Limits())
         memory.touch_table()

@@ -103,7 +103,10 @@ def clipped(text: str, columns: int) -> str:
 
 
 def padded(text: str, columns: int, *, right: bool = False) -> str:
-    """``text`` padded with spaces to ``columns`` terminal columns, aligned to the left or ``right``. Never cut."""
+    """``text`` padded with spaces to ``columns`` terminal columns, aligned to the left or ``right``.
+
+    A text that is wider is returned unchanged.
+    """
     room = " " * (columns - columns_of(text))
     return room + text if right else text + room
 
@@ -152,7 +155,11 @@ def _in_room(text: str, columns: int) -> Iterator[str]:
 
 
 def _unbroken(text: str) -> list[str]:
-    """Split a text at every place where a line may break: not before closing or after opening punctuation."""
+    """Split a text into the pieces between which a line may break.
+
+    A line may break after a space and next to a Chinese character, but not before closing punctuation and not after an
+    opening bracket or quotation mark.
+    """
     pieces = [""]
     before = ""
     for character in text:

@@ -541,8 +541,8 @@ class EndgameSolver:
     def ending(self, position: Position) -> Ending | None:
         """The game's ending with best play, or ``None`` if it could not be determined.
 
-        That happens if the search takes too many nodes, no tablebase has the position or its result does not end
-        games (``tablebase_results``), or the stop flag is set.
+        The ending is unknown if the search takes too many nodes, if no tablebase has the position, if
+        ``tablebase_results`` excludes the tablebase's result, or if the stop flag is set.
         """
         if self.adjudication.tablebases:
             return self._ending_by_table(position)

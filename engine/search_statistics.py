@@ -35,15 +35,17 @@ END_COLUMNS = (
     "searches", "nodes", "time_ns", "proper_searches", "proper_used_ns", "proper_ns", "hard_searches", "hard_used_ns",
     "hard_ns",
 )  # fmt: skip
-"""Columns for the searches that ended for a reason: their number, nodes and time. For the searches with a proper time
-(see ``engine.search.clock``): their number, the time they used, and their proper time. The same three for searches with
-a hard limit.
+"""Columns for the searches that ended for a reason: their number, nodes and time.
+
+For searches with a proper time (see ``engine.search.clock``), three more columns have their number, the time they used,
+and their proper time. For searches with a hard limit, the last three have their number, the time they used, and the
+limit.
 """
 
 NULL_COLUMNS = ("tries", "cutoffs", "verified", "refuted", "sampled", "wrong", "unresolved")
 """Columns for null moves: number tried, cutoffs accepted, fail-highs verified, and verifications that refuted the
-cutoff. For sampled cutoffs that were searched again without null moves: their number, those refuted, and those
-undecided within the node limit.
+cutoff. The last three are for samples, cutoffs searched again without null moves: number of samples, of refuted
+samples, and of samples undecided within the node limit.
 """
 
 MAX_INTERVAL = 10**9

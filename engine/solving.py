@@ -145,7 +145,7 @@ class TableSolver(Tablebases):
     unit = "in plies to mate, a capture or a pawn's move (DTZ); 0 is drawn"
 
     def __init__(self, folders: str, ignore_50: bool, stop: StopFlag) -> None:
-        """Raises ``UserError`` if there are no tables; setting ``stop`` ends a solution early."""
+        """Open the tables; raises ``UserError`` if there are none. Setting ``stop`` ends a solution early."""
         super().__init__(folders)
         self._ignore_50 = ignore_50
         self._stop = stop

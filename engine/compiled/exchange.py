@@ -53,7 +53,7 @@ STOP_CHECK_NS = 100_000_000
 LONGEST_NS = 1_000_000_000_000
 """Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
-"""Tolerance in nanoseconds: the measured time that a thread waited for a processor may be too long by this much."""
+"""Error, in nanoseconds, by which the system may overstate the time that a thread waited for a processor."""
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """Linux file that contains the total time that a thread has waited for a processor."""
 BEAT_MS = 2

@@ -14,9 +14,9 @@ from pathlib import Path
 ENGINE_DIRECTORY = Path(__file__).parent.parent
 
 DEBUG = os.environ.get("ELOLAB_DEBUG", "") not in ("", "0")
-"""True if the search checks its preconditions (``engine.games.assertions``): for tests, many times slower.
+"""True if the search checks its preconditions (``engine.games.assertions``). It is then many times slower.
 
-Read once from ``ELOLAB_DEBUG``. The caches of code with and without assertions are separate.
+Read once from ``ELOLAB_DEBUG``, for tests. The caches of code with and without assertions are separate.
 """
 
 NUMBA_LINKING = os.environ.get("ELOLAB_LINKING", "") == "numba"

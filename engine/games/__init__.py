@@ -27,7 +27,7 @@ class Registration:
     has_own_signature: bool = True
     """Whether the benchmark prints a signature of its own for this game, ``Bench NAME``.
 
-    Games without one, the first that were implemented, share the signature ``Bench``. So a new game does not change it.
+    The first games share the signature ``Bench``. A new game gets its own, so that ``Bench`` does not change.
     """
 
 

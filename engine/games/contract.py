@@ -226,7 +226,7 @@ def structure_key(state):  # type: ignore[no-untyped-def]
 
 @game_stub
 def pieces_key(state, side):  # type: ignore[no-untyped-def]
-    """Hash (uint64) of a side's pieces that ``structure_key`` leaves out; 0 in a game without such features."""
+    """Hash (uint64) of a side's pieces that ``structure_key`` leaves out; 0 in a game without a ``structure_key``."""
 
 
 @game_stub
@@ -585,8 +585,8 @@ class Game:
     def write_moves(self, position: Callable[[], Position], moves: Sequence[str], style: str) -> list[str]:
         """Convert legal moves, in the order played, to the style of another program. ``read_moves`` reads every style.
 
-        ``position`` returns the position before the moves, which may be changed. It is called only if the style
-        requires it.
+        ``position`` returns the position before the moves, in an object that the method may change. It is called only
+        if the style requires it.
         """
         return list(moves)
 

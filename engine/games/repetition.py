@@ -40,8 +40,9 @@ def _key_at(state, ply):
 def repetition_key_of(state):
     """Combined hash of all past positions whose next occurrence would end the game; 0 if there are none.
 
-    The value of a position depends on this set, so a transposition table entry is valid only for an equal set. Each
-    position contributes once, the product of the two halves of its hash: plain hashes along a cycle would cancel out.
+    The value of a position depends on this set, so a transposition table entry is valid only for an equal set. The
+    combination is an xor of one number for each position: the product of the two halves of its hash. In an xor, plain
+    hashes of the positions along a cycle could cancel each other out.
     """
     key = np.uint64(0)
     last = np.int64(state.ply)

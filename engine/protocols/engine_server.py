@@ -74,7 +74,10 @@ class SearchProgress:
     score: int
     """Score in centipawns from the point of view of the side to move; mate scores are as in ``engine.values``."""
     nodes: int
-    """Number of nodes from the search's start to the end of the iteration, as are ``time_ms`` and ``deepest_ply``."""
+    """Number of nodes from the start of the search to the end of the iteration.
+
+    ``time_ms`` and ``deepest_ply`` refer to the same period.
+    """
     time_ms: float
     deepest_ply: int
     moves: tuple[str, ...]
@@ -393,8 +396,8 @@ class EngineServer(ABC):
     def set_position(self, text: str | None, moves: Sequence[str], ranks: str = "0") -> None:
         """Set a position (``None``: the start of the game) and play moves from it.
 
-        If the moves extend those of the previous call, only the new ones are played. ``ranks`` is the number of the
-        first rank in the moves. After a ``UserError`` the server has no position.
+        If the moves continue the moves of the previous call, only the new ones are played. ``ranks`` is the number of
+        the first rank in the moves. After a ``UserError`` the server has no position.
         """
         previous, self.position = self.position, None
         known_text, known_ranks, known_moves = self._given

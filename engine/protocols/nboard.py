@@ -2,9 +2,9 @@
 
 The program sends the current game (``set game``, ``move``) and the search depth (``set depth``). ``go`` requests a
 move: the engine sends it (``=== D3/1.50/0.2``: move, score in discs, seconds) but does not play it. ``hint`` requests
-the best moves with their evaluations. Any further command ends the search, whose answer precedes the command's output;
-so output after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require an answer. Unknown
-commands are ignored; errors appear in the status line.
+the best moves with their evaluations. Any further command ends the search; the search's answer comes before the
+command's output. So output after ``pong`` belongs to the position after ``ping``. Only ``ping`` and ``learn`` require
+an answer. Unknown commands are ignored; errors appear in the status line.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ The engine keeps the game: it receives the opponent's moves and answers with its
 numbered from 0. In chess, castling is ``e1g1``, or ``O-O`` in the variant fischerandom.
 
 ``nps`` selects another clock. With ``nps 1000``, time is counted in nodes: ``st 1`` is then a search of a thousand
-nodes. With ``nps 0``, it is processor time. In both cases thinking output shows processor time. ``new`` and ``nps -1``
+nodes. With ``nps 0``, processor time counts. In both cases thinking output shows processor time. ``new`` and ``nps -1``
 restore wall-clock time.
 
 Where the specification leaves a choice: the engine accepts a draw if the search's score is at most 0, offers none
@@ -44,7 +44,7 @@ FEATURES = (
 MATE_SCORE = 100_000
 """Base of mate scores: a mate in n moves has the score ``MATE_SCORE`` + n."""
 FIRST_CONTROL = (40, 5 * 60_000, 0)
-"""Default time control: number of moves, time for these moves and increment per move, both in milliseconds."""
+"""Default time control: number of moves, time for these moves in milliseconds, increment per move in milliseconds."""
 MAX_NODES_PER_SECOND = 10**9
 
 _IGNORED = {

@@ -155,7 +155,7 @@ def _power(logarithm):
 
 @jit
 def forecast_ns(search, parameters):
-    """Expected duration of the next iteration in nanoseconds, extrapolated from up to three earlier ones [OT].
+    """Expected duration of the next iteration in nanoseconds, extrapolated from up to three earlier iterations [OT].
 
     A straight line is fitted to the logarithms of the three durations. Its value for the fourth iteration is their mean
     plus the difference between the last and the first.

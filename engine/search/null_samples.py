@@ -46,9 +46,9 @@ def _prepare_checker(search, checker):
 def check_null_samples(state, search, checker, lists, parameters):
     """Search the sampled null cutoffs of the last search again without null moves, and count the wrong ones.
 
-    ``state`` is the root position of that search, unchanged on return. ``checker`` is the search record to use;
-    ``parameters`` are the player's, with null moves off. A null cutoff claims a value of at least beta; it is wrong if
-    the search without null moves returns less.
+    ``state`` is the root position of that search, unchanged on return. ``checker`` is the search record to use.
+    ``parameters`` are the player's parameters, with null moves off. A null cutoff claims a value of at least beta; it
+    is wrong if the search without null moves returns less.
     """
     if search.search_statistics_address == 0:
         return

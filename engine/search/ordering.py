@@ -61,7 +61,10 @@ def bounded_history(order):
 
 @jit
 def move_row(state, back):
-    """Index, by type of piece and target square, of the move made ``back`` plies ago; -1 if no move was made then."""
+    """Number of the row in a continuation history for the type of piece and target of the move ``back`` plies ago.
+
+    Returns -1 if no move was made then.
+    """
     if np.int64(state.ply) < back:
         return np.int64(-1)
     move = past_move(state, np.int64(state.ply) - back)
@@ -74,10 +77,7 @@ def move_row(state, back):
 
 @jit
 def _continuation_row(state, parameters, back):
-    """Index of the row of the continuation history for the move made ``back`` plies ago.
-
-    It is -1 if no move was made then, or if the parameters do not use that history.
-    """
+    """The result of ``move_row``, or -1 if the parameters do not use the history of moves made ``back`` plies ago."""
     return np.int64(-1) if parameters.continuation_history < back else move_row(state, back)
 
 
@@ -153,7 +153,7 @@ def score_moves(state, search, lists, parameters, ply, count, hash_move):
 def _add_continuation(state, search, lists, ply, count, one_back, two_back):
     """Add the continuation histories to the scores of the quiet moves that are ordered by history.
 
-    ``one_back`` and ``two_back`` are the rows of the last two moves, or -1.
+    ``one_back`` and ``two_back`` are the results of ``_continuation_row`` for the last move and the move before it.
     """
     index = np.uint64(0)
     while index < count:
@@ -317,7 +317,10 @@ def gravity_bonus(parameters, depth):
 
 @jit
 def with_gravity(value, change):
-    """The history ``value`` after a bonus or malus, ``change``, whose effect shrinks near the maximum of ``value``."""
+    """The history ``value`` after ``change``, a bonus or malus.
+
+    A change has less effect the closer ``value`` already is to the limit in the same direction.
+    """
     return value + change - value * abs(change) // _HISTORY_LIMIT
 
 

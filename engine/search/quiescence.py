@@ -93,7 +93,7 @@ def locate_corrections(state, search, parameters, ply):
 
 @jit
 def _correction_in(search, ply, table):
-    """The position's entry in correction history number ``table``: 1 / ``CORRECTION_UNIT`` centipawns per unit."""
+    """The position's entry in correction history number ``table``, in units of 1 / ``CORRECTION_UNIT`` centipawns."""
     number = np.uint64(table)
     return np.int64(search.corrections[number, np.uint64(search.correction_places[np.uint64(ply), number])])
 

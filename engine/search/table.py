@@ -63,7 +63,8 @@ def permille_in_use(table: np.ndarray, game_number: int, search_number: int) -> 
     """Share of a table, in thousandths, that holds entries of the given search, estimated from its first ``SAMPLE``
     entries.
 
-    ``table`` is the array of ``allocate``; the numbers are those in the search record.
+    ``table`` is the array of ``allocate``; the two numbers are the fields ``game_number`` and ``search_number`` of the
+    search record.
     """
     data = table[1 : 2 * SAMPLE : 2]
     wanted = game_number << (_GAME_SHIFT - _SEARCH_SHIFT) | search_number

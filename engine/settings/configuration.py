@@ -134,7 +134,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def _place_of_long_number(text: str) -> str:
-    """The line and key of the first whole number with more digits than Python converts."""
+    """Message that gives the line and the key of the first whole number with more digits than Python can convert."""
     most = sys.get_int_max_str_digits()
     found = re.search(rf"[0-9](?:_?[0-9]){{{most},}}", text)
     if found is None:

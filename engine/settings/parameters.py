@@ -747,7 +747,7 @@ def why_without_effect(name: str, values: Mapping[str, Value], limits: Limits | 
 
 
 def needed_for(name: str) -> dict[str, Value]:
-    """Values of other parameters that this parameter needs to have an effect, independent of the defaults."""
+    """Values of other parameters under which the parameter ``name`` has an effect, whatever the defaults are."""
     needed = BY_NAME[name].depends_on
     if needed is None:
         return {}

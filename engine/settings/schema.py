@@ -296,7 +296,7 @@ class Table:
         return self._checked(replace(declared, **narrower)) if name in self.data else default
 
     def error(self, name: str, expected: str) -> ConfigurationError:
-        """The error to raise for a key's value; ``expected`` describes a valid value."""
+        """The error to raise for a wrong value of the key ``name``; ``expected`` describes a valid value."""
         if name not in self.data:
             return ConfigurationError(f"{self.where}: {name} is missing, expected {expected}")
         return ConfigurationError(f"{self.where}: {name} = {format_toml(self.data[name])}, expected {expected}")

@@ -53,7 +53,7 @@ def _write_row(state, row):
 def _code_of(state, origin, target, promotion):
     """Code of a legal move, given its two squares and the type of the promoted piece, 0 without a promotion.
 
-    Castling is a king's move of two files, or of the king to its rook as in Chess960.
+    Castling may be given as a king's move of two files or, as in Chess960, as the king's move to its rook.
     """
     castles = abs(target - origin) == 2 or state.board[target] == ROOK + 8 * np.int64(state.side)
     if state.board[origin] & 7 == KING and castles:

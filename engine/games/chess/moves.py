@@ -105,9 +105,10 @@ def gives_check(state, move):
 
 @jit_for_constants
 def _take(lists, row, count, mode, origin, targets):
-    """Append moves from ``origin`` to each square of the bitboard ``targets`` to row ``row`` of ``lists.moves``.
+    """Append the moves from ``origin`` to all squares of a bitboard, ``targets``.
 
-    In the mode ``_COUNT`` moves are only counted. Returns ``count`` plus the number of moves.
+    The moves go to ``lists.moves[row]``, from index ``count`` on. In the mode ``_COUNT`` they are only counted. Returns
+    ``count`` plus the number of moves.
     """
     if mode == _COUNT:
         return count + np.uint64(popcount(targets))
@@ -218,9 +219,9 @@ def _generate_pinned(state, lists, row, count, mode, side, king, pins, enemies, 
 
 @jit
 def _is_castling_legal(state, side, right, king, filled):
-    """Whether castling by ``right``, a right that the side to move has, is legal. The side must not be in check.
+    """Whether the side to move, ``side``, may castle now by a castling right that it has. It must not be in check.
 
-    ``right`` is a number from 0 to 3, ``king`` the king's square, ``filled`` the occupied squares.
+    ``right`` is the number of the right, 0 to 3, ``king`` the king's square, ``filled`` the occupied squares.
     """
     rook = np.uint64(state.castling_rook[right]) & _SQUARE_BITS
     king_to, rook_to = np.uint64(KING_TARGETS[right]), np.uint64(ROOK_TARGETS[right])

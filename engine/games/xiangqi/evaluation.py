@@ -43,8 +43,11 @@ MATERIAL = {GENERAL: 0, ADVISOR: 200, ELEPHANT: 200, HORSE: 400, ROOK: 900, CANN
 """Material values by piece type, in centipawns, set for this project."""
 
 MATERIAL_CHESS = {GENERAL: 0, ADVISOR: 100, ELEPHANT: 100, HORSE: 300, ROOK: 500, CANNON: 300, PAWN: 100}
-"""Material values of international chess, from section 3.1 of the tutorial of XQWizard Light: rook 5, horse and cannon
-3 as knight and bishop, pawn 1. Advisors and elephants, for which the text has no counterpart, count as pawns."""
+"""Material values as in international chess, from section 3.1 of the tutorial of XQWizard Light.
+
+A rook counts 5, horse and cannon 3 like knight and bishop, a pawn 1. The text has no values for advisors and elephants:
+they count as pawns.
+"""
 
 # fmt: off
 _ABOVE_MATERIAL: dict[int, tuple[tuple[int, ...], ...]] = {

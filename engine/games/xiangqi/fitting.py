@@ -68,7 +68,10 @@ def _write_row(state, row):
 
 @jit
 def _replay(state, codes, rows):
-    """Play legal moves from ``state``; write the start and each later position into ``rows``, (moves + 1, WORDS)."""
+    """Play legal moves from ``state``; write the start and each later position into ``rows``.
+
+    ``codes`` are the moves' integer codes; ``rows`` has the shape (moves + 1, WORDS).
+    """
     for ply in range(rows.shape[0]):
         _write_row(state, rows[ply])
         if ply < codes.shape[0]:

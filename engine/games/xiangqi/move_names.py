@@ -187,7 +187,7 @@ def _played(position: Position, number: int, word: str, first_rank: int) -> str:
 
 
 def is_algebraic_game(words: Sequence[str]) -> bool:
-    """Whether most moves are in SAN, not counting coordinates with a capital letter, which also match ICCS."""
+    """Whether most moves are in SAN. Coordinates do not count, although some of them match SAN (``H2e2``)."""
     return 2 * sum(is_algebraic(word) and not is_coordinates(word) for word in words) > len(words)
 
 
@@ -373,7 +373,7 @@ def _chinese_origin(kind: int, place: _Place, side: int, notation: str) -> str:
 
 
 def _written_origins(kind: int, place: _Place) -> set[str]:
-    """Unique names of a piece of type ``kind``, in WXF and Chinese, as ``format_move_name`` writes them."""
+    """WXF and Chinese names, translated to ASCII, by which ``format_move_name`` writes a piece of type ``kind``."""
     chinese = _chinese_origin(kind, place, RED, "chinese").translate(_READING)
     return {_wxf_origin(kind, place), chinese}
 

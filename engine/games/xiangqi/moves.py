@@ -336,7 +336,7 @@ def _suspects(state, base, general):
 
 @jit_for_constants
 def _take(state, lists, row, count, mode, test, origin, mask, start, step):
-    """Append the legal moves from ``origin`` to the squares of ``mask`` to a row, or only count them.
+    """Append to row ``row`` the legal moves from ``origin`` to the squares of ``mask``, or only count these moves.
 
     Bit b of ``mask`` is square ``start`` + b * ``step``. ``mode`` is a mode of move generation such as ``CAPTURES``,
     ``test`` a legality test such as ``NO_TEST``. Returns ``count`` plus the number of moves.

@@ -172,8 +172,9 @@ NONE = 15  # there is no such piece
 def _line_entries(place: int, occupancy: int, length: int) -> tuple[int, int]:
     """Entries of the reach and met tables for one square and one occupancy of a line of ``length`` squares.
 
-    The reach entry holds three sets of squares as bits: empty squares that a slider reaches, captures of a rook, and
-    captures of a cannon. The met entry holds the places of the first three pieces in each direction, four bits each.
+    The reach entry holds three sets of squares as bits: empty squares that a slider reaches, squares on which a rook
+    captures, and squares on which a cannon captures. The met entry holds the places of the first three pieces in each
+    direction, four bits each.
     ``place`` is the square's place on the line.
     """
     reach = places = 0

@@ -111,8 +111,8 @@ PAWN_ZONES = np.array(
 def _count_lines(state, side):
     """Count a side's evaluation terms for the rank and file of the enemy's general, and store them in the state.
 
-    They count cannons that face the general with no piece in between, and pieces that must stay to shield it from a
-    rook or cannon.
+    The terms count cannons that face the general with no piece in between, and pieces that must stay to shield the
+    general from a rook or cannon.
     """
     side &= 1
     open_cannons = 0
@@ -361,8 +361,8 @@ def _count_hanging(state, side):
 def _count_checks(state, side):
     """Count a side's evaluation terms for checks, and store them in the state.
 
-    They are safe checks (positive), and free squares of the enemy's general (negative). ``state.attacks`` must hold
-    both sides' attacks.
+    The terms are the numbers of safe checks, and minus the number of free squares of the enemy's general.
+    ``state.attacks`` must hold both sides' attacks.
     """
     side &= 1
     enemy = 1 - side  # also the half of the board that is the enemy's
