@@ -312,7 +312,10 @@ class Run:
                 parent.rmdir()
 
     def _conclude(self, kind: type[BaseException] | None, error: BaseException | None, *trace: Any) -> None:
-        """Write how the run ended to ``live.json`` and ``status.json``; an error does not keep the folder locked."""
+        """Write how the run ended to ``live.json`` and ``status.json``; ignores an unreadable store.
+
+        ``error`` is the exception that ends the run, if any.
+        """
         self.progress.close("failed" if kind is not None else "interrupted" if self.is_interrupted else "finished")
         with suppress(UserError):  # the store has become unreadable, which ended the run
             status = ended_status(
@@ -480,7 +483,8 @@ def overload_warning(
     """A warning if the concurrent games need more than this machine has; otherwise empty.
 
     Raises ``RunError``, unless ``oversubscribe`` is set, if there are too few processors for wall-clock games or too
-    little memory for the hash tables. The workers of a cluster are not checked here; ``ClusterRunner`` does that.
+    little memory for the hash tables. The workers of a cluster are not checked here; ``ClusterRunner`` does that. The
+    other arguments are as in ``RunOptions``.
     """
     if cluster is not None:
         return ""
@@ -505,7 +509,8 @@ def machine_plan(
 ) -> dict[str, Any] | None:
     """The processors and memory that the games need, and that this machine has, as plain data; memory is in MiB.
 
-    The value 0 means unknown. Returns ``None`` for a run on a cluster or without players.
+    The value 0 means unknown. Returns ``None`` for a run on a cluster or without players. The arguments after
+    ``purpose`` are as in ``RunOptions``.
     """
     if cluster is not None or not purpose.sides:
         return None
@@ -528,7 +533,8 @@ def machine_line(plan: Mapping[str, Any]) -> str:
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise the ``UserError`` that entering a ``Run`` in this folder would raise. Writes nothing.
 
-    Must not be called for a folder in use, because its state may change meanwhile.
+    Must not be called for a folder in use, because its state may change meanwhile. ``accepts_changes`` is as for
+    ``check_store``.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -580,7 +586,7 @@ def _check_engine(store: Store) -> None:
 
 
 def check_provenance(store: Store) -> None:
-    """Raise ``RunError`` if a player's files or elolab's driver code have changed since the stored games."""
+    """Raise ``RunError`` if a player's files or elolab's driver code have changed since the last stored game."""
     if changed := changed_since(store):
         raise RunError(f"{store.directory}: {changed}", MIX_OR_OTHER)
 

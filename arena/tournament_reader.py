@@ -82,7 +82,10 @@ def spec_from_mapping(data: Mapping[str, Any], where: str, finder: ProtocolFinde
 
 
 def _check_keys_of_format(table: Table, kind: str, chosen: Format) -> None:
-    """Raise ``ConfigurationError`` if the table has a key that only formats other than ``chosen`` have."""
+    """Raise ``ConfigurationError`` if the table has a key that only formats other than ``chosen`` have.
+
+    ``kind`` is the name of the chosen format.
+    """
     if table.data.get("rounds", 1) != 1 and not chosen.has_rounds:
         raise table.error("rounds", f"none with format = {kind!r}; give more pairs")
     for key in dict.fromkeys(key for other in FORMATS.values() for key in other.keys):
@@ -105,7 +108,10 @@ def _read_rounds(table: Table, chosen: Format, players: int) -> int:
 
 
 def _read_sprt(table: Table, is_sequential: bool) -> SequentialSettings | None:
-    """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for formats without a sequential test."""
+    """Read the table ``[sprt]``, with defaults for missing keys; ``None`` for formats without a sequential test.
+
+    Raises ``ConfigurationError`` if such a format has the table, or if ``elo0`` is not below ``elo1``.
+    """
     if not is_sequential:
         if "sprt" in table:
             raise table.error("sprt", 'none without format = "sprt"')
@@ -126,12 +132,18 @@ def _read_anchors(table: Table, players: Sequence[PlayerSpec]) -> tuple[tuple[st
 
 
 def default_part(game: str, openings: str) -> str:
-    """Default of ``opening_part``: ``tournament`` for the suite that elolab ships for the game, otherwise ``all``."""
+    """Default of ``opening_part``: ``tournament`` for the suite that elolab ships for the game, otherwise ``all``.
+
+    ``openings`` is the path of the suite. Only its file name is compared.
+    """
     return "tournament" if PurePath(openings).name.partition(".")[0] == game else "all"
 
 
 def read_rules(table: Table, game: str) -> Rules:
-    """Read the table ``[rules]``. Missing keys have the values of the game's standard rules."""
+    """Read the table ``[rules]``. Missing keys have the values of the game's standard rules.
+
+    Raises ``ConfigurationError`` for a repetition rule that the game does not have.
+    """
     section = table.table("rules")
     standard = asdict(game_named(game).standard_rules)
     if standard["repetition"] == "draw" and section.data.get("repetition") in REPETITION_RULES[1:]:
@@ -140,7 +152,10 @@ def read_rules(table: Table, game: str) -> Rules:
 
 
 def read_adjudication(table: Table, game: str) -> Adjudication:
-    """Read the table ``[adjudication]``. Missing keys have the game's defaults."""
+    """Read the table ``[adjudication]``. Missing keys have the game's defaults.
+
+    Raises ``ConfigurationError`` for a key that does not apply to the game, and for unreadable tablebases.
+    """
     section = table.table("adjudication")
     contract = game_named(game)
     if not contract.score_unit and section.data.get("solved_empties", 0) != 0:
@@ -160,7 +175,7 @@ def read_adjudication(table: Table, game: str) -> Adjudication:
 def read_search_statistics(table: Table) -> SearchStatisticsSettings | None:
     """Read the table ``[search_statistics]``, or the key ``search_statistics = true``; ``None`` if both are missing.
 
-    An empty table also switches the statistics on.
+    An empty table also switches the statistics on. Raises ``ConfigurationError`` for another value.
     """
     given = table.get("search_statistics", False)
     if isinstance(given, bool):

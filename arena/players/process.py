@@ -210,7 +210,7 @@ class EngineProcess:
 
     Only one thread at a time may communicate with it. Compiled code writes and reads without Python's global lock
     (``engine.compiled.exchange``), so that lines are time-stamped when they are written and read. Output stays in its
-    pipe as long as no caller waits for a line.
+    pipe as long as no caller waits for a line. Each ``deadline_ns`` is a time of ``time.monotonic_ns``.
 
     The constructor raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started, and ``OSError`` if
     the system has run out of a resource (``SHORTAGES``).
@@ -634,7 +634,10 @@ def find_program(command: Sequence[str], directory: str | None) -> str:
 
 
 def _check_first_line(program: str, path: str) -> None:
-    """Raise ``PlayerFault`` for a script whose interpreter is missing, because the system's error would not name it."""
+    """Raise ``PlayerFault`` if ``path`` is a script without its interpreter; the system's error would not name it.
+
+    Messages contain ``program``, the name of the program as the user gave it.
+    """
     try:
         with open(path, "rb") as file:
             first = file.readline(FIRST_LINE_BYTES).decode(errors="replace").rstrip("\n")
@@ -653,7 +656,10 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """The reason why a program cannot be found: a likely mistake in its name, or ``why`` if there is none."""
+    """The reason why a program cannot be found: a likely mistake in its name, or ``why`` if there is none.
+
+    A relative path starts in ``directory``.
+    """
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")
     alone = program.split()[0] if program.split() else program

@@ -76,7 +76,7 @@ os.register_at_fork(after_in_child=SUPERVISOR.forget)
 
 
 def kill_group(group: int, number: int = signal.SIGKILL) -> None:
-    """Send a signal to a process group; does nothing if the group has ended."""
+    """Send the signal ``number`` to a process group; does nothing if the group has ended."""
     # macOS answers "not permitted" for a group that contains only zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)

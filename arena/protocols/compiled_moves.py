@@ -152,7 +152,7 @@ class CompiledMoves:
             player.adopt_game(prepared, self._line, side, began_ns)
 
     def take(self, began_ns: int) -> Ending | None:
-        """Read the result of a prepared game that ``start`` has played to its end.
+        """Return the ending of a prepared game, and keep its moves, after ``start`` has played it to its end.
 
         Any thread may call this. ``began_ns`` is as for ``adopt``.
         """

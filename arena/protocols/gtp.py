@@ -261,7 +261,11 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         """Names of the commands that the engine supports; empty if the engine sent no list."""
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Ask for the engine's name and its list of commands, then send the player's private commands."""
+        """Ask for the engine's name and its list of commands, then send the player's private commands.
+
+        Raises ``PlayerFault`` (``startup_failure``) if the engine rejects a private command or cannot receive the
+        player's time limit.
+        """
         self._converse(self._client.ask("protocol_version", "name", "version", "list_commands"), deadline_ns)
         listed = self._client.answers[-1]
         self._commands = frozenset(listed.text.split()) if listed.is_success else frozenset()
@@ -280,7 +284,11 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return not self._commands or command in self._commands
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Clear the board, send the time control, and send the moves of the opening."""
+        """Clear the board, send the time control, and send the moves of the opening.
+
+        Raises ``PlayerFault`` (``startup_failure``) if no moves lead to the opening's position, or if the engine
+        rejects a command.
+        """
         from elolab.engine.games.proof_game import proof_game
 
         path = proof_game(self._game, opening.position)

@@ -145,7 +145,10 @@ class GameMoves(MoveTexts):
         return self._game.write_moves(position, moves[first:], self.style)
 
     def read(self, text: str, position: Position | None) -> str | None:
-        """Convert a move, which need not be legal. Without a position, only texts with one meaning can be read."""
+        """Convert a move, which need not be legal; ``None`` if the text is no move.
+
+        Without a position, only texts with one meaning can be read.
+        """
         if position is None:
             return _read_alone(self._game, text)
         try:

@@ -335,7 +335,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         self._unused_sides.append(side)
 
     def prepare_game(self, opening: Opening, moves: Sequence[str], side: ProgramSide) -> GameLine | None:
-        """The ``position`` commands of the game; see ``ExternalPlayer.prepare_game``."""
+        """Prepare a game for compiled code; see ``ExternalPlayer.prepare_game``.
+
+        Returns the writer of the game's ``position`` commands.
+        """
         is_new_style = self._game not in RANKED and move_style(self._game, opening.position) != self._style
         if is_new_style or self.spec.restart == "always" or self._running().talk is not side.talk:
             return None
@@ -367,7 +370,8 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         """Find out whether the engine numbers ranks from 0 or from 1.
 
         The option ``ranks`` decides, if set. Engines with ``UCI_Variant`` start at 1. Otherwise a search of the start
-        position decides: every legal first move becomes illegal with the wrong number.
+        position decides: every legal first move becomes illegal with the wrong number. Raises ``PlayerFault``
+        (``startup_failure``) if that search gives no legal move.
         """
         forced = forced_first_rank(self.spec.options)
         if forced is not None:

@@ -447,11 +447,11 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def move_after_pondering(
         self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag, pondered: Pondered
     ) -> Reply:
-        """Get the engine's move after pondering: send ``ponderhit`` if the opponent played the expected move
-        (``pondered``).
+        """Get the engine's move after pondering. ``pondered`` tells whether the opponent played the expected move.
 
-        Otherwise send ``stop``, wait for its answer and start a new search. The clock starts just before the first of
-        these lines is sent, and stands still while the new search is prepared.
+        If so, send ``ponderhit``; otherwise send ``stop``, wait for the answer and start a new search. The clock starts
+        just before the first of these lines is sent, and stands still while the new search is prepared. Raises
+        ``PlayerFault`` if the engine ends or does not answer ``stop`` in time.
         """
         if pondered.is_hit:
             return self._search([self._ponder_hit()], position, clock, stop)

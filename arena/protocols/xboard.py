@@ -170,7 +170,10 @@ def variation_text(line: str) -> str:
 
 @functools.lru_cache(maxsize=10_000)
 def bare_move(word: str) -> str:
-    """A move without its move number. If it names both squares, also without its piece letter, in lower case."""
+    """Remove the move number from a move. If the move names both squares, write only these and any promotion piece.
+
+    The result is then in lower case.
+    """
     word = _MOVE_NUMBER.sub("", word)
     found = _SQUARES.fullmatch(word)
     return word if found is None else "".join(found.groups()).lower()
@@ -289,8 +292,8 @@ def clock_commands(clock: PlayerClock | None) -> list[str]:
 def setboard_command(position: str, engine_name: str) -> str:
     """The command that sets up a Xiangqi position, given as a FEN.
 
-    An engine named HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that
-    Xiangqi does not need.
+    The engine HoiXiangqi uses the letters H and E for horse and elephant, and a FEN without the two fields that
+    Xiangqi does not need. It is recognised by ``engine_name``, the name that the engine announced.
     """
     if not engine_name.startswith("HoiXiangqi"):
         return f"setboard {position}"
@@ -536,7 +539,10 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.all_options
 
     def _handshake(self, deadline_ns: int) -> None:
-        """Receive the features, reply to them, and set the options."""
+        """Receive the features, reply to them, and set the options.
+
+        Raises ``PlayerFault`` (``startup_failure``) if the engine does not support the game, the limit or an option.
+        """
         self._learn_features(deadline_ns)
         client = self._client
         client.check_variant(REGISTERED[self._game].xboard_variants[0])
@@ -575,7 +581,11 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         super().new_game(opening, stop)
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Begin a game in ``force`` mode: send the limits and the opening."""
+        """Begin a game in ``force`` mode: send the limits and the opening.
+
+        Raises ``PlayerFault`` if the engine cannot play from the opening. If the engine refuses ``setboard`` for the
+        first time, raises ``ProcessEnded``, so that a new process is started and receives the opening in another way.
+        """
         if self._game not in RANKED:
             style = move_style(self._game, opening.position)
             self._variant = REGISTERED[self._game].xboard_variants[style == CHESS960_STYLE]

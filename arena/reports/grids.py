@@ -21,7 +21,7 @@ MAX_NAMED_COLUMNS = 8
 
 
 def placing_section(placing: Placing, language: str) -> Section:
-    """The section with the final places: of a Swiss tournament, or of a knockout with its bracket."""
+    """The section with the final places of a Swiss tournament or a knockout, and the bracket of a knockout."""
     say, arena = Catalogue(REPORTS, language), Catalogue(ARENA, language)
     key = "note.placing_swiss" if placing.bracket is None else "note.placing_knockout"
     blocks: list[Block] = [Note(say(key, rounds=rounds_text(placing, arena)))]

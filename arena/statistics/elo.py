@@ -241,7 +241,8 @@ def log_likelihood_ratios(
     """Log-likelihood ratios of many tests at once, shape (tests,); see ``log_likelihood_ratio``.
 
     ``counts`` has shape (tests, outcomes), with the worst outcome first. ``games_per_item`` is 1 for outcomes of games
-    and 2 for outcomes of pairs. The other arguments are as for ``log_likelihood_ratio``.
+    and 2 for outcomes of pairs. The other arguments are as for ``log_likelihood_ratio``. Raises ``ValueError`` for an
+    unknown ``model`` or an impossible hypothesis.
     """
     if model not in SPRT_MODELS:
         raise ValueError(f"model is {model!r}, expected one of {', '.join(SPRT_MODELS)}")
@@ -267,7 +268,7 @@ def _distributions_with_deviations(observed: Array, deviations: float) -> Array:
     """For each row, the most likely distribution whose mean is ``deviations`` standard deviations above 0.5.
 
     The constraint is not linear. It is linearised up to ten times at the current distribution, first at the uniform
-    one.
+    one. Raises ``ValueError`` if there is no such distribution.
     """
     scores = _outcome_scores(observed)
     current = np.full_like(observed, 1 / observed.shape[-1])

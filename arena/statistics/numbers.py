@@ -21,7 +21,7 @@ def given_text(value: float) -> str:
 
 
 def percent_text(share: float) -> str:
-    """A probability in percent with one decimal; ``<0.1`` or ``>99.9`` if it would be rounded to 0 or 100."""
+    """A probability, 0 to 1, in percent with one decimal; ``<0.1`` or ``>99.9`` instead of 0 or 100."""
     if share < 0.0005:
         return "<0.1"
     if share >= 0.9995:

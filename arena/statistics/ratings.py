@@ -272,7 +272,10 @@ def _inverse_of_free(information: Array, fixed: Iterable[int]) -> Array:
 
 
 def outcome_probabilities(differences: Array, draw_parameter: float) -> Array:
-    """Probabilities of a loss, a draw and a win, shape (rows, 3), for differences of strength in natural units."""
+    """Probabilities of a loss, a draw and a win, shape (rows, 3), for differences of strength in natural units.
+
+    ``draw_parameter`` is Davidson's nu.
+    """
     exponents = np.stack(
         [-differences / 2, np.full_like(differences, math.log(draw_parameter)), differences / 2], axis=-1
     )

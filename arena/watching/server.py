@@ -143,7 +143,7 @@ class _Routes:
         return HTMLResponse(text, headers=HEADERS)
 
     async def asset(self, request: Request) -> Response:
-        """Respond with a script."""
+        """Respond with a script of ``page.ASSETS``; status 404 for an unknown name."""
         name = request.path_params["name"]
         if name not in ASSETS:
             raise HTTPException(404)
@@ -181,7 +181,10 @@ class _Routes:
         return JSONResponse(found, headers=HEADERS)
 
     async def table_page(self, request: Request) -> Response:
-        """Respond with rows of a table as JSON, from index ``from``, sorted by ``sort``; ``query`` selects games."""
+        """Respond with rows of a table as JSON, from index ``from``, sorted by ``sort``; ``query`` selects games.
+
+        The status is 400 for an invalid index.
+        """
         run, query = await self._run_of(request), request.query_params
         first, name = query.get("from", "0"), request.url.path.rpartition("/")[2]
         if not (first.isascii() and first.isdigit() and len(first) < 10):
@@ -199,7 +202,10 @@ class _Routes:
         return JSONResponse(await run.dialogue(request.query_params.get("game", "")[:MAX_NAME]), headers=HEADERS)
 
     async def game(self, request: Request) -> Response:
-        """Respond with a stored game as JSON, found by its key or by its name on pages."""
+        """Respond with a stored game as JSON, found by its ``key``, or by its name on pages (``number``).
+
+        The status is 404 for an unknown game, and 503 if the store cannot be read.
+        """
         run, query = await self._run_of(request), request.query_params
         key = query.get("key") or run.key_of(query.get("number", "")[:MAX_NAME]) or ""
         try:

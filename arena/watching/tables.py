@@ -48,8 +48,8 @@ class QueryError(ValueError):
 def part_of(rows: Sequence[Row], first: int, sort: str, *, descending: bool) -> dict[str, Any]:
     """Sort rows by the column ``sort`` and return one page.
 
-    The result has ``rows``, the rows from index ``first`` on, and ``total``, the number of all rows. Rows keep their
-    order if there is no such column. Empty values come last.
+    The result has ``rows``, at most ``ROWS_PER_PAGE`` rows from index ``first`` on, and ``total``, the number of all
+    rows. Rows keep their order if there is no such column. Empty values come last, also if ``descending``.
     """
     if rows and sort in rows[0]:
         filled = [row for row in rows if row[sort] is not None]
@@ -108,7 +108,8 @@ def _test_of(
 ) -> Callable[[FinishedGame], bool]:
     """The condition that the word ``key:text`` of a query sets for games; ``key`` may be empty.
 
-    ``words`` has all words of the query. ``engines`` and ``openings`` have all names in lower case.
+    ``words`` has all words of the query, as pairs of key and text. ``engines`` and ``openings`` have all names. These
+    and ``text`` are in lower case. Raises ``QueryError`` for an unknown key, ending or result.
     """
     if key == "engine":
         is_engine = _named(text, engines)
@@ -131,9 +132,10 @@ def _test_of(
 
 
 def _named(text: str, names: set[str]) -> Callable[[str], bool]:
-    """A predicate for names; case is ignored.
+    """A function that returns whether a name matches ``text``; case is ignored.
 
-    If one of ``names`` equals ``text``, it accepts only equal names, otherwise all names that contain ``text``.
+    If one of ``names`` equals ``text``, only equal names match, otherwise all names that contain ``text``. Both
+    arguments are in lower case.
     """
     return (lambda name: name.casefold() == text) if text in names else (lambda name: text in name.casefold())
 

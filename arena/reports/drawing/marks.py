@@ -157,8 +157,8 @@ def ratio_bounds(ends: Sequence[float]) -> tuple[float, float]:
 def mark_ratios(axes: Axes, bounds: tuple[float, float], max_ticks: int = 7, way: Literal["x", "y"] = "x") -> None:
     """Make an axis logarithmic, with limits around ``bounds`` and ticks for ratios such as ``0.5×``.
 
-    ``way`` is the axis, ``x`` or ``y``. The value 1 always has a tick. Near 1, all labels have the same number of
-    decimals.
+    ``way`` is the axis, ``x`` or ``y``. There are at most about ``max_ticks`` ticks, one of them at 1. Near 1, all
+    labels have the same number of decimals.
     """
     low, high = bounds
     room = max(1.02, (high / low) ** 0.06)

@@ -39,7 +39,8 @@ def new_figure(
 ) -> tuple[Figure, Any]:  # fmt: skip
     """Create an empty figure in the style of reports; returns it and an array of its axes, shape (rows, columns).
 
-    With ``share_scale``, all plots have a common y scale. ``widths`` are the relative widths of the columns.
+    The figure is ``WIDTH_INCHES`` wide; ``widths`` are the relative widths of its columns. With ``share_scale``, all
+    plots have a common y scale. ``font_size`` is in points.
     """
     import matplotlib
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -64,7 +65,7 @@ def new_figure(
 
 
 def single_axes(height_inches: float, font_size: float = 12) -> tuple[Figure, Axes]:
-    """Create an empty figure with a single plot; returns the figure and its axes."""
+    """Create an empty figure with a single plot, see ``new_figure``; returns the figure and its axes."""
     figure, grid = new_figure(height_inches, font_size=font_size)
     return figure, grid[0, 0]
 
@@ -91,8 +92,9 @@ def legend_above(
     figure: Figure, columns: int, font_size: float = 11,
     loc: Literal["outside upper center", "outside upper left"] = "outside upper center", **options: Any,
 ) -> None:  # fmt: skip
-    """Add a legend above the plots of a figure; ``loc`` and ``options`` are passed to ``Figure.legend``.
+    """Add a legend with ``columns`` columns above the plots of a figure.
 
+    ``font_size`` is in points; ``loc`` and ``options`` are passed to ``Figure.legend``.
     On a phone, which shows only the left part of a wide figure, a legend on the left remains visible.
     """
     space = {"columnspacing": 1.2} if loc == "outside upper center" else {"columnspacing": 0.8, "handletextpad": 0.4}
