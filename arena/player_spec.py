@@ -241,7 +241,7 @@ def read_limits(table: Table, default: Limits | None = None, key: str = "limit",
     """Read the search limit under ``key``. Without a ``default`` the key is required.
 
     ``own_level`` allows the value ``OWN_LEVEL``: the player gets no limit and plays at the level set in the engine
-    itself. Raises ``ConfigurationError``.
+    itself. Raises ``ConfigurationError`` if the key is missing or its value is not a limit.
     """
     if default is not None and key not in table:
         return default

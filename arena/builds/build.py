@@ -42,7 +42,7 @@ class BuildError(UserError):
 
 @cache
 def platform_name() -> str:
-    """System, architecture and processor of this machine; a build may not run on other machines."""
+    """System, architecture and processor of this machine, as text; other machines may be unable to run its builds."""
     processor = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
@@ -71,8 +71,8 @@ def build_commit(repository: Repository, commit: Commit, build: str) -> Path:
     """Check out and build a commit, unless the cache has the build already; returns the folder of its sources.
 
     ``build`` is a shell command that runs in that folder; an empty text builds nothing. If the command fails, prints
-    the last lines of its output to standard error, keeps the whole output in ``DIGEST.log``, removes the rest, and
-    raises ``BuildError``.
+    the last lines of its output to standard error, keeps the whole output in ``builds/DIGEST.log``, removes the folder
+    ``builds/DIGEST``, and raises ``BuildError``.
     """
     folder = build_folder(commit.name, build)
     record = folder / RECORD_NAME

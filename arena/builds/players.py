@@ -22,7 +22,7 @@ def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> 
 
     Adds a name made from repository and commit if the table has none. Prints a warning if the working tree has changes,
     because uncommitted changes are not built. ``where`` names the table in messages; ``fetch`` is as for
-    ``Repository.commit``. Raises ``UserError``.
+    ``Repository.commit``. Raises ``UserError`` if the repository or the revision cannot be found.
     """
     table = Table(entry, where, ANY_PLAYER, knows_all=False)
     try:
@@ -64,7 +64,7 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _found(tree: Path, program: str) -> str:
-    """Hint for an error message: the path of a program of this name elsewhere in the tree, or else advice."""
+    """Hint for an error message: the path in ``tree`` of a program with this name, or else the keys to check."""
     name = os.path.basename(program)
     found = sorted(path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK))
     if not found:
@@ -73,7 +73,10 @@ def _found(tree: Path, program: str) -> str:
 
 
 def commit_build(table: Table) -> CommitBuild | None:
-    """The build that ``with_program`` has put into a table; ``None`` if the player is not built from a commit."""
+    """The build that ``with_program`` has put into a table; ``None`` if the player is not built from a commit.
+
+    Raises ``ConfigurationError`` if the table has ``build`` without ``source``.
+    """
     if SOURCE not in table:
         if "build" in table:
             raise table.error("build", "none without source = REPO@REV")
@@ -86,7 +89,8 @@ def commit_build(table: Table) -> CommitBuild | None:
 def restored(player: PlayerSpec) -> PlayerSpec:
     """Return a stored player with the paths of its program in the current cache folder.
 
-    Builds the commit again if the cache no longer has it. Raises ``UserError``.
+    Builds the commit again if the cache no longer has the build; raises ``UserError`` if that fails. A player that is
+    not built from a commit is returned unchanged.
     """
     built = player.built
     if built is None:

@@ -85,7 +85,10 @@ class Repository:
 
     @cached_property
     def place(self) -> str:
-        """The URL, or the absolute path of the local repository; raises ``RepositoryError`` if the folder has none."""
+        """The URL, or the absolute path of the local repository that contains the given folder.
+
+        Raises ``RepositoryError`` if the folder does not exist or is not in a repository.
+        """
         if self.is_remote:
             return self._given
         folder = Path(self._given).expanduser().absolute()
@@ -110,7 +113,7 @@ class Repository:
 
     @cached_property
     def origin(self) -> str:
-        """The address to which relative URLs of submodules refer."""
+        """The URL that relative URLs of submodules refer to: a local repository's remote ``origin``, else ``place``."""
         if not self.is_remote:
             try:
                 return run_git("config", "remote.origin.url", folder=self.folder)
@@ -119,11 +122,10 @@ class Repository:
         return self.place
 
     def commit(self, revision: str, *, fetch: bool = True) -> Commit:
-        """The commit that a revision refers to; raises ``RepositoryError``, with the most similar name, if there is
-        none.
+        """The commit that a revision refers to.
 
-        Updates the copy of a remote repository first. It is not updated if ``fetch`` is false, or if the revision is a
-        full hash that the copy contains.
+        Updates the copy of a remote repository first, unless ``fetch`` is false or the revision is a full hash that the
+        copy contains. Raises ``RepositoryError`` for an unknown revision; the message suggests the most similar name.
         """
         is_name = re.fullmatch(r"[0-9a-f]{40,64}", revision) is None
         if self.is_remote and fetch and (is_name or self._found(revision) is None):
@@ -150,9 +152,10 @@ class Repository:
         return [one for name in names[names.index(first) + 1 :] if (one := self._found(name)) is not None]
 
     def changed_files(self, commit: str) -> list[str]:
-        """Tracked files with uncommitted changes if ``commit`` is checked out in a local repository; empty otherwise.
+        """Tracked files with uncommitted changes in the working tree of a local repository.
 
-        It is also empty if the repository has no working tree.
+        Empty if another commit than ``commit`` is checked out, and for a repository that is remote or has no working
+        tree.
         """
         if self.is_remote:
             return []

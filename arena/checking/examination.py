@@ -124,10 +124,10 @@ class Examination:
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     def _test(self, check: Check) -> Remark | None:
-        """Run a check's test; repeat it with a new process if the process may keep an earlier depth limit.
+        """Run a check's test; repeat it with a new process, at most twice, while it raises ``LimitRemains``.
 
-        The first new process may be asked whether it accepts a depth limit, and keep that limit; the second is not
-        asked.
+        The first new process may get a depth limit that only tests whether the program accepts one. The second new
+        process gets none, because the answer is then known.
         """
         for _ in range(2):
             try:
@@ -139,13 +139,16 @@ class Examination:
     # For checks.
 
     def start(self) -> None:
-        """Start a new process, shake hands, set the options and begin a game."""
+        """Start a new process, perform the handshake, set the options and begin a game."""
         self.connect()
         self.dialect.settled()
         self.dialect.begin_game()
 
     def connect(self) -> None:
-        """Start a new process, shake hands and set the options; raises ``UserError`` if an option cannot be set."""
+        """Start a new process, perform the handshake and set the options.
+
+        Raises ``UserError`` if an option cannot be set.
+        """
         self.close()
         command = self.settings.command
         process = EngineProcess(command, self.settings.directory)

@@ -51,7 +51,10 @@ GROWTH = 4
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
-"""Divisor for the size of chunks with lost games, so that a game that crashes workers is soon alone in its chunk."""
+"""Games of a lost chunk are sent again in chunks of its size divided by this number.
+
+A game that crashes workers is therefore soon alone in its chunk.
+"""
 MOST_LOSSES = 5
 """The run fails if this number of workers is lost while each plays the same game alone in a chunk."""
 SPEED_WINDOW_SECONDS = 60.0
@@ -72,7 +75,7 @@ class _Record:
     unavailable: dict[str, str] = field(default_factory=dict)
     """Reason for each player that could not be started on this worker, by the player's name."""
     lacking: dict[GameFile, Any] = field(default_factory=dict)
-    """Files that the worker lacks, each with the argument of ``play`` that carries its content; ``None`` until sent."""
+    """Files that the worker lacks, with the argument of ``Worker.play`` that stands for each; ``None`` until sent."""
     limit_scale: float | None = None
     """Factor for wall-time limits on the worker; ``None`` if limits are not scaled, or before its first chunk."""
     began: float = field(default_factory=time.monotonic)
@@ -385,9 +388,9 @@ class ClusterRunner(Runner):
         return files_to_send((player for player in players if not player.is_builtin), self._files)
 
     def _shared(self, worker: Worker) -> list[Any]:
-        """Send a worker the files that it lacks, each once; returns the arguments of ``play`` that stand for them.
+        """Send a worker each file that it lacks once; returns the arguments of ``Worker.play`` for these files.
 
-        Raises ``ClusterError`` if a file has changed.
+        Raises ``ClusterError`` if a file has changed since the run began.
         """
         lacking = self._record_of(worker).lacking
         for file, shared in lacking.items():

@@ -115,10 +115,9 @@ def placed(player: PlayerSpec, sendable: Mapping[GameFile, str], wanted: Mapping
 
 
 def _moved(player: PlayerSpec, paths: Mapping[GameFile, str], wanted: Mapping[GameFile, str]) -> PlayerSpec:
-    """Copy a player's received files, and its working directory if it has one, into a folder; returns the changed
-    player.
+    """Return a player with the paths of its received files, which are copied from the cache into a folder of its own.
 
-    ``paths`` has the files' paths on the client, ``wanted`` their digests.
+    A working directory is created there too. ``paths`` has the files' paths on the client, ``wanted`` their digests.
     """
     directory = None if player.directory is None else _directory_of(paths, player.directory)
     identity = digest_of([directory, sorted((path, wanted[file]) for file, path in paths.items())])
@@ -151,7 +150,8 @@ def _with_path(word: str, new: Mapping[str, str]) -> str:
 def _directory_of(paths: Mapping[GameFile, str], directory: str) -> str:
     """Absolute path, on the client, of a player's working directory.
 
-    A relative directory is found from a file that the player names relative to it; ``paths`` has the absolute paths.
+    ``paths`` has the absolute paths of the player's files. For a relative ``directory``, the absolute path of a file
+    that the player names relative to it shows where it is. Without such a file, it is placed below the root folder.
     """
     if os.path.isabs(directory):
         return os.path.normpath(directory)

@@ -28,7 +28,10 @@ LOOK_SECONDS = 0.1
 FAREWELL_SECONDS = 20.0
 """Time limit for ending what an interrupted or failed start has already started."""
 ORPHANED_WORKER, ORPHANED_SCHEDULER = "60 s", "1 h"
-"""Time after which a worker without scheduler, and an idle scheduler, exit; this process may have been killed."""
+"""Times after which a worker without scheduler, and an idle scheduler, exit by themselves.
+
+This ends them even if this process is killed.
+"""
 PROBE = f"{shlex.quote(sys.executable)} -c 'import elolab, distributed'"
 """Shell command that succeeds on hosts on which a worker can be started."""
 QUIET_LOGGERS = ("distributed.deploy.ssh", "distributed.deploy.spec", "asyncssh")
@@ -42,8 +45,8 @@ class SshSite(DaskSite):
     def __init__(self, text: str, warn: Callable[[str], None], is_stopped: Callable[[], bool] = lambda: False) -> None:
         """Start the cluster on the hosts of ``text`` (see ``ssh_hosts``) and connect to it, as ``DaskSite`` does.
 
-        Raises ``ClusterError`` if a host cannot be reached or lacks what is needed, and ``KeyboardInterrupt`` if
-        ``is_stopped`` returns true first.
+        Raises ``ClusterError`` if a host cannot be reached or its Python lacks elolab or Dask, and
+        ``KeyboardInterrupt`` if ``is_stopped`` returns true first.
         """
         self._deployment = _Deployment(text, is_stopped)
         try:
@@ -166,6 +169,6 @@ class _HostError(Exception):
 
 
 def _connection(host: SshHost) -> dict[str, Any]:
-    """Keyword arguments for ``asyncssh.connect``, which takes all others from ``~/.ssh/config``."""
+    """Keyword arguments for ``asyncssh.connect``; it reads all other settings from ``~/.ssh/config``."""
     chosen = {"username": host.user, "port": host.port, "connect_timeout": CONNECT_SECONDS}
     return {name: value for name, value in chosen.items() if value is not None}

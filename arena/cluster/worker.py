@@ -76,7 +76,7 @@ class Chunk:
     platform: str = ""
     """The client's ``platform_name``."""
     limit_scale: float | None = None
-    """Factor for wall-time limits on the worker; ``None`` leaves the limits unchanged and unrecorded."""
+    """Factor for wall-time limits on the worker, which is stored with the games; ``None`` if limits are not scaled."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,8 @@ class Order:
 def introduction() -> dict[str, Any]:
     """Description of this worker, by which the client decides whether to use it.
 
-    It holds the engine's identity, the digests of the source files, the host, the process number and the processors.
+    It holds the engine's identity, the digests of the source files, the host, the process number, the number of
+    processors and the memory in MiB.
     """
     from elolab.engine.compiled.identity import engine_identity
 

@@ -78,10 +78,10 @@ class ComparedRun:
 
 
 def compared(folder: Path, settings_beside: Mapping[str, Sequence[str]]) -> ComparedRun:
-    """Read a run from its folder; raises ``StoreError``.
+    """Read the data of the run in a folder; raises ``StoreError`` if its store cannot be read.
 
-    The settings of a run are in the metadata entry named after its kind. ``settings_beside`` names, for each kind,
-    further entries with settings.
+    The settings of a run that is not a tournament are in the metadata entry named after its kind. ``settings_beside``
+    names, for each kind, further entries with settings.
     """
     with Store(folder, read_only=True) as store:
         spec = tournament_in(store)

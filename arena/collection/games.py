@@ -24,7 +24,7 @@ def game_of_run(store: Store) -> str | None:
 
 
 def portable_games(directory: Path, game: Game) -> Iterator[PortableGame]:
-    """Yield a run's games in schedule order, read one at a time. Raises ``StoreError``."""
+    """Yield a run's games in schedule order, read one at a time; raises ``StoreError`` if the store is unreadable."""
     with Store(directory, read_only=True) as store:
         event, players = directory.resolve().name, {}
         if store.metadata("specification") is not None:

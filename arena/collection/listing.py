@@ -92,7 +92,7 @@ def is_run(folder: Path) -> bool:
 
 
 def is_bisection(folder: Path) -> bool:
-    """Whether a folder is that of a bisection, whose steps are runs in subfolders."""
+    """Whether a folder belongs to a bisection; the steps of a bisection are runs in its subfolders."""
     return read_status(folder, is_running=False)["kind"] == bisection.KIND
 
 

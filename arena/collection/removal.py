@@ -46,7 +46,7 @@ def check(folders: Sequence[Path]) -> None:
 
 
 def _runs_of(folder: Path) -> list[Path]:
-    """The folder of a run, or those of a bisection's steps; empty for other folders."""
+    """The run folders that ``folder`` consists of: a run itself, or a bisection's steps; empty for other folders."""
     if is_run(folder):
         return [folder]
     return [run for run in run_folders(folder) if run.parent == folder] if is_bisection(folder) else []

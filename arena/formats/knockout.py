@@ -22,7 +22,7 @@ a tie; an absent opponent; no opponent.
 
 
 class Knockout(Format):
-    """A seeded bracket; each encounter is ``pairs`` game pairs, in which the second game has the colours swapped.
+    """A seeded bracket; an encounter has ``pairs`` game pairs, in which the second game has the colours swapped.
 
     A tied encounter continues with single sudden-death pairs, at most ``tiebreak_pairs``; then ``tiebreak`` decides. If
     the number of players is not a power of two, the best seeds have byes in the first round. The losers of the
@@ -53,7 +53,7 @@ class Knockout(Format):
         return len(results) + sum(2 * _pairs_of_round(spec) - tie.games for tie in undecided)
 
     def opened_pairs(self, spec: TournamentSpec) -> int:
-        """The pairs of all rounds, sudden-death pairs included; each round uses its own openings."""
+        """The number of pairs of all rounds, sudden-death pairs included; each round has its own openings."""
         return rounds_of(spec) * _pairs_of_round(spec)
 
     def pairs_text(self, spec: TournamentSpec) -> str:

@@ -49,7 +49,7 @@ SEARCH_STEPS = 20_000
 
 
 class Swiss(Format):
-    """A Swiss tournament of ``rounds`` rounds; each encounter is ``pairs`` game pairs with colours swapped."""
+    """A Swiss tournament of ``rounds`` rounds; each encounter has ``pairs`` game pairs with colours swapped."""
 
     keys = ("seeding", "repeats")
     decides_on_the_way = True

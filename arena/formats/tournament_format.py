@@ -51,7 +51,7 @@ class Format(ABC):
         """Maximum number of games in the whole tournament, given the results of the first batches."""
 
     def opened_pairs(self, spec: TournamentSpec) -> int:
-        """Maximum number of game pairs of two players, each from an opening of its own."""
+        """Maximum number of game pairs with different openings; the encounters of a round share their openings."""
         return spec.pairs
 
     def openings_needed(self, spec: TournamentSpec) -> int:

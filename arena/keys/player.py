@@ -53,9 +53,10 @@ PROGRAM = schema.declare(
 
 
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
-    """Program and arguments from the key ``command``; raises ``ConfigurationError``.
+    """Program and arguments from the key ``command``: a list of words, or a text for ``split_command``.
 
-    The program is looked for in the current folder, in the player's ``directory``, and in ``folders``.
+    ``split_command`` looks for the program in the current folder, in ``folders``, and in the player's ``directory``
+    relative to these. Raises ``ConfigurationError`` if the value is not a command.
     """
     command = table["command"]
     expected = table.schema["command"].right_value

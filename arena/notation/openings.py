@@ -3,7 +3,7 @@
 A suite is an EPD file, a file of games, or a folder or zip file of such files. Files may be compressed (``.gz``,
 ``.bz2``, ``.zst``). They are read in parts, and ``OpeningTable`` keeps the openings on disk, so that millions of them
 fit into memory. The first ``CHECKED_LINES`` of a list of positions are checked when it is read, the others when they
-are used.
+are used. Lists shipped with elolab are not checked, except their first line.
 
 A line of EPD is a position followed by operations, such as ``id "name";``. In Xiangqi the position is a FEN, with or
 without its two counters. ``id`` names the opening, ``hmvc`` and ``fmvn`` are the counters, and other operations are
@@ -177,9 +177,9 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
     """Read a suite from a file or folder, or by its name in ``configs/openings`` or among the suites shipped with
     elolab.
 
-    Positions are checked; in a shipped suite only the first ``CHECKED_LINES``, unless ``check_all`` is set (by tests).
-    ``plies`` limits the moves taken from each game; ``None`` takes all. Raises ``UserError``, which names the line or
-    game, if an opening is illegal, over or repeated.
+    Positions of a shipped list are not checked, except the first, unless ``check_all`` is set (by tests). ``plies``
+    limits the moves taken from each game; ``None`` takes all. Raises ``UserError``, which names the line or game, if an
+    opening is illegal or repeated, or if the game is over after it.
     """
     path = find_suite(name_or_path)
     try:
@@ -322,7 +322,10 @@ def _checked_line(game: Game, line: PositionLine) -> Opening:
 
 
 def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, check: bool = True) -> Suite:
-    """Make a suite from a list of positions; raises ``OpeningError`` for an invalid line."""
+    """Make a suite from a list of positions; raises ``OpeningError`` for an invalid line or a repeated position.
+
+    Lines after the first ``CHECKED_LINES`` are checked when they are used. Without ``check``, only the first line is.
+    """
     stem = _stem(where)
     numbers = array("q")
     seen: dict[int, int] = {}

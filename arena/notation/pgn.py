@@ -93,7 +93,10 @@ class PortableMove(NamedTuple):
     """The move in the game's protocol notation, such as ``h2e2``."""
     comment: str = ""
     side: int = 0
-    """Side that made the move (0 for the first mover) if the comment has ``[%eval]``; otherwise 0."""
+    """Side that made the move: 0 for the first mover, 1 for the other.
+
+    It is set only if the comment has ``[%eval]``, because the score then depends on the side; otherwise it is 0.
+    """
 
     @property
     def figures(self) -> MoveRecord | None:
@@ -499,7 +502,7 @@ def decode_text(data: bytes, where: str, encodings: Sequence[str] = CHINESE, fir
 
     Most bytes are valid in both GBK and Big5. Big5 is chosen if it yields more of the characters that are frequent in
     games. A truncated character, or a few damaged bytes, become U+FFFD, so that only the game around them is lost.
-    ``first_line`` is the number of the first line, for error messages. Raises ``PortableGameError``.
+    Raises ``PortableGameError`` if no encoding fits; ``first_line`` is the number of the first line, for the message.
     """
     texts = _decoded(data, "utf-8-sig")
     if not texts and CHINESE[0] not in encodings:

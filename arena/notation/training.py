@@ -53,7 +53,7 @@ class Skipped:
 
     @classmethod
     def parse(cls, text: str) -> Skipped:
-        """Parse words separated by commas, such as ``check,unscored,first=16``; raises ``UserError``."""
+        """Parse names of fields, such as ``check,unscored,first=16``; raises ``UserError`` for an unknown name."""
         found: dict[str, bool | int] = {}
         for word in filter(None, text.replace(" ", "").split(",")):
             name, _, value = word.partition("=")

@@ -64,14 +64,14 @@ TICK_SECONDS = 0.5
 STOPPING_SECONDS = 3.0
 """Time that running games have to end after the stop flag is set, in seconds."""
 TOGETHER_SECONDS = 0.02
-"""Time for which finished games are collected to be yielded together, because storing each one alone costs more.
+"""Time for which finished games are collected and then yielded together; storing them one by one would take longer.
 
 If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.3
 """Share of a game's duration for which finished games are collected, if this is at least ``TOGETHER_SECONDS``.
 
-Other games are queued, so that no thread waits meanwhile.
+This is done only while the queue of games is full, so that no thread has to wait for its next game.
 """
 MAX_TOGETHER_SECONDS = 0.5
 GARBAGE_OBJECTS = 50_000
@@ -92,7 +92,7 @@ class _Task:
 
     job: GameJob
     prepared: GameInProgress | None = None
-    """The game, if it has been prepared for the thread that plays it; see ``GameInProgress.successor``."""
+    """The game as prepared for the thread that will play it (``GameInProgress.successor``); ``None`` if it is not."""
     began: float = 0.0
     """Time at which the game began (``time.monotonic``)."""
     pauses: int = 0
@@ -102,7 +102,7 @@ class _Task:
     game: FinishedGame | None = None
     """The game after its end; ``None`` if it was not finished."""
     thread: _GameThread | None = None
-    """The thread whose compiled code has played the prepared game to its end, and that has not read the result."""
+    """The thread that has played the prepared game to its end in compiled code, until the result has been read."""
     error: BaseException | None = None
     """The exception that ended the game."""
 
@@ -113,9 +113,8 @@ class _Task:
         self.read_moves, self.read_dialogue = read_moves, read_dialogue
 
     def complete(self) -> _Task:
-        """Set ``game`` after the end, unless the game's thread has done so; raises the exception that ended the game.
-
-        It is faster to do this for several games one after another than on their threads.
+        """Read the result of a prepared game that has ended, and set ``game``; raises the game's exception, if any.
+        Reading the results of several games in a row, on one thread, is faster than reading each on its own thread.
         """
         if self.error is not None:
             raise self.error
@@ -134,7 +133,7 @@ class _Task:
 
 
 class _GameThread:
-    """A thread that plays games, and what it keeps from game to game."""
+    """A thread that plays games, with the players and the compiled code that it keeps from game to game."""
 
     def __init__(self) -> None:
         self.task: _Task | None = None
@@ -167,8 +166,9 @@ class _GameThread:
             return None
 
     def prepare(self, task: _Task) -> bool:
-        """Prepare a game to be played next by this thread; called by another thread. Returns false if the game does not
-        follow the game in progress, or if that has ended.
+        """Prepare a game to be played next by this thread; called by another thread.
+
+        Returns false if the game in progress has ended, or if the game cannot be its ``successor``.
         """
         game = self.game
         prepared = None if game is None else game.successor(task.job)
@@ -186,7 +186,7 @@ class _GameThread:
     def start(self, task: _Task) -> bool:
         """Play a prepared game in compiled code; returns whether it has ended. If not, it must be continued in Python.
 
-        The game is given up if its players have changed since it was prepared.
+        If its players have changed since it was prepared, the preparation is dropped and no move is played.
         """
         game = task.prepared
         assert game is not None
@@ -287,7 +287,7 @@ class GameRunner(Runner):
     Between two programs that compiled code can play (``arena.protocols.compiled_moves``), a thread does little more
     than call that code. The thread that calls ``batches`` prepares each game, and reads its result, for several games
     in a row: Python is much faster if its code and data are still in the processor's cache. Short games are not
-    prepared, because threads would wait for it.
+    prepared, because threads would have to wait for the preparation.
 
     Until ``close``, Python collects garbage less often in the whole process; see ``GARBAGE_OBJECTS``.
     """
@@ -481,9 +481,7 @@ class GameRunner(Runner):
                 self._wait_for_thread(task)
 
     def _taken(self, pending: set[_Task], seconds: float) -> list[_Task]:
-        """Tasks of ``pending`` that have ended; waits at most ``seconds`` for the first one. Empty if none ends in that
-        time.
-        """
+        """Tasks of ``pending`` that have ended; waits at most ``seconds`` for the first one, empty if none ends."""
         taken: list[_Task] = []
         with suppress(Empty):
             taken.append(self._ended_tasks.get(timeout=max(0.0, seconds)))
@@ -500,16 +498,16 @@ class GameRunner(Runner):
         return dropped
 
     def _wait_for(self, pending: set[_Task]) -> None:
-        """Drop waiting games and wait for running games until ``_must_leave`` returns true."""
+        """Drop waiting games, and wait for the end of running games, at most until ``_must_leave`` returns true."""
         left = pending - self._drop_waiting()
         while left and not self._must_leave():
             left.difference_update(self._taken(left, TICK_SECONDS))
 
     def _must_leave(self) -> bool:
-        """Whether the time limit since the stop flag is over; the remaining games are then abandoned.
+        """Whether running games must be abandoned, ``STOPPING_SECONDS`` after the stop flag was first seen.
 
-        Such a game waits for code to be compiled, which takes up to a minute, or hangs. Its thread keeps this process
-        alive, except in a command, which exits nevertheless (``arena.players.interruption``).
+        A game that has not ended by then waits for code to be compiled, which takes up to a minute, or hangs. Its
+        thread keeps this process alive. A command exits nevertheless (``arena.players.interruption``).
         """
         if not self._stop.is_set():
             return False

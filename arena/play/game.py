@@ -270,9 +270,9 @@ class GameInProgress:
         """Whether this game's memory can be used again once its record has been created."""
 
     def successor(self, job: GameJob) -> GameInProgress | None:
-        """A game that this game's thread can ``start`` next; ``None`` if only that thread can prepare it.
+        """Prepare the next game of this game's thread, so that it can ``start``; any thread may call this.
 
-        Any thread may call this while this game is played.
+        Returns ``None`` if other players play the game, or if Python must announce it to the players.
         """
         compiled, players = self.compiled, self.players
         if compiled is None or (job.game, job.rules) != (self.job.game, self.job.rules):
@@ -298,7 +298,7 @@ class GameInProgress:
 
     @property
     def can_start(self) -> bool:
-        """Whether the game can still be played by ``start``, although its thread has run other code meanwhile."""
+        """Whether ``start`` can still play the game, although its thread has played in Python since the preparation."""
         return self.compiled is not None and self.compiled.can_start
 
     def start(self) -> bool:
@@ -410,7 +410,7 @@ class GameInProgress:
         player.new_game(self.job.opening, self.stop)
 
     def _failure_of(self, start: Callable[[Player], None]) -> Ending | None:
-        """Call a function that starts the game for a player, for both; returns the game's ending if that fails."""
+        """Call ``start`` for each player, to prepare it for the game; returns the game's ending if one fails."""
         for side, player in enumerate(self.players):
             try:
                 start(player)

@@ -47,7 +47,7 @@ MOST_COLUMNS = 100
 SCORE_SECONDS = 1.0
 """Seconds for which a computed score is shown; computing it takes a few milliseconds."""
 FAULTS_SHOWN = 10
-"""Number of faults of one player and kind shown one by one; of later ones, only 20, 50, 100, 200 and so on."""
+"""Number of faults of one player and kind that are shown one by one; then only numbers 20, 50, 100, 200 and so on."""
 WHOLE_RATE = 10
 """Games per minute from which the speed is shown without decimals."""
 WHOLE_SECONDS = 10

@@ -82,10 +82,10 @@ class StagePlan:
         return sum(stage.stored for stage in self.stages)
 
     def seconds_of(self, stage: GameStage) -> float | None:
-        """Estimated seconds for a stage's remaining games: ``game_seconds`` corrected by ``pace``, at most the time
-        budget.
+        """Estimated seconds for a stage's remaining games.
 
-        If a player's speed is unknown, the time budget, or ``None`` if there is none.
+        The estimate is ``game_seconds`` per game, corrected by ``pace``, but at most the time budget. If a player's
+        speed is unknown, the result is the time budget, or ``None`` without one.
         """
         if stage.unknown_speed:
             return stage.seconds if stage.missing else 0.0

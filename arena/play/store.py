@@ -129,7 +129,8 @@ class Store:
         """Open the store of a folder; a writer creates missing folders and files and excludes other writers.
 
         The check for damage takes one or two seconds per 100 000 games. ``glance`` is for frequent short reads: it
-        omits the check and creates no additional files. Raises ``StoreError``.
+        omits the check and creates no additional files. Raises ``StoreError`` if the store cannot be opened, is
+        damaged, or has another writer.
         """
         self.directory = directory
         self._is_glance = glance
@@ -414,7 +415,7 @@ class Store:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Context manager in which all reads see the store as it was at the beginning, whatever others add."""
+        """Context manager in which all reads see the store as at the beginning, even if another process adds games."""
         with self._failures():
             self.connection.execute("BEGIN")
         try:

@@ -80,7 +80,7 @@ class TournamentResult:
     planned: int
     """Number of games in the tournament; once a sequential test is decided, the number up to its decision."""
     stored: int
-    """Number of stored games among those that count."""
+    """Number of stored games that count for the results."""
     count: int
     """Schedule number below which games count for the results.
 

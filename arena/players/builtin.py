@@ -64,7 +64,7 @@ class BuiltinPlayer:
         return Engine(self._game, dict(self.spec.parameters), self._settings)
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Do nothing: ``new_game`` does it all."""
+        """Do nothing: ``new_game`` makes all preparations."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Clear the engine's tables for a new game."""
@@ -98,7 +98,8 @@ class BuiltinPlayer:
     ) -> Reply:
         """After a ponder hit, continue the ponder search; only the time since the opponent's move is charged.
 
-        After a miss, search again; the engine keeps the tables that pondering has filled.
+        After a miss, search again; the engine keeps the tables that pondering has filled. On CPU and node clocks, the
+        ponder search runs only now; its work is not charged.
         """
         from elolab.engine.engine import PonderGrant
 

@@ -51,7 +51,7 @@ PASS = "pass"
 STARTS_AT_ONCE = max(4, os.cpu_count() or 1)
 """Maximum number of programs that start at the same time; more would take processor time from running games."""
 NOTICED_NS = 1_000_000
-"""Minimum lateness of elolab, in nanoseconds, that a reply records; it is the error of the measurement."""
+"""Minimum lateness of elolab, in nanoseconds, that a reply records; a smaller one may be an error of measurement."""
 _STARTS = threading.Semaphore(STARTS_AT_ONCE)
 LATE_ANSWER_MS = 250
 """Milliseconds that an overdue engine has to obey a stop command; after that it counts as hanging."""
@@ -151,7 +151,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         self._starting: StopFlag | None = None
         """Stop flag that interrupts the engine's start; ``None`` without a start or if nothing may interrupt it."""
         self._is_announced = False
-        """Whether the next exchange announces a new game, or has announced it without a complete answer."""
+        """Whether the announcement of a new game is queued or sent, and its answer has not been processed yet."""
 
     @property
     def process_id(self) -> int | None:
@@ -167,7 +167,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _handshake(self, deadline_ns: int) -> None:
-        """Shake hands with the newly started engine and set its options."""
+        """Perform the handshake with the newly started engine and set its options."""
 
     @abstractmethod
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
@@ -223,7 +223,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return process is not None and process.talk is side.talk and process.is_quiet and self._client.is_idle
 
     def adopt_game(self, prepared: Any, moves: Sequence[str], side: ProgramSide, began_ns: int) -> None:
-        """Go on with a game that compiled code has announced at ``began_ns``.
+        """Continue in Python a game that compiled code has announced at ``began_ns`` (``time.monotonic_ns``).
 
         ``prepared`` is what ``prepare_game`` returned.
         """
@@ -356,7 +356,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
             self._starting = None
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Prepare the announcement of a new game for compiled code to send; does nothing by default."""
+        """Queue the announcement of a new game, which compiled code then sends; does nothing by default."""
 
     def new_game(self, opening: Opening, stop: StopFlag) -> None:
         """Announce a new game to the engine, unless ``announce_game`` has done so, and wait until it is ready."""
@@ -479,7 +479,10 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return Fault("no_move_in_time", waited=seconds_text(self._allowance_ms(clock)), allowed=allowed)
 
     def _last_line(self, since_ns: int = 0) -> Fault:
-        """The last line of the engine since ``since_ns``, which may be misspelt or unfinished, as part of a fault."""
+        """A quotation of the engine's last line since ``since_ns`` (``time.monotonic_ns``), as part of a fault.
+
+        The line may be a misspelt or unfinished answer.
+        """
         if self._process is None:
             return Fault("said_nothing")
         last, before = ([*self._process.dialogue.last_two_received(since_ns), "", ""])[:2]
@@ -503,7 +506,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process and return the fault to raise; if it had already ended by itself, the fault says how."""
+        """End the process and return the fault to raise; if the process ended by itself, the fault describes how."""
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

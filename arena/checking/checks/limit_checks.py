@@ -8,7 +8,7 @@ from elolab.arena.players.player import PlayerClock
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
-"""Factor by which a program may exceed a node limit, plus ``NODES_SLACK``, as it checks the limit only at intervals."""
+"""A program may search this multiple of a node limit plus ``NODES_SLACK``; it checks the limit only at intervals."""
 NODES_SLACK = 10_000
 LOW_CLOCK_SHARE = 10
 """A low clock has the time of a full clock divided by this number."""

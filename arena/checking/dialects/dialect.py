@@ -42,7 +42,7 @@ class Knowledge:
     answers_ready: bool = True
     """Whether the program answers when it is asked for its readiness (``ask_ready``)."""
     knows_depth: bool | None = None
-    """Whether the program accepts a depth limit; ``None`` where it was not asked."""
+    """Whether the program accepts a depth limit; ``None`` while unknown."""
 
 
 class Dialect(ABC, Generic[ClientKind]):
@@ -156,7 +156,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def greet(self) -> None:
-        """Shake hands; sets ``name`` and ``announced``."""
+        """Perform the handshake; sets ``name`` and ``announced``."""
 
     def configure(self) -> None:
         """Set the options from the settings; raises ``PlayerFault`` if an option cannot be set."""
@@ -229,7 +229,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return self.is_answer(line)
 
     def is_unasked(self, line: str) -> bool:
-        """Whether an idle program must not write this line after an interruption."""
+        """Whether a line is an answer, which a program must not give if it is interrupted while idle."""
         return self.is_answer(line)
 
     @abstractmethod
@@ -297,7 +297,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return self.read_answer(lines, (self.process.arrived_ns - self._began_ns) / 1e6)
 
     def interrupt_nothing(self) -> None:
-        """Interrupt an idle program; raises ``Failed`` if it answers as after a search."""
+        """Interrupt an idle program; raises ``Failed`` if it answers as if a search had ended."""
         if self.interruption is None:
             raise self.lacking()
         self.send(*self.interruption)
@@ -359,7 +359,7 @@ class Dialect(ABC, Generic[ClientKind]):
 
     @property
     def texts(self) -> MoveTexts:
-        """How the program writes moves."""
+        """The notation in which the program writes moves."""
         if self.settings.game in RANKED:
             return RankedMoves(self.knowledge.first_rank or 0)
         return GameMoves(game_named(self.settings.game), "standard")

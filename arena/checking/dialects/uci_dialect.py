@@ -171,7 +171,7 @@ class UcciDialect(UciDialect):
     score: ClassVar[re.Pattern[str]] = re.compile(r"\s(?:(?:cp|mate)\s+)?[+-]?\d+\s")
 
     def greet(self) -> None:
-        """Shake hands, and infer the program's unit of time from its options and name."""
+        """Perform the handshake, and infer the program's unit of time from its options and name."""
         super().greet()
         counts_milliseconds = ucci.MILLISECONDS in self.options or self.name.lower().startswith(ucci.COUNT_MILLISECONDS)
         self.time_unit_ms = 1 if counts_milliseconds else 1000
@@ -197,7 +197,7 @@ class UcciDialect(UciDialect):
         return ucci.go_command(limits, clock, self.time_unit_ms, "ponder" if ponder else "")
 
     def is_unasked(self, line: str) -> bool:
-        """Whether an idle program must not write this line: any answer except ``nobestmove``."""
+        """Whether a line is an answer other than ``nobestmove``, the only one that an idle program may give."""
         return self.is_answer(line) and self.read_answer([line], 0).move is not None
 
     def read_answer(self, lines: Sequence[str], elapsed_ms: float) -> SearchAnswer:

@@ -50,7 +50,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         """Moves of the current game that were sent to the program or made by it."""
 
     def greet(self) -> None:
-        """Shake hands: read the features and options that the program announces.
+        """Perform the handshake: read the features and options that the program announces.
 
         As in games, the program may use the whole start time before its first feature, and after ``done=0``.
         """
@@ -127,9 +127,9 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def _set_up(self, position: Position, limits: Limits, mode: str = "easy") -> None:
         """Send the game up to ``position``, without asking for a move; raises ``Failed`` if the program refuses it.
 
-        ``mode`` is ``hard`` to let the program ponder, else ``easy``. Raises ``LimitRemains`` if the limits have no
-        depth and the process has received one: ``new`` should cancel it, but many engines keep it, and some have no
-        clock as long as they have a depth limit.
+        ``mode`` is ``hard`` to let the program ponder, else ``easy``. Raises ``LimitRemains`` if ``limits`` has no
+        depth but this process has received a depth limit. The command ``new`` should cancel that limit, but many
+        engines keep it, and some then ignore the clock.
         """
         if self._depth_is_told and limits.depth is None:
             raise LimitRemains

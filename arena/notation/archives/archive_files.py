@@ -70,7 +70,10 @@ def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
 
 
 def unpacked(data: bytes, where: str) -> bytes:
-    """Decompress gzip, bzip2 or Zstandard, and turn UTF-16 into UTF-8; raises ``PortableGameError``."""
+    """Decompress gzip, bzip2 or Zstandard, and convert UTF-16 to UTF-8; other data are returned unchanged.
+
+    Raises ``PortableGameError`` for damaged or too large content.
+    """
     for begins, decompress in _COMPRESSIONS:
         if data.startswith(begins):
             return _limited(lambda decompress=decompress: decompress(BytesIO(data)), where)  # type: ignore[misc]
@@ -160,7 +163,7 @@ def _parts(reader: _Reader, where: str, when: str) -> Iterator[ArchiveFile]:
     """Yield the content of a file; a large text comes in parts.
 
     Raises ``PortableGameError`` for damaged content, after the parts before the damage, and for content that is too
-    large. The message for the latter contains ``when``: empty, or " when unpacked".
+    large. ``when`` is a phrase for the message about too large content: empty, or " when unpacked".
     """
     data = reader.read(PART_BYTES)
     if len(data) < PART_BYTES or b"\0" in data or data.lstrip().startswith(_UNDIVIDED):
