@@ -121,4 +121,4 @@ _READERS: Mapping[str, tuple[str, Callable[[Any, Path, Path], Any]]] = {
     "claims": ("claims file", _claims),
     "evaluation fit": ("evaluation fit, as asked for", _fit),
 }
-"""By kind of run: the key of the store's metadata with its specification, and the function that reads its result."""
+"""For each kind of run: its specification's key in the store's metadata, and the function that reads its result."""

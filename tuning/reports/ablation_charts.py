@@ -251,7 +251,7 @@ def _draw_curve(axes: Axes, curve: Curve, words: Catalogue, bounds: tuple[float,
 
 
 def level_places(levels: Sequence[Level], logarithmic: bool) -> list[float]:
-    """Positions of levels on the axis; ``logarithmic`` tells which scale the axis has.
+    """Positions of levels on the axis, which is linear or ``logarithmic``.
 
     A level without a value, which switches the parameter off, lies to the left of the smallest value. Its distance from
     that value is the smallest step between values, or on a logarithmic axis the smallest factor.

@@ -116,7 +116,7 @@ def claims_forest(answers: Mapping[str, Mapping[str, CellRow]], words: Catalogue
 
 
 def _panels(rows: Sequence[CellRow]) -> list[list[CellRow]]:
-    """Divide rows into panels with one unit and quantity each, and ratios also by their distance from 1."""
+    """Divide rows into panels, one for each unit and quantity; ratios are also separated by their distance from 1."""
     by_quantity: dict[tuple[int, str, str], list[CellRow]] = {}
     for row in rows:
         by_quantity.setdefault((UNITS.index(row.unit), row.kind, row.of), []).append(row)

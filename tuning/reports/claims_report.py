@@ -53,7 +53,7 @@ FILES = {"claims": PART_COLUMNS, "cells": tuple(field.name for field in fields(C
          "amendments": AMENDMENT_COLUMNS, "searches": SEARCH_COLUMNS}  # fmt: skip
 """Column names of each CSV table, by the table's name; columns.csv explains the columns."""
 COMPRESSED = {"searches": "searches.csv.gz"}
-"""File names of the compressed tables, by the table's name; the others are called ``NAME.csv``."""
+"""File names of the compressed tables, by the table's name; the other tables are called ``NAME.csv``."""
 
 
 def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, folder: Path | None = None) -> Path:
@@ -75,7 +75,10 @@ def write_claims_report(run: ClaimsResult, language: str = DEFAULT_LANGUAGE, fol
 
 
 def _surroundings_text(surroundings: Mapping[str, Any]) -> str:
-    """The text of ``surroundings.json``: the distinct surroundings, and for each part an index into them."""
+    """The text of ``surroundings.json``: all distinct surroundings in a list, and each part's index in this list.
+
+    ``surroundings`` are by part, as in ``Registration.surroundings``.
+    """
     different: list[Any] = []
     for one in surroundings.values():
         if one not in different:

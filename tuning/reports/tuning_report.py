@@ -77,7 +77,7 @@ def rounds_frame(result: StudyResult) -> DataFrame:
     - ``elo``: Elo over the base; for a centre by the model at that time, for a trial as observed
     - ``deviation``: standard deviation of the Elo by the model at that time
     - ``pairs``: game pairs of the round
-    - ``LL``, ``LD``, ``even``, ``WD``, ``WW``: number of these pairs by outcome, from the first set's view
+    - ``LL``, ``LD``, ``even``, ``WD``, ``WW``: number of these pairs by outcome, from the first set's point of view
     - ``total_pairs``: game pairs of the study up to this round
     - ``final_elo``, ``final_deviation``: ``elo`` and ``deviation`` by the model of all games
     """
@@ -383,9 +383,9 @@ def optimism_sentence(result: StudyResult, language: str = DEFAULT_LANGUAGE) -> 
 
 
 def _parameters_csv(result: StudyResult) -> str:
-    """The parameters as CSV text: the value of each in the base, and in the recommended setting.
+    """CSV text with one line per parameter: its name, the base's value and the recommended value.
 
-    The base's name is the head of its column.
+    The heading of the base's column is the base's name.
     """
     base = result.spec.space.default
     recommended = base if result.decision is None else result.recommended

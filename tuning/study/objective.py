@@ -53,7 +53,7 @@ class ObjectiveSpec:
     seed: int
 
     def settings(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        """The settings that the function receives: those of the base, and the tuned ones that have an effect."""
+        """The settings that the function receives: the base's settings and the tuned parameters with an effect."""
         return {**dict(self.fixed), **self.space.effective(values)}
 
     def content(self) -> dict[str, Any]:

@@ -56,15 +56,14 @@ from elolab.tuning.study.validation.validation_games import (
 
 KIND, MATCHES_KIND = "tuning", "tuning by matches"
 FILE_METADATA, MATCHES_FILE_METADATA = "tuning file", "file of a tuning by matches"
-"""Keys of the store's metadata that hold content and path of the study's file, for either kind of study.
+"""Keys in the store's metadata for the content and path of the study's file, one key for each kind of study.
 
-With this record, a later validation needs only the run's folder.
+With them, a later validation needs only the run's folder.
 """
 MATCHES_METADATA = "games of matches"
-"""Key of the store's metadata with the number of games by series, for matches of a command or function."""
+"""Key in the store's metadata for the number of games by series, if a command or function plays the matches."""
 ENDED_METADATA = "tuning ended"
-"""Key of the store's metadata with the digest of the specification under which the study ended, and the number of games
-stored then."""
+"""Key in the store's metadata for the state at the study's end: digest of the specification, number of stored games."""
 
 
 def games_before_validation(store: Store) -> int:
@@ -137,7 +136,7 @@ class TuningPlan:
         return tuple(stages)
 
     def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
-        """The validations of the recommendation; of the next one if it is not known yet.
+        """The validations planned for the run's recommendation, even if the recommendation is not known yet.
 
         ``games`` is the length of the tuning in games.
         """
@@ -152,7 +151,11 @@ class TuningPlan:
     def _stage_of(
         self, planned: PlannedValidation, number: int, stored: Mapping[str, int], recommendation: int, *, is_rest: bool
     ) -> GameStage:
-        """The stage of a validation. With ``is_rest``, a search that is not finished may leave it more games."""
+        """The stage of a validation: its maximum and stored games, their estimated cost, and the test's power.
+
+        ``stored`` has the number of stored games by series. ``is_rest`` means that the playoff has not begun. If the
+        budget covers the validation, rounds that end early may then leave it more games than ``planned``.
+        """
         games = stored.get(validation_series(number, recommendation), 0)
         seconds = estimated_game_seconds([planned.limits])
         unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
@@ -212,7 +215,7 @@ def gain_reach(plan: TuningPlan, planned: PlannedValidation) -> GainReach:
 def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
     """The record of the run's playoff, as ``BudgetSchedule.record_playoff`` writes it.
 
-    ``None`` before the playoff, and if a tuning of ``games`` games is longer than the one before the playoff.
+    ``None`` before the playoff, and if the run will play another one because ``games``, its budget in games, has grown.
     """
     periods = () if store is None else periods_of(store)
     if store is None or not periods or games > periods[-1].games:
@@ -221,7 +224,7 @@ def _playoff(store: Store | None, games: int) -> Sequence[int] | None:
 
 
 def _recommendation(store: Store | None, games: int) -> int:
-    """Number of the run's recommendation among all that were validated; the next number if it is not known yet."""
+    """Number, from 0, of the run's recommendation among all validated ones; the next number if it is not known yet."""
     if store is None:
         return 0
     values = None if _playoff(store, games) is None else store.metadata(RECOMMENDATION_METADATA)
@@ -291,7 +294,7 @@ def check_engine(spec: TuningSpec, stream: TextIO) -> None:
 
 
 def purpose_of(plan: TuningPlan) -> Purpose:
-    """The run's identity and checks. A resumed run may change only the keys ``LENGTHS`` and keys without effect."""
+    """The run's specification. A resumed run may change only the keys ``LENGTHS`` and keys without effect."""
     spec = plan.spec
     source = spec.conditions.source
     if plan.suite is None:

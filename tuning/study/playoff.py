@@ -45,10 +45,10 @@ class Decision:
     score: float = 0.5
     """Mean score of the model's maximum in the playoff, 0 to 1."""
     left: tuple[float, float, float] | None = None
-    """Gain that another set of values may still offer if the base is recommended: expected Elo of the best one, and the
-    bounds of its 90 % interval.
+    """Gain that other values may still offer although the base is recommended: expected Elo of the best set, and bounds
+    of its 90 % interval.
 
-    ``None`` if another set is recommended.
+    ``None`` if the base is not recommended.
     """
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:

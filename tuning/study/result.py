@@ -1,4 +1,7 @@
-"""Results of a study and of its rounds."""
+"""Results of a study and of its rounds.
+
+A settings pair is two sets of values that play each other.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ STUDY_NAME = "study.sqlite"
 """Name of the file, in a run's folder, that holds Optuna's study."""
 DEVIATION_ATTRIBUTE = "deviation"
 EXPECTED_ATTRIBUTE = "expected"
-"""Names of the Optuna trial attributes that hold ``RoundEnd.deviation`` and ``RoundEnd.expected``."""
+"""Name of the trial attribute for ``RoundEnd.expected``; ``DEVIATION_ATTRIBUTE`` is for ``RoundEnd.deviation``."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class RoundResult:
 
     @property
     def counts(self) -> Pentanomial:
-        """Outcomes of all game pairs of the round, for the first set of values in each settings pair."""
+        """Outcomes of all game pairs, from the point of view of the first set of values in each settings pair."""
         return sum((counts for _, counts in self.results), Pentanomial((0, 0, 0, 0, 0)))
 
 

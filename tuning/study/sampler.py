@@ -1,5 +1,7 @@
 """The samplers of a study by name: elolab's own, and Optuna's, made reproducible after interruptions.
 
+A settings pair is two sets of values that play each other.
+
 ``DuelSampler`` and ``SpsaSampler`` suggest the centre of a round's settings pairs. Suggestions of other samplers depend
 only on the seed, the trial's number and the earlier trials. Each trial creates its sampler with a seed derived from the
 study's seed and the trial's number, so that no state is lost if the process ends.

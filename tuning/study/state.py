@@ -1,4 +1,7 @@
-"""The state of a study: the results of its rounds, and the model fitted to them."""
+"""The state of a study: the results of its rounds, and the model fitted to them.
+
+A settings pair is two sets of values that play each other.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +61,7 @@ class StudyState:
                 self.observe(settings, one.first_pair + place * one.game_pairs, counts)
 
     def observe(self, settings: SettingsPair, first_pair: int, counts: Pentanomial) -> None:
-        """Add a settings pair's result to the observations, unless another one has already added the same games.
+        """Add a settings pair's result to the observations, unless an earlier settings pair has added the same games.
 
         ``first_pair`` is the number of its first game pair.
         """

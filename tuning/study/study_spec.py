@@ -1,4 +1,7 @@
-"""The specification of a tuning study: an immutable value, read from TOML with strict checks."""
+"""The specification of a tuning study: an immutable value, read from TOML with strict checks.
+
+A settings pair is two sets of values that play each other.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
 """A hill: Elo as a function of a set of values, with one maximum over the ranges and an effect of every choice.
 
+A *range* is a tuned parameter whose values are numbers. A *choice* is a value of a tuned parameter that has a list of
+values instead.
+
 The module defines the hill's terms (the model's coefficients), their prior, and the derivatives of Elo with respect to
 the terms.
 
@@ -128,7 +131,7 @@ class Hill:
         return mean, np.asarray(np.linalg.inv(covariance), float)
 
     def hessians(self, terms: Array, *, second: bool = False) -> Array:
-        """Hessian of a hill, shape (..., ranges, ranges): curvatures on the diagonal, else mixed derivatives.
+        """Hessian of a hill, shape (..., ranges, ranges): curvatures on the diagonal, mixed derivatives elsewhere.
 
         ``second`` selects the second hill.
         """
@@ -200,7 +203,7 @@ class Hill:
         return np.stack([self.log_curvatures(terms, second=second) for second in (False, True)[: 1 + self.is_double]])
 
     def exchanged(self, terms: Array) -> Array:
-        """The terms of an equivalent model in which the two hills have changed places."""
+        """The terms of an equivalent model in which the two hills are exchanged."""
         found = terms.copy()
         found[..., self.maxima], found[..., self.second_maxima] = (
             terms[..., self.second_maxima],
@@ -243,7 +246,10 @@ class HillOverLimits(Hill):
         return self.elo_with_slopes(terms, points)[0]
 
     def elo_with_slopes(self, terms: Array, points: Array) -> tuple[Array, Array]:
-        """Elo of the points, each at the search limit of its games, and derivatives by every term, (points, terms)."""
+        """Elo of the points, each at the search limit of its games, and its derivatives with respect to every term.
+
+        The shapes are (points,) and (points, terms).
+        """
         moved = points.copy()
         moved[:, self.ordered] -= self._log_limits * terms[self._movements]
         elo, slopes = super().elo_with_slopes(terms, moved)

@@ -58,7 +58,7 @@ class Observations:
     def arrays(self) -> tuple[Array, Array, Array, Array]:
         """Four arrays: coordinates of the first sets and of the second sets; numbers of game pairs; mean scores.
 
-        The first two have the shape (results, dimensions), the others the shape (results,).
+        The first two have the shape (results, dimensions), the last two the shape (results,).
         """
         shape = (len(self), len(self.space.dimensions))
         return (

@@ -216,7 +216,7 @@ class Explanation:
 
 @one_thread()
 def fit(observations: Observations, *, is_last: bool = False) -> ResponseModel:
-    """Fit the model to all results; a study's last model has draws of every candidate, others of the best one."""
+    """Fit the model to all results. With ``is_last`` it has draws of every candidate, otherwise only of the best."""
     first, second, pairs, scores = observations.arrays()
     results = ObservedResults(np.concatenate([first, second]), pairs, scores, observations.log_limits)
     far = _single_hill(observations.space, results)

@@ -1,9 +1,10 @@
 """The response model: Elo against the base as a function of the parameters, fitted to every game of a study.
 
 A pair's score between two sets is logistic in the difference of their Elo. Elo is a hill (``tuning.study.model.hill``).
-It has one maximum over the ranges of whole numbers. Every range has a coordinate of the maximum, a positive curvature
-and interactions with others. Far from the maximum Elo levels off. Every choice has an effect. If two hills are more
-probable, the model has two, and Elo at every point is that of the higher one.
+It has one maximum over the ranges, that is, the parameters whose values are numbers. Every range has a coordinate of
+the maximum, a positive curvature and interactions with other ranges. Far from the maximum Elo levels off. Every choice,
+that is, every value of the other parameters, has an effect. If two hills are more probable, the model has two, and the
+higher one determines the Elo at each point.
 
 The prior expects maxima around the middle of the ranges or beyond their ends, or near the base: a base that was tuned
 before loses little Elo in any range. The results determine which is more probable. Curvatures are log-normal around a
@@ -12,9 +13,9 @@ quadratic with free coefficients mistakes a dimension with little information fo
 range.
 
 The posterior is normal around its mode and represented by draws; it uses the observed dispersion of pair scores. (Pairs
-vary less than games because of draws and openings.) At the end of a study some draws come from the less probable place
-of the maximum, and some from the other number of hills, in proportion to their probabilities (Bayesian model averaging,
-Hoeting et al. 1999).
+vary less than games because of draws and openings.) At the end of a study some draws come from the less probable models
+(other place of the maximum, other number of hills), in proportion to their probabilities. This is Bayesian model
+averaging (Hoeting et al. 1999).
 
 The recommendation is the maximum of the most probable model inside the sampled region. It is never the best observed
 result, which is usually a lucky one. The maximum of the posterior mean would be wrong too: it lies too far from the

@@ -1,4 +1,7 @@
-"""Division of a study's budget into rounds and a playoff; the budget may change when a run resumes."""
+"""Division of a study's budget into rounds and a playoff; the budget may change when a run resumes.
+
+A round plays settings pairs: two sets of values that play each other in a number of game pairs.
+"""
 
 from __future__ import annotations
 
@@ -30,22 +33,22 @@ from elolab.tuning.study.validation.gain_test import confirming_pairs
 PLAYOFF_SERIES = "playoff"
 """Name of the series of games of the first playoff; the names of later playoffs have a number appended."""
 PERIODS_METADATA = "tuning budgets"
-"""Key of the store's metadata with the run's budget periods (``BudgetPeriod``)."""
+"""Key in the store's metadata for the run's budget periods (``BudgetPeriod``)."""
 SECONDS_METADATA = "tuning seconds"
 ENDED_METADATA = "tuning rounds ended"
-"""Key of the store's metadata with the number of finished rounds, including rounds that needed no new games."""
+"""Key in the store's metadata for the number of finished rounds, including rounds that needed no new games."""
 PLAYOFF_METADATA = "tuning playoff"
-"""Key of the store's metadata with the number of rounds before the playoff, and the playoff's number of game pairs.
+"""Key in the store's metadata for the number of rounds before the playoff, and the playoff's number of game pairs.
 
 If the budget covers the validation, a third number follows: the game pairs that are left for it.
 """
 RECOMMENDATION_METADATA = "tuning recommendation"
-"""Key of the store's metadata with the recommended values that followed from the playoff."""
+"""Key in the store's metadata for the recommended values that followed from the playoff."""
 MIN_PLAYOFF_PAIRS = 3
 CONFIRMING_POWER = 0.95
 """Probability with which the games left for the validation should confirm the expected gain."""
 CAUTION = 2.0
-"""Standard deviations subtracted from the expected gain before the games that its validation needs are computed."""
+"""Number of standard deviations by which the expected gain is reduced to compute the games for its validation."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class BudgetPeriod:
     rounds: int = 0
     """Number of rounds begun in earlier periods."""
     last_settings_pairs: int | None = None
-    """Settings pairs left in the last earlier round if the new budget shortened it; otherwise ``None``."""
+    """Number of settings pairs of the last earlier round if the new budget shortened it; otherwise ``None``."""
     playoffs: int = 0
     """Number of playoffs under earlier, smaller budgets. They no longer affect the recommendation."""
 
@@ -174,7 +177,8 @@ def trial_pairs(spec: TuningSpec, pairs: int) -> int:
 def first_games(spec: TuningSpec, concurrency: int) -> int:
     """First estimate of the games in a budget in time, for a study whose matches a command or function plays.
 
-    The speed of such matches is unknown before the first round. With this estimate each worker plays one match in it.
+    The speed of such matches is unknown before the first round. With this estimate, each worker plays one match in the
+    first round.
     """
     pairs = MIN_ROUNDS * concurrency * (spec.match_pairs or 1)
     return max(min_games(spec), math.ceil(2 * pairs / (1 - SHARE) / spec.search_share))
@@ -211,7 +215,7 @@ class BudgetSchedule:
     def _with_other_budget(self, periods: tuple[BudgetPeriod, ...]) -> tuple[BudgetPeriod, ...]:
         """Begin a period for a changed budget, and return all budget periods.
 
-        Begun rounds stay. A begun playoff stays if no further round comes before it.
+        Rounds that have begun stay in the schedule. A playoff that has begun stays if no further round comes before it.
         """
         before = rounds_of_periods(self._spec, periods)
         series = [outcome.pairing.series for outcome in self._store.outcomes()]
@@ -244,7 +248,7 @@ class BudgetSchedule:
     def correct_estimate(self, seconds: float) -> bool:
         """Recompute the rounds of a budget in time after the first round; ``seconds`` is the time per game.
 
-        Rounds that may already be in progress stay. Returns whether they were recomputed.
+        Rounds that may already be in progress do not change. Returns whether rounds were recomputed.
         """
         budget = self._spec.budget.seconds
         if budget is None or len(self.periods) != 1:
@@ -305,7 +309,7 @@ class BudgetSchedule:
     def playoff_start(self, finished: int) -> int:
         """Number of the playoff's first game pair, after ``finished`` rounds.
 
-        The playoff continues with the openings after the last round's. Matches of a command count from 0.
+        So the playoff uses the openings after the last round's openings. For matches of a command or function it is 0.
         """
         return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 
@@ -353,7 +357,7 @@ class BudgetSchedule:
 
 
 def begun_before(rounds: Sequence[Round], games: SettingsPairResults, pairs: int, ended: int) -> tuple[int, int | None]:
-    """How many rounds with games stay after a change of budget, and the new length of the last one in settings pairs.
+    """Number of begun rounds that stay after a change of budget, and the last one's new length in settings pairs.
 
     The length is ``None`` if the last round stays whole, because the new budget has room for it. Otherwise the round
     ends after its stored games, or where the budget ends, whichever is later. ``pairs`` is the number of game pairs

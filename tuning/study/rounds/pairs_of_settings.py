@@ -3,14 +3,15 @@
 The method is simultaneous perturbation (Spall 1992) around a centre. Before every round the response model is fitted to
 all games; its maximum is the round's centre. The two sets of a settings pair lie on opposite sides of a point near the
 centre, in every dimension at once with a random sign. The more a dimension matters, the closer they are. Values are
-rounded to one of the two nearest whole numbers at random, the nearer one more often. Such a match measures the slope at
-its middle, whatever the curvature is. Matches with different middles measure the curvature.
+rounded to one of the two nearest candidate values at random, the nearer one more often. Such a match measures the slope
+at its middle, whatever the curvature is. Matches with different middles measure the curvature.
 
 Such matches give no information about other regions. So some settings pairs compare the centre with a random set from
 the whole ranges.
 
 Choices always differ between the two sets. One posterior draw selects the best choice, and a second draw selects the
-best of the others. So games go to the choices that may still be the best (top-two Thompson sampling, Russo 2016).
+best of the other choices. So games go to the choices that may still be the best (top-two Thompson sampling, Russo
+2016).
 
 The settings pairs depend only on the specification, the random seed, the model and their number. Random numbers come
 from SHA-256, so that they are the same in every version of Python and its libraries. Constants were found by simulation
@@ -40,8 +41,8 @@ The half width is the distance of each set of values from the middle of a settin
 PAIRS_EXPONENT, CURVATURE_EXPONENT = 1 / 6, 1 / 3
 """Exponents with which the half width falls as the number of game pairs and the curvature grow.
 
-Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. A skew loses Elo in
-proportion to ``curvature * width**4``. These exponents minimise the sum.
+Near the estimated maximum, noise loses Elo in proportion to ``1 / (pairs * curvature * width**2)``. Asymmetry of the
+hill loses Elo in proportion to ``curvature * width**4``. These exponents minimise the sum.
 """
 FIRST_WIDTH = 0.3
 """Half width of settings pairs in the first round, as a fraction of the range."""
@@ -57,9 +58,9 @@ EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
 game pairs after which such settings pairs begin."""
 EXPLORING_WIDTH = 0.35
-"""Factor on the distance of a set from the centre, in a settings pair whose other set is drawn at random.
+"""Factor that reduces a set's distance from the centre if the other set of its settings pair is drawn at random.
 
-The set near the centre stands for it: the closer it is, the better the pair measures the centre's Elo.
+Such a settings pair measures the centre's Elo: the closer the undrawn set is to the centre, the better.
 """
 EVEN_SHARE = 0.05
 """Share of the settings pairs whose two choices are drawn uniformly, because the model may be wrong."""
@@ -256,8 +257,8 @@ def round_pairs(space: Space, seed: int, values: Values, design: Any, one: Round
 
     ``values`` are the trial's values, and ``design`` is what the sampler stored in the trial. For ``duel`` it is
     ``RoundDesign.plain``, for ``spsa`` it is ``Iteration.plain``, whose two sets of values play all pairs. For other
-    samplers it is empty, and the trial's values play against the base. For a finished round it has the sets that have
-    played.
+    samplers it is empty, and the trial's values play against the base. For a finished round ``design`` holds the sets
+    that have played.
     """
     if isinstance(design, list) and design:
         return design_round(space, seed, RoundDesign.from_plain(values, design), one)

@@ -1,4 +1,7 @@
-"""The rounds of a study: they are designed, played and evaluated in order, and their games form one stream."""
+"""The rounds of a study: they are designed, played and evaluated in order, and their games form one stream.
+
+A round plays settings pairs: two sets of values that play each other.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ class RoundUnderWay:
 
 
 class RoundStream:
-    """Plays the rounds of a run. A round is designed as soon as at most ``overlap`` others are in progress."""
+    """Plays the rounds of a run. A round is designed as soon as at most ``overlap`` other rounds are in progress."""
 
     def __init__(self, plan: TuningPlan, run: Run, games: SettingsPairResults, schedule: BudgetSchedule) -> None:
         spec = plan.spec

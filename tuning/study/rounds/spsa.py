@@ -1,10 +1,10 @@
 """Simultaneous perturbation stochastic approximation (SPSA, Spall 1992) with the schedules of fishtest and OpenBench.
 
-Iteration k plays the settings ``theta + c_k * delta`` against ``theta - c_k * delta``, where every component of
-``delta`` is +1 or -1 at random. Theta moves towards the winner, by ``a_k / c_k * delta`` times the games won minus the
-games lost. Here ``c_k = c / k**gamma`` and ``a_k = a / (A + k)**alpha`` (``GAMMA``, ``ALPHA``, ``STABILITY``). As in
-fishtest, k counts game pairs. The values at the end of the search determine c and a: c_k is then ``c_end``, and a_k is
-``r_end * c_end**2``.
+Theta is the current set of values. Iteration k plays the settings ``theta + c_k * delta`` against
+``theta - c_k * delta``, where every component of ``delta`` is +1 or -1 at random. Theta moves towards the winner, by
+``a_k / c_k * delta`` times the games won minus the games lost. Here ``c_k = c / k**gamma`` and
+``a_k = a / (A + k)**alpha`` (``GAMMA``, ``ALPHA``, ``STABILITY``). As in fishtest, k counts game pairs. The values at
+the end of the search determine c and a: c_k is then ``c_end``, and a_k is ``r_end * c_end**2``.
 
 Theta moves in coordinates: 0 and 1 are the ends of a range, on its scale. Values are rounded to one of the two nearest
 candidates at random. The published SPSA has no choices. Here every choice has a preference, which rises when its
@@ -71,7 +71,7 @@ class Spsa:
     """
 
     def start(self) -> Theta:
-        """Theta at the base. Every choice has the preference 0; the base's choice has a slightly higher one."""
+        """Theta at the base. Every choice has the preference 0, except the base's choice, which has slightly more."""
         return tuple(
             tuple(float(one == value) * 1e-9 for one in dimension.choices)
             if dimension.choices

@@ -165,7 +165,7 @@ def plan_of_validation(
     directory: Path, limits: Limits | None, pairs: int | None, maximum_pairs: int | None, concurrency: int,
     *, accepts_changes: bool,
 ) -> tuple[StagePlan, Purpose]:  # fmt: skip
-    """The planned games of a further validation, for display before it starts, and the run's identity and checks.
+    """The planned games of a further validation, for display before it starts, and the run's specification.
 
     The study's stored games give the estimate of the duration. ``accepts_changes`` allows another engine. Raises
     ``UserError`` if the folder holds no finished study, or another engine's games.
@@ -201,8 +201,8 @@ def further_validation(
 ) -> PlannedValidation:  # fmt: skip
     """Plan a further validation of the recommendation with the number ``recommendation`` in the run, counted from 0.
 
-    It is a sequential test of the study's own kind; with ``pairs``, a match of fixed length. Raises ``RunError`` if
-    there are too few openings.
+    It is a sequential test: of the kind ``gain`` if that is the kind of the study's first validation, otherwise
+    ``sprt``. With ``pairs`` it is a match of fixed length. Raises ``RunError`` if there are too few openings.
     """
     spec = plan.spec
     for option, wanted in (("--pairs", pairs), ("--maximum-pairs", maximum_pairs)):

@@ -18,7 +18,7 @@ from elolab.tuning.study.study_spec import TuningSpec
 from elolab.tuning.study.validation.validation_games import Verdict
 
 PRESET_METADATA = "tuning preset"
-"""Key of the store's metadata with the path of the file written for the recommendation."""
+"""Key in the store's metadata for the path of the file that holds the recommendation."""
 HEADING = "# Written by elolab tune "
 """Beginning of the first line of a written file. It marks files that a study may overwrite."""
 

@@ -1,4 +1,4 @@
-"""The validations of a run's recommendation: which ones there are, how they are played, and their verdicts."""
+"""The validations of a run's recommendation: their plans, games and verdicts."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ from elolab.tuning.study.validation.validation_games import (
 )
 
 VALIDATIONS_METADATA = "tuning validations"
-"""Key of the store's metadata with search limit and kind of each further validation, in the order of their numbers."""
+"""Key in the store's metadata for search limit and kind of each further validation, in the order of their numbers."""
 LENGTHS_METADATA = "tuning validation lengths"
-"""Key of the store's metadata with the number of game pairs last requested for each further validation."""
+"""Key in the store's metadata for the number of game pairs last requested for each further validation."""
 DECIDED_METADATA = "tuning decided"
-"""Key of the store's metadata with the number of game pairs after which each sequential test was decided, by series."""
+"""Key in the store's metadata for the number of game pairs after which each sequential test was decided, by series."""
 
 
 @dataclass(frozen=True)

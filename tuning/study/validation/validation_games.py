@@ -28,9 +28,9 @@ from elolab.tuning.study.validation.gain_test import GainState, Outlook
 MAX_OWN_VALIDATIONS = 2
 """Maximum number of a study's own validations; further ones (``elolab validate``) are numbered from here."""
 VALIDATED_METADATA = "tuning validated"
-"""Key of the store's metadata with the run's validated recommendations, in order; larger budgets may add some."""
+"""Key in the store's metadata for the run's validated recommendations, in order; larger budgets may add some."""
 HORIZONS_METADATA = "tuning horizons"
-"""Key of the store's metadata with the number of game pairs for which each test of a gain is planned.
+"""Key in the store's metadata for the number of game pairs for which each test of a gain is planned.
 
 ``name_of_test`` names the test.
 """
