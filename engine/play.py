@@ -68,12 +68,12 @@ CLOCKS_DTYPE = np.dtype(
         ("moves_per_control", np.int64, (2,)),
         ("move_time_ms", np.int64, (2,)),
         ("move_limit_ns", np.int64, (2,)),  # time limit of each move, whatever the clock has; -1 for none
-        ("margin_ns", np.int64, (2,)),  # how late a move may come
+        ("margin_ns", np.int64, (2,)),  # time by which a move may be late
         ("remaining_ns", np.int64, (2,)),
         ("moves_made", np.int64, (2,)),
         ("overruns", np.int64, (2,)),  # moves that came late, but within the margin
         ("worst_overrun_ns", np.int64, (2,)),
-        ("late_ns", np.int64),  # by how much the move came late that lost the game
+        ("late_ns", np.int64),  # time by which the move that lost the game was late
     ]
 )
 
@@ -245,7 +245,7 @@ def play_compiled(
         if state.ply >= longest:
             return _MAX_LENGTH
         side = np.int64(state.side)
-        # Only a move that comes too late needs it, and asking the system takes a microsecond.
+        # Only late moves need this time; untimed games save the system call, which takes a microsecond.
         running_since = thread_cpu_ns() if is_timed(clocks, side) else np.int64(0)
         if side == 0:
             search = first_search

@@ -111,7 +111,7 @@ class Solver:
         The number of nodes depends only on the position and the settings.
         """
         position, sign = position.copy(), 1
-        while len(codes := position.move_codes()) == 1:  # under a limit a search does not think about an only move
+        while len(codes := position.move_codes()) == 1:  # a search with a node limit does not search an only move
             self._game.kernels.make(position.state, codes[0])
             sign = -sign
         if not codes:

@@ -138,7 +138,7 @@ def mean_nodes_to_depth(attempts: Sequence[Attempt]) -> dict[int, tuple[int, flo
     """By depth: the number of searches that completed it, and the mean number of nodes that they needed for that."""
     nodes: dict[int, list[int]] = {}
     for found in attempts:
-        # Of two iterations to one depth the second solves the game: the depth was reached by the first.
+        # If two iterations have the same depth, the second one solves the game. The first one counts for the depth.
         for depth, needed in {one.depth: one.nodes for one in reversed(found.iterations)}.items():
             nodes.setdefault(depth, []).append(needed)
     return {depth: (len(counts), sum(counts) / len(counts)) for depth, counts in sorted(nodes.items())}

@@ -53,7 +53,10 @@ STOP_CHECK_NS = 100_000_000
 LONGEST_NS = 1_000_000_000_000
 """Maximum duration of one wait in nanoseconds. In milliseconds, it must fit the argument of ``poll``."""
 EXACT_NS = 1_000_000
-"""Error, in nanoseconds, by which the system may overstate the time that a thread waited for a processor."""
+"""Age in nanoseconds up to which the last reading of a thread's waiting time is used again, to save a system call.
+
+The measured time that the thread waited for a processor may be too long by this much.
+"""
 SCHEDULE_PATH = "/proc/thread-self/schedstat"
 """Linux file that contains the total time that a thread has waited for a processor."""
 BEAT_MS = 2
@@ -91,27 +94,27 @@ DONE, DEADLINE, FULL, ENDED, BROKEN, EXITED, STOPPED, WOKEN = range(8)
 """
 
 EXCHANGE_DTYPE = np.dtype([
-    ("input", np.int64),  # descriptors: where the question is written
+    ("input", np.int64),  # file descriptors of the program's standard streams
     ("output", np.int64),
-    ("error", np.int64),  # -1 if it has ended
-    ("ended", np.int64),  # becomes readable when the process dies; -1 if there is none
+    ("error", np.int64),  # -1 if the stream has ended
+    ("ended", np.int64),  # file descriptor that becomes readable when the process ends; -1 if there is none
     ("output_at", np.int64),  # addresses of the buffers
     ("errors_at", np.int64),
     ("question_at", np.int64),
     ("question_bytes", np.int64),
     ("written", np.int64),  # bytes of the question written so far
-    ("asked_ns", np.int64),  # when the question's first byte was written
-    ("allowance_ns", np.int64),  # the deadline is so long after asked_ns; if negative it is given
+    ("asked_ns", np.int64),  # time at which the question's first byte was written
+    ("allowance_ns", np.int64),  # time from asked_ns to the deadline; negative: the caller has set deadline_ns
     ("deadline_ns", np.int64),
     ("late_read_ns", np.int64),  # the last deadline after which the output was read once more
     ("filled", np.int64),  # bytes of output in the buffer
-    ("line_start", np.int64),  # where the line begins that has not ended
+    ("line_start", np.int64),  # index of the beginning of the last, unfinished line
     ("is_in_line", np.int64),  # whether the buffer begins within a line
     ("arrivals", np.int64),
     ("error_filled", np.int64),
     ("waited_ns", np.int64),  # time that the thread waited for a processor before it read the last arrival; -1 unknown
-    ("total_waited_ns", np.int64),  # such time of this thread in all, as last read; -1 unknown
-    ("total_read_ns", np.int64),  # when that was read
+    ("total_waited_ns", np.int64),  # total waiting time of this thread when last read; -1 unknown
+    ("total_read_ns", np.int64),  # time at which total_waited_ns was read
     ("arrival_ends", np.int64, (MAX_ARRIVALS,)),  # offset of each arrival's end in the buffer
     ("arrival_ns", np.int64, (MAX_ARRIVALS,)),
     ("output_bytes", np.uint8, (OUTPUT_BYTES,)),
@@ -320,8 +323,8 @@ def _read(talk, skips_thinking, stop, schedule, wake_ns):  # type: ignore[no-unt
         now_ns = monotonic_ns()
         is_late, is_stopped = now_ns >= talk.deadline_ns, read_flag(stop) != 0
         if is_late:
-            # An answer that lies in the pipe came in time, though it is read late. Only one more read: a program that
-            # never ends talking always has something there.
+            # An answer that is already in the pipe came in time, even if it is read late. Read only once more: a
+            # program that writes without end always has output in the pipe.
             if talk.late_read_ns == talk.deadline_ns:
                 return DEADLINE
             talk.late_read_ns = talk.deadline_ns
@@ -596,7 +599,7 @@ class Conversation:
     def circumstances(self, stop: StopFlag | None) -> tuple[int, int, int]:
         """The arguments ``stop``, ``schedule`` and ``wake_ns`` for a call of the compiled ``exchange``.
 
-        They hold for one call, made at once and on this thread.
+        They are valid only for a call that this thread makes at once.
         """
         if stop is not self._stop:
             self._stop, self._stop_at = stop, 0

@@ -79,7 +79,7 @@ def announce_compilation() -> None:
         print("elolab: compiling the engine, once for this version (about a minute)", file=sys.stderr, flush=True)
 
 
-# --- Functions that are others where they are compiled --------------------------------------------------------------
+# --- Functions with a replacement in compiled code ------------------------------------------------------------------
 
 
 def compiled_as(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -394,7 +394,7 @@ def _prefetch(typingctx, address):  # type: ignore[no-untyped-def]
         byte_pointer = ir.IntType(8).as_pointer()
         function_type = ir.FunctionType(ir.VoidType(), [byte_pointer, word, word, word])
         function = cgutils.get_or_insert_function(builder.module, function_type, "llvm.prefetch.p0i8")
-        # For reading, to be kept in every cache level, data.
+        # Arguments of LLVM's prefetch: for reading, for all cache levels, for the data cache.
         hints = [ir.Constant(word, 0), ir.Constant(word, 3), ir.Constant(word, 1)]
         builder.call(function, [builder.inttoptr(arguments[0], byte_pointer), *hints])
         return context.get_dummy_value()
@@ -413,7 +413,7 @@ compiled_as(prefetch)(lambda address: _prefetch)
 def _release_word(typingctx, address, index, word):  # type: ignore[no-untyped-def]
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
-        # Whoever sees this word sees what was stored before it.
+        # A thread that reads this word also reads everything stored before it.
         builder.store_atomic(arguments[2], builder.gep(pointer, [arguments[1]]), "release", 8)
         return context.get_dummy_value()
 

@@ -92,16 +92,16 @@ PROGRAM_DTYPE = np.dtype([
     ("start_bytes", np.int64),
     ("middle_bytes", np.int64),
     ("end_bytes", np.int64),
-    ("move_ms", np.int64),  # how long a move may take, whatever the clock says
+    ("move_ms", np.int64),  # time limit of each move, apart from the clock
     ("margin_ms", np.int64),
-    ("noticed_ns", np.int64),  # the arena's lateness from which a move counts as disturbed; negative: none does
+    ("noticed_ns", np.int64),  # delay of the arena from which a move counts as disturbed; negative: none does
     ("disturbed", np.int64),
     ("worst_late_ns", np.int64),
     ("used_arrivals", np.int64),  # number of pieces of output that belong to moves that have been made
-    ("asked", np.int64),  # number of questions since they were taken over
+    ("asked", np.int64),  # number of questions since the last ``ProgramSide.take``
     ("announcement_at", np.int64),  # address of ``announcement``
-    ("announcement_bytes", np.int64),  # its length; 0 if there is none, or once it has been passed to the conversation
-    ("start_ns", np.int64),  # how long the program may take to answer it
+    ("announcement_bytes", np.int64),  # length of the announcement; 0 if there is none that still has to be sent
+    ("start_ns", np.int64),  # time that the program may take to answer the announcement
     ("filled", np.int64),  # bytes of ``output``
     ("arrivals", np.int64),  # number of pieces of ``output``
     ("sent", np.int64, (3 * SENT,)),  # ``Sent.records``
@@ -130,7 +130,7 @@ PROGRAM_GAME_DTYPE = np.dtype([
     ("plies_at", np.int64),  # address of ``plies``
     ("plies", np.int64),
     ("figures", np.int64, (MAX_GAME_PLIES * FIGURES,)),
-    ("line", np.int64, (_FOUND,)),  # what a line of thinking output says
+    ("line", np.int64, (_FOUND,)),  # values parsed from one line of thinking output
     ("scored", np.int64, (_FOUND,)),  # the last line with an exact score
     ("counted", np.int64, (_FOUND,)),  # the last line with nodes
 ])  # fmt: skip
@@ -487,7 +487,7 @@ def _play_on(  # type: ignore[no-untyped-def]
             return np.int64(EMPTY)
         if game.plies >= longest or program.line_bytes > QUESTION_BYTES - 2 * GO_BYTES or read_flag(stop) != 0:
             return np.int64(LEAVE)
-        if poll(talk.output, POLL_IN, -1, -1, -1, 0) != 0:  # it speaks unasked, or has ended
+        if poll(talk.output, POLL_IN, -1, -1, -1, 0) != 0:  # unexpected output, or the program has ended
             return np.int64(LEAVE)
         _ask(program, talk, clocks, side)
         begun = talk.filled

@@ -84,7 +84,7 @@ def _matches(shape, state, move):
     if (file != 0 and file - 1 != origin & 7) or (rank != 0 and rank - 1 != origin >> 3):
         return False
     if kind == CASTLING:
-        # Only its coordinates name castling; to the king's square only if the king could not step there.
+        # Coordinates name castling if they lead to the rook, or to a target that the king cannot reach by one step.
         if file == 0 or rank == 0 or promotion != 0:
             return False
         reached = np.int64(KING_TARGETS[2 * (origin // 56) + np.int64(square < origin)])

@@ -37,7 +37,7 @@ MOVE_LISTS_DTYPE = np.dtype(
 ENDLESS = 1 << 20
 """Result of ``plies_left`` for games of unlimited length."""
 
-# Codes of ``path_verdict``, the view of the side to move.
+# Codes of ``path_verdict``, from the point of view of the side to move.
 PATH_OPEN, PATH_DRAW, PATH_LOSS, PATH_WIN = range(4)
 
 

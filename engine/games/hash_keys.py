@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 HASH_FACTOR = np.uint64(0x9E37_79B9_7F4A_7C15)
-"""Factor of multiplicative hashing, an odd number near 2**64 divided by the golden ratio: upper bits of products depend
-on all bits of a number.
+"""Factor of multiplicative hashing, an odd number near 2**64 divided by the golden ratio.
+
+The upper bits of its product with a number depend on all bits of the number.
 """
 
 

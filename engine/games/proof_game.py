@@ -34,7 +34,7 @@ def proof_game(name: str, text: str) -> tuple[str, ...] | None:
         return None
     longest, step = fewest, 1
     if game.kernels.plies_left(start.state) == ENDLESS:
-        fewest += (fewest + target.side_to_move) & 1  # sides alternate, and the first moves first
+        fewest += (fewest + target.side_to_move) & 1  # sides alternate: the side to move gives the parity
         longest, step = MAX_MOVES, 2
     search = _Search(target)
     for moves in range(fewest, longest + 1, step):

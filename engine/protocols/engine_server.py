@@ -213,7 +213,7 @@ class EngineServer(ABC):
 
     @property
     def is_stopping(self) -> bool:
-        """Whether the running search has received a request to stop and has not been answered yet."""
+        """Whether the running search has received a request to stop, and its answer has not been sent yet."""
         return self._task is not None and self._stop.is_set()
 
     @property
@@ -252,7 +252,7 @@ class EngineServer(ABC):
     def prepare_memory(self) -> None:
         """Allocate the memory of the next search under the current settings, unless a search is running."""
         if not self.is_searching:
-            with contextlib.suppress(MemoryError):  # the search says so
+            with contextlib.suppress(MemoryError):  # the next search reports it
                 self.engine.prepare()
 
     def start(self, task: SearchTask) -> None:
@@ -408,7 +408,7 @@ class EngineServer(ABC):
         for move, said in zip(self.game.read_moves(previous, moves[known:], ranks), moves[known:], strict=True):
             try:
                 previous.push(move)
-            except MoveError as error:  # it names the move as the game writes it, which may be another's name here
+            except MoveError as error:  # name the move as the program has written it
                 raise MoveError(str(error).replace(repr(move), repr(said), 1)) from None
         self.position = previous
         self._given = (text, ranks, list(moves))

@@ -22,7 +22,7 @@ _SIDES = ("B", "W")
 
 
 class GameFormatError(UserError):
-    """A game in GGF cannot be read; the message describes the mistake."""
+    """An unreadable game in GGF; the message describes the mistake."""
 
 
 def read_game(text: str) -> Position:

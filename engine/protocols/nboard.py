@@ -97,7 +97,7 @@ class NBoardServer(EngineServer):
         elif name == "game":
             self._set_game(value)
         elif name == "contempt":
-            read_count("set contempt", value.partition(".")[0], low=-(10**6))  # every draw is worth as much to us
+            read_count("set contempt", value.partition(".")[0], low=-(10**6))  # checked, but without effect
 
     def _set_game(self, text: str) -> None:
         before, self.position = self.position, None

@@ -117,7 +117,7 @@ class QianhongServer(EngineServer):
         position = self.board
         is_hit = self._purpose == _PONDER and move == self._expected and not self._banned
         if not is_hit:
-            position.code_of(move)  # refused before anything is given up
+            position.code_of(move)  # an illegal move must not end the pondering
             self._begin_change()
         position.push(move)
         self._banned = []

@@ -201,9 +201,9 @@ class UcciServer(EngineServer):
         elif name == REPETITION:
             self.set_repetition(read_repetition(REPETITION, value))
         elif name == THREADS.name:
-            if value != "0":  # as many as the engine likes
+            if value != "0":  # 0 leaves the number to the engine
                 THREADS.read_number(value)
-        elif name == "hashsize" and value == "0":  # as much as the engine likes
+        elif name == "hashsize" and value == "0":  # 0 leaves the size to the engine
             self.set_parameter(name, str(BY_NAME["hash_mb"].default))
         elif not self.set_parameter(words[0], value) and name not in STANDARD_OPTIONS:
             raise CommandError(f"there is no option {words[0]!r}{nearest_option(name, self.game.name)}")

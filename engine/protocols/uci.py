@@ -125,7 +125,7 @@ class UciServer(EngineServer):
             if not self.is_stopping:
                 self.warn(f"{command} is ignored during a search")
                 return
-            self.settle()  # its answer is on the way, and the other side need not wait for it
+            self.settle()  # the search is about to answer; the program need not have waited for the answer
         try:
             action(words)
         except UserError as error:
@@ -238,7 +238,7 @@ class UciServer(EngineServer):
                 high = 10**15 if name in _NUMBERS else MAX_TIME_MS
                 found[name] = read_count(name, rest.pop(0) if rest else "", high=high)
             elif name == "mate":
-                # So many moves of each side: the search sees that the last one mates when it looks for a reply.
+                # Two plies for each move: the last ply shows the search that there is no reply to the mate.
                 found["depth"] = 2 * read_count(name, rest.pop(0) if rest else "", low=1, high=1000)
         return found, moves
 

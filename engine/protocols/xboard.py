@@ -78,10 +78,9 @@ class XboardServer(EngineServer):
         """The opponent's move that the engine expects and ponders on."""
         self._depth: int | None = None
         self._control: tuple[int, int, int] | None = None
-        """Time control: number of moves (0: the whole game), time for these moves and increment per move, both in
-        milliseconds.
+        """Time control, in the form of ``FIRST_CONTROL``; with 0 moves, the time is for the whole game.
 
-        ``None`` until the program sets one; until then ``FIRST_CONTROL`` applies.
+        ``None`` until the program sets a time control; until then ``FIRST_CONTROL`` applies.
         """
         self._move_time_ms: int | None = None
         self._nodes_per_second: int | None = None
@@ -256,7 +255,7 @@ class XboardServer(EngineServer):
             raise MoveError("it is the engine's turn")
         position = self.board
         (move,) = self.game.read_moves(position, [" ".join(words)], "0")
-        position.code_of(move)  # refused before anything is given up
+        position.code_of(move)  # an illegal move must not end the search
         is_hit = self._purpose == _PONDER and move == self.expected
         if not is_hit:
             self._drop()
@@ -274,7 +273,7 @@ class XboardServer(EngineServer):
         self._take_back(2)
 
     def _take_back(self, count: int) -> None:
-        self.take_back(count)  # refused before anything is given up
+        self.take_back(count)  # if there are too few moves, this must not end the search
         self._drop()
         self._resume_analysis()
 

@@ -41,7 +41,7 @@ def position_and_operations(line: str) -> tuple[str, dict[str, str]]:
     while size < min(end, _FIELDS) and (forms.pop(0) if forms else _COUNTER).fullmatch(words[size]):
         size += 1
     if size < end and (end == len(words) or not words[size].isidentifier() or words[size] == MOVES):
-        size = end  # no operation: let whoever reads the position say what is wrong
+        size = end  # no operation: the caller's position parser reports the mistake
     position = words[:size]
     operations = _operations(words[size:])
     if len(position) == _FIELDS - 2 and operations.keys() & {"hmvc", "fmvn"}:

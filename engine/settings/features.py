@@ -33,7 +33,7 @@ XIANGQI_TERMS = (
     "hanging_guard",  # advisors and elephants likewise
     "hanging_pawn",
     "rook_check",  # empty squares that a rook reaches and checks from, and that no enemy piece attacks
-    "horse_check",  # a horse's, with enemy pieces too, whether or not the leg there is blocked
+    "horse_check",  # likewise for horses, including squares of enemy pieces, even if the horse's leg is blocked there
     "general_squares",  # the general's steps to squares that are neither attacked nor its side's own
     # Piece-count terms: they depend on the numbers of pieces alone.
     "rook_on_bare_palace",  # rooks times the advisors the enemy has lost
@@ -41,16 +41,16 @@ XIANGQI_TERMS = (
     "cannon_on_bare_river",  # cannons times the elephants the enemy has lost
     "no_attacker",  # no rook, horse, cannon or pawn left
     "single_attacker",  # just one rook, horse or cannon left
-    "no_major",  # none of them
+    "no_major",  # no rook, horse or cannon left
     "no_pawn",
-    "horse_with_advisor",  # horses times the own advisors, and so on
+    "horse_with_advisor",  # horses times own advisors; the next terms likewise
     "cannon_with_advisor",
     "horse_with_elephant",
     "rook_with_elephant",
     "horse_with_pawn",
     "rook_with_pawn",
     "cannon_with_pawn",
-    "cannon_against_advisor",  # cannons times the enemy's advisors, and so on
+    "cannon_against_advisor",  # cannons times the enemy's advisors; the next terms likewise
     "pawn_against_advisor",
     "horse_against_elephant",
     "rook_against_elephant",
@@ -101,17 +101,17 @@ CHESS_MATERIAL = tuple(
 """
 
 CHESS_TERMS = (
-    # Squares that a piece reaches, other than those of the own king and pawns and those that enemy pawns attack.
+    # Squares that a piece reaches, except squares of the own king and pawns and squares that enemy pawns attack.
     *(f"knight_mobility_{squares}" for squares in range(9)),
     *(f"bishop_mobility_{squares}" for squares in range(14)),
     *(f"rook_mobility_{squares}" for squares in range(15)),
     *(f"queen_mobility_{squares}" for squares in range(28)),
     # Pawns. Ranks are counted from the own side, 1 to 8.
     "isolated",  # no own pawn on the neighbouring files
-    "isolated_open",  # and no pawn ahead on its file
+    "isolated_open",  # isolated, and no pawn ahead on its file
     "doubled",  # an own pawn ahead on its file
     "backward",  # behind its neighbours, with the square ahead attacked by an enemy pawn
-    "backward_open",  # and no pawn ahead on its file
+    "backward_open",  # backward, and no pawn ahead on its file
     *(f"connected_{rank}" for rank in range(2, 8)),  # beside an own pawn or defended by one
     "phalanx",  # beside an own pawn
     "connected_opposed",  # connected, with an enemy pawn ahead on its file
@@ -122,7 +122,7 @@ CHESS_TERMS = (
         f"passed_{rank}" for rank in range(2, 8)
     ),  # no pawn ahead on its file, no enemy pawn ahead on the neighbouring ones
     *(f"passed_free_{rank}" for rank in range(4, 8)),  # passed, with an empty square ahead
-    *(f"passed_safe_{rank}" for rank in range(4, 8)),  # no square of the path attacked
+    *(f"passed_safe_{rank}" for rank in range(4, 8)),  # passed, with no square of its path attacked
     "passed_clear",  # ranks beyond the third, if no square of the path is attacked or held by the enemy
     "passed_defended",  # squares of the path that the own side attacks, times ranks beyond the third
     "passed_own_king",  # king's distance to the square ahead of a passed pawn, times ranks beyond the third
@@ -135,10 +135,10 @@ CHESS_TERMS = (
     *(f"shelter_file_{rank}" for rank in (2, 3, 4)),  # of the king's own file
     "shelter_file_none",
     *(f"storm_{rank}" for rank in (2, 3, 4, 5)),  # rank of the enemy's nearest pawn there, from the own side
-    "storm_blocked",  # it stands right ahead of an own pawn
+    "storm_blocked",  # this pawn stands right ahead of an own pawn
     "storm_advance",  # steps beyond rank 4 of the farthest enemy pawn on each of these files, from its side
     "king_half_open_file",  # no own pawn on one of these files
-    "king_open_file",  # no pawn at all
+    "king_open_file",  # no pawn of either side on one of these files
     "king_pawn_distance",  # from the own king to the nearest own pawn
     # Attacks on the enemy's king, summed up in an index from 0.
     *(f"danger_{index}" for index in range(1, 24)),
@@ -146,10 +146,10 @@ CHESS_TERMS = (
     *(f"safe_check_{piece}" for piece in ("knight", "bishop", "rook", "queen")),
     "unsafe_check",  # squares of the other checks
     "zone_twice",  # squares around the enemy's king that are attacked twice
-    "zone_twice_loose",  # and not defended twice
+    "zone_twice_loose",  # squares around the enemy's king that are attacked twice and not defended twice
     "flank_defended",  # squares that the enemy defends on its first five ranks, on its king's side of the board
     "king_blocker",  # single pieces of either side between a sliding piece and the enemy's king
-    "pinned_minor",  # enemy pieces among them
+    "pinned_minor",  # enemy knights and bishops among these pieces
     "pinned_rook",
     # Pieces.
     "bishop_pair",
@@ -157,14 +157,14 @@ CHESS_TERMS = (
     "bishop_pawns",  # own pawns on the squares of a bishop's colour
     "knight_outpost",  # on ranks 4 to 6, defended by a pawn, where no enemy pawn can attack it
     "bishop_outpost",
-    "outpost_in_reach",  # squares like that that knights attack
+    "outpost_in_reach",  # outpost squares that knights attack
     "minor_in_hole",  # on ranks 4 to 6, where no enemy pawn can attack it and no own pawn defends it
     "knight_king_distance",  # from the own king to each knight
     "bishop_king_distance",
     "long_diagonal",  # bishops that attack two of the four centre squares through pieces, not through pawns
     "minor_behind_pawn",
     "rook_open_file",  # no pawn on its file
-    "rook_half_open_file",  # no own pawn
+    "rook_half_open_file",  # no own pawn on its file
     "trapped_rook",  # at most three squares of mobility, a pawn on its file, on the king's side nearer to the edge
     "blocked_pawns",  # pawns with a piece right ahead
     *CHESS_MATERIAL,
@@ -183,7 +183,7 @@ CHESS_TERMS = (
     "minor_on_pawn",  # attacked by knights or bishops; neither defended by a pawn nor, if attacked once, twice
     "rook_on_pawn",
     "hanging_twice",  # pieces attacked twice and defended once, not by a pawn
-    "restricted",  # enemy-attacked squares that the own side attacks too, and that the enemy does not hold as above
+    "restricted",  # squares that both sides attack and that the enemy does not hold (see minor_on_pawn)
     "slider_on_queen",  # safe squares, attacked twice, from which a bishop or rook attacks a single queen
     "pawn_push",  # attacked by a pawn after a step to a safe square
 )

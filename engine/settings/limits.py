@@ -23,7 +23,7 @@ OWN_LEVEL = "own"
 
 
 class LimitError(UserError):
-    """A limit cannot be read; the message quotes it and shows the grammar."""
+    """An unreadable limit; the message quotes it and shows the grammar."""
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Parameter:
     games for which a file of weights may be given.
     """
     tuning: tuple[Any, ...]
-    """Values for tuning: an integer's range, or values to try of a switch or choice; empty if it is not worthwhile."""
+    """Values for tuning: an integer's range, or values of a switch or choice to try; empty if never tuned."""
     scale: str
     """How a tuner should space values in the range: ``linear`` or ``log``."""
     unit: str
@@ -726,7 +726,7 @@ def resolve(overrides: Mapping[str, object], where: str = "", game: str | None =
 def is_active(name: str, values: Mapping[str, Value]) -> bool:
     """Whether a parameter has an effect under the given values of all parameters."""
     needed = BY_NAME[name].depends_on
-    # What a parameter depends on may be of another game alone, and then says nothing here.
+    # A parameter that does not apply to this game is not in ``values``, and a dependency on it is ignored.
     if needed is None or needed[0] not in values:
         return True
     return values[needed[0]] in needed[1] and is_active(needed[0], values)

@@ -55,7 +55,7 @@ def load_preset(name_or_path: str, game: str, beside: Path | None = None) -> dic
     """
     path = find_config("engines", name_or_path, beside)
     table = schema.Table(read_toml(path), str(path), PRESET, kind="engines")
-    table["description"]  # which only has to be a text
+    table["description"]  # only checked to be a text
     if game not in table and preset_name(name_or_path) != DEFAULT_PRESET:
         raise ConfigurationError(f"{path}: no section [{game}]; add one (it may be empty) to use the preset for {game}")
     overrides = by_own_names(table[game], f"{path}: [{game}]")

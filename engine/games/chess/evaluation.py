@@ -184,7 +184,7 @@ def evaluate(state, cache, alpha, beta):
             return own - MAX_OF_TERMS
     value = cached_value(cache, state.key)
     if value == NOT_CACHED and state.ply > 0 and past_move(state, np.int64(state.ply) - 1) == 0:
-        # A null move changes neither the pieces nor White's view of them.
+        # A null move does not change the value, because the cache holds values from White's point of view.
         value = cached_value(cache, state.undo_key[np.uint64(state.ply) - ONE])
     if value == NOT_CACHED:
         terms = blend(sum_of_terms(state, None), now, PHASE_BITS)

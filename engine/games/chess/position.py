@@ -414,7 +414,7 @@ def make(state, move):
         state.castling = kept
         reversible = 0
     if is_castling(move):
-        # Castling: the king or the rook may not move at all, or onto the other's square.
+        # In Chess960 the king or the rook may stay on its square, or move to the square of the other piece.
         right = np.uint64(2) * side + np.uint64(target < origin)
         king_to, rook_to = np.uint64(KING_TARGETS[right]), np.uint64(ROOK_TARGETS[right])
         state.undo_captured[ply] = victim

@@ -114,9 +114,9 @@ _NOT_FILE_A = np.uint64(0xFEFE_FEFE_FEFE_FEFE)
 _NOT_FILE_H = np.uint64(0x7F7F_7F7F_7F7F_7F7F)
 _DARK_SQUARES = np.uint64(0xAA55_AA55_AA55_AA55)
 _OUTPOST_RANKS = np.array([0x0000_FFFF_FF00_0000, 0x0000_00FF_FFFF_0000], np.uint64)
-"""Bitboard of ranks 4 to 6 as each side sees them."""
+"""Bitboard of ranks 4 to 6, by side; each side counts ranks from its own first rank."""
 _SPACE = np.array([0x0000_0000_3C3C_3C00, 0x003C_3C3C_0000_0000], np.uint64)
-"""Bitboard of ranks 2 to 4, as each side sees them, on files c to f."""
+"""Bitboard of ranks 2 to 4 on files c to f, by side; each side counts ranks from its own first rank."""
 _FROM_RANK = np.array([(1 << 64) - (1 << 8 * rank) for rank in range(8)], np.uint64)
 """Bitboard of each rank and all ranks above it."""
 _CENTRE = np.uint64(0x0000_0018_1800_0000)
@@ -130,7 +130,7 @@ _FLANKS = np.array(
 )
 """Bitboard of the files on the king's side of the board, by the king's file: three at the edge, else four."""
 _CAMPS = np.array([0x0000_00FF_FFFF_FFFF, 0xFFFF_FFFF_FF00_0000], np.uint64)
-"""Bitboard of the first five ranks, as each side sees them."""
+"""Bitboard of the first five ranks, by side; each side counts ranks from its own first rank."""
 _THIRD_RANK = np.array([0xFF << 16, 0xFF << 40], np.uint64)
 _DISTANCES = np.array(
     [[max(abs(a % 8 - b % 8), abs(a // 8 - b // 8)) for b in range(SQUARES)] for a in range(SQUARES)], np.int8

@@ -135,7 +135,7 @@ def format_moves(position: Position, moves: Sequence[str], notation: str) -> lis
     """Convert ICCS moves to one of ``NOTATIONS``, and play them on ``position``.
 
     Digits in Chinese moves are full-width, so that columns align. Raises ``MoveError`` if a move is illegal. Exception:
-    for ``iccs``, it neither checks nor plays the moves.
+    for ``iccs``, moves are neither checked nor played.
     """
     if notation == "iccs":
         return [format_coordinates(move) for move in moves]

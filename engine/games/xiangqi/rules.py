@@ -377,7 +377,7 @@ def _judge_repetition(state, first):
         return _REPETITION
     chaser = _chaser(state, first, FIRST_PAWN)
     if state.repetition == CHINESE:
-        # Pawns may attack for ever, but their attacks answer those of the other side.
+        # Perpetual attacks by pawns are allowed; they only turn the other side's loss into a draw.
         if (chaser == 0 or chaser == 1) and _chaser(state, first, FIRST_PAWN + 5) != _BOTH:
             return _PERPETUAL_ATTACK[chaser]
     elif chaser == 0 or chaser == 1:
