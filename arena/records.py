@@ -370,7 +370,7 @@ class GameRecord:
 
 
 class FinishedGame(NamedTuple):
-    """A game that has just ended; ``record`` completes it later."""
+    """A game that has just ended; its full record is created later, by ``record``."""
 
     reason: str
     duration_ms: float

@@ -94,7 +94,7 @@ class RunOptions(TypedDict, total=False):
     cluster: str | Executor | None
     """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
-    """Whether a cluster may play wall-clock games (default: no), which other load on its machines distorts."""
+    """Whether a cluster may play wall-clock games (default: no). Other load on its machines distorts these games."""
     scale_limits: bool
     """Whether a cluster scales wall-clock limits to each machine's speed (default: no); see ``cluster.scaling``."""
     affinity: str
@@ -119,7 +119,7 @@ class RunOptions(TypedDict, total=False):
     0 never stops; ``None`` takes the number from the specification.
     """
     files: Mapping[str, str]
-    """Texts of additional files by name, written once the run has claimed its folder."""
+    """Additional files to write into the run's folder, once the run has claimed it: texts keyed by file name."""
 
 
 @dataclass(frozen=True)
@@ -140,9 +140,10 @@ class Purpose:
     They may change when the run is resumed. Games played under a larger limit are kept.
     """
     check: Callable[[Store, Any], None] | None = None
-    """A function that checks a resumed run, given the store and the recorded content; it raises ``RunError``.
+    """A function that checks whether a run may be resumed; it raises ``RunError`` if not.
 
-    ``growing`` and ``lengths`` are then ignored. With ``None``, the recorded content is compared with ``content``.
+    Its arguments are the store and the recorded content; ``growing`` and ``lengths`` are ignored. Without a function
+    (``None``), the recorded content must equal ``content``, apart from changes that ``growing`` and ``lengths`` allow.
     """
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
     """A function that returns the new places of stored games in the schedule, as pairs of a game's key and pairing.

@@ -164,8 +164,8 @@ class ScheduleState:
 def sequential_run(spec: TournamentSpec, results: Iterable[Outcome]) -> SequentialRun | None:
     """The sequential test over the games so far; ``None`` if the tournament has none.
 
-    Its maximum length is ``pairs``. If an earlier, larger maximum allowed more pairs, it is the number of complete
-    pairs.
+    Its maximum length is ``spec.pairs`` or, if more pairs were played under an earlier, larger maximum, the number of
+    pairs played.
     """
     if spec.sprt is None:
         return None

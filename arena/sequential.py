@@ -56,7 +56,7 @@ The standard deviation of the pair's mean score is ``TYPICAL_DEVIATION``.
 """
 MOST_TILT = 60.0
 LARGE_SAMPLE = 1e4
-"""Sample size, in pairs, at which ``contribution_of_pair`` takes the differences that approximate derivatives."""
+"""Sample size, in pairs, at which ``contribution_of_pair`` approximates derivatives by differences."""
 MOST_ELO = 800.0
 MOST_PAIRS = 10**9
 """Maximum length of a test, in pairs, that planning considers. Longer tests count as endless."""

@@ -52,7 +52,7 @@ the program never starts.
 """
 
 SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
-"""Error numbers for a lack of files, processes or memory in the system, which is not the player's fault."""
+"""Error numbers that mean a lack of file descriptors, processes or memory; the player is not at fault."""
 
 FIRST_LINE_BYTES = 256
 """Number of bytes of a script's first line that the system reads (``BINPRM_BUF_SIZE``)."""
@@ -424,7 +424,7 @@ class EngineProcess:
         return lines
 
     def leave(self, farewell: str | None, max_ms: int) -> bool:
-        """Ask the process to exit, and wait for that; returns whether it exits within ``max_ms`` milliseconds.
+        """Ask the process to exit, and wait; returns whether it exits within ``max_ms`` milliseconds.
 
         Sends the command ``farewell``, or closes the input if it is ``None``.
         """

@@ -266,12 +266,12 @@ class MemoryLoad(NamedTuple):
 
     @property
     def is_too_large(self) -> bool:
-        """Whether the hash tables cannot fit into the memory."""
+        """Whether the hash tables need more memory than the machine has; false if that is unknown."""
         return 0 < self.machine < self.needed
 
     @property
     def games_that_fit(self) -> int:
-        """Number of games whose hash tables fit."""
+        """Maximum number of concurrent games whose hash tables fit into the memory."""
         return self.machine // max(1, self.each)
 
 
@@ -372,10 +372,10 @@ class ProcessorPool:
 
     @contextmanager
     def taken(self, count: int, before: Processors) -> Iterator[Processors]:
-        """Context manager that reserves ``count`` of the free sets of processors and gives their union.
+        """Context manager that reserves ``count`` of the free sets of processors and yields their union.
 
         At least ``count`` sets must be free. Sets within ``before``, which the engines already use, are preferred.
-        Gives an empty set if the system chooses the processors.
+        Yields an empty set if the system chooses the processors.
         """
         if self._free is None:
             yield frozenset()

@@ -203,7 +203,10 @@ class AdaptedEngine:
             raise self._failed(f"{self._player.name}: {declined.what.text()}") from None
 
     def _failed(self, text: str) -> CommandError:
-        """End the program; returns the exception for the caller to raise. The next search restarts the program."""
+        """End the program; returns the exception for the caller to raise, with the message ``text``.
+
+        The next search restarts the program.
+        """
         self._player.close()
         return CommandError(text)
 

@@ -203,7 +203,7 @@ class UcciGameLine(GameLine):
         return f"{line}{'' if ' moves ' in line else ' moves'} {expected}"
 
     def _text(self) -> str:
-        """The current position as a FEN, to be called just after a capture: the counter of quiet moves is 0."""
+        """The current position as a FEN, in which no quiet moves are counted, because the last move is a capture."""
         rows = ("".join(self._board[first : first + 9]) for first in range(0, 90, 9))
         board = "/".join(re.sub(r"\.+", lambda empty: str(len(empty.group())), row) for row in rows)
         return f"{board} {self._side} - - 0 {self._move_number}"
@@ -371,7 +371,10 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
         self._draw_is_offered = True
 
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The commands that forbid moves that lose by the rules and start a search, with ``ponder`` a ponder search."""
+        """The commands that forbid losing moves (``moves_that_lose``) and start a search.
+
+        With ``ponder``, it is a ponder search.
+        """
         banned = self._banned(position)
         go = go_command(self.spec.limits, clock, self._unit_ms, "ponder" if ponder else self._offer())
         return [f"banmoves {' '.join(banned)}", go] if banned else [go]

@@ -52,11 +52,11 @@ CHESS960_OPTION = "UCI_Chess960"
 CHESS960_STYLE = "chess960"
 """The notation (``Game.move_style``) of moves while ``UCI_Chess960`` is true."""
 PONDER_OPTION = "Ponder"
-"""Option that announces to an engine that it will ponder."""
+"""Option of engines that can ponder; elolab sets it to true if the player ponders."""
 
 _NEW_GAME = "ucinewgame"
 _ANNOUNCEMENT = f"{_NEW_GAME}\nisready"
-"""The lines that announce a game, if the notation of moves stays the same."""
+"""The lines that announce a game in which moves have the same notation as in the previous game."""
 
 # --- Writing lines ----------------------------------------------------------------------------------------------------
 
@@ -67,9 +67,9 @@ def option_commands(
     """The commands that set a player's options. The keys of ``announced`` are the names of the engine's options in
     lower case.
 
-    If the engine has ``UCI_Variant`` and the player does not set it, it is set to ``variant`` first, unless that is
-    empty. Raises ``PlayerFault`` (``startup_failure``) for an invalid value or an option that the engine did not
-    announce; the message suggests the most similar option.
+    If the engine has ``UCI_Variant`` and the player does not set it, the first command sets it to ``variant``, unless
+    ``variant`` is empty. Raises ``PlayerFault`` (``startup_failure``) for an invalid value or an option that the engine
+    did not announce; the message suggests the most similar option.
     """
     wanted = [(name, value) for name, value in options if name.lower() != RANKS_OPTION]
     if variant and "uci_variant" in announced and all(name.lower() != "uci_variant" for name, _ in wanted):
@@ -186,7 +186,7 @@ def _limit_words(limits: Limits) -> str:
 def go_parts(limits: Limits, opponent: Limits, side_to_move: int) -> tuple[str, str, str]:
     """The constant parts of a game's ``go`` commands: before both times, after both times, and after ``movestogo``.
 
-    ``limits`` are the player's, ``opponent`` has the opponent's limits. ``side_to_move`` is as for ``go_command``.
+    ``limits`` has the player's limits, ``opponent`` the opponent's limits. ``side_to_move`` is as for ``go_command``.
     Without a clock, the first part is the whole command.
     """
     if limits.clock_ms is None:
@@ -290,7 +290,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
         return GameLine(position, self._texts)
 
     def announce_game(self, opening: Opening, stop: StopFlag) -> None:
-        """Start the engine if necessary; if compiled code may play the game, let it send the announcement."""
+        """Start the engine if necessary, and prepare the commands that announce a game for compiled code to send.
+
+        If compiled code may not play for this engine, ``new_game`` announces the game instead.
+        """
         self._start_for_game(stop)
         process = self._running()
         self._is_announced = self._is_for_compiled_code and process.is_quiet

@@ -370,7 +370,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
 
     @abstractmethod
     def _go(self, position: Position, clock: PlayerClock | None, *, ponder: bool) -> list[str]:
-        """The commands that start a search of the position sent last, with ``ponder`` a pondering search."""
+        """The commands that start a search of the position sent last; with ``ponder``, a ponder search."""
 
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
         self._converse(self._announcement(opening), deadline_ns, stop)
@@ -396,7 +396,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def _rule_lines(self, position: Position) -> list[str]:
         """The command that sets the repetition rule, if the rule has changed since the last game.
 
-        Empty if the engine has no such option or the player sets it.
+        Empty if the engine has no option for the rule, or if the player sets that option.
         """
         if self._ruled is self._line or "repetition" not in (position.game.state_dtype.names or ()):
             return []

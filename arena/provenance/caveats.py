@@ -34,5 +34,8 @@ NO_CAVEATS = Caveats()
 
 
 def caveats_of(store: Store, faults: tuple[FaultCount, ...], games: int | None = None) -> Caveats:
-    """Warnings about the run in a store; ``faults`` are from ``games`` games, by default from all."""
+    """Warnings about the run in a store.
+
+    ``faults`` were counted in ``games`` games, by default in all games of the store.
+    """
     return Caveats(faults, len(store) if games is None else games, remarks_on(store))

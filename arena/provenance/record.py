@@ -200,7 +200,10 @@ def _kept(recorded: Mapping[GameFile, list[str]]) -> dict[str, object]:
 
 
 def files_in(store: Store) -> list[dict[str, str | None]]:
-    """All builds of external players' files, oldest first, as ``kind``, ``path``, ``directory`` and ``sha256``."""
+    """All builds of external players' files, oldest first.
+
+    Each is a dictionary with the keys ``kind``, ``path``, ``directory`` and ``sha256``.
+    """
     return [
         {"kind": file.kind, "path": file.word, "directory": file.directory, "sha256": digest}
         for file, digests in recorded_files(store.metadata).items()
@@ -294,7 +297,7 @@ def remarks_on(store: Store) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _games_from_used_openings(store: Store) -> int:
-    """Number of games in a tournament from an opening that the same players had played in an earlier pair."""
+    """Number of a tournament's games from openings that the same players had already played in an earlier pair."""
     if not (store.metadata("specification") or {}).get("opening_reuse"):
         return 0
     pairings = [outcome.pairing for outcome in store.outcomes()]

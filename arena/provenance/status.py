@@ -232,7 +232,7 @@ def _kept(directory: Path) -> dict[str, Any]:
 
 
 def _reason_in(live: Mapping[str, Any]) -> str:
-    """How a run of an older version ended, according to its ``live.json``."""
+    """The value of ``reason`` for a run of an older version, from the contents of its ``live.json``."""
     state = live.get("state")
     return str(state) if state in (RUNNING, FINISHED, INTERRUPTED, FAILED) else UNKNOWN
 
@@ -274,7 +274,7 @@ def _dialogue_path(record: GameRecord) -> Path:
 
 
 def write_dialogue(directory: Path, record: GameRecord) -> None:
-    """Write the last lines exchanged before a fault to a file, unless the file exists or there were none."""
+    """Write the last lines exchanged before a fault to a file, unless the file exists or no lines are stored."""
     path, lines = directory / _dialogue_path(record), record.detail.get("dialogue")
     if not lines or path.is_file():
         return

@@ -58,7 +58,7 @@ class Contents:
     placing: Placing | None = None
     """Final ranking of a Swiss tournament or a knockout; ``None`` in other formats."""
     expected_games: int | None = None
-    """Number of games that a complete run has, if it may be shorter than ``planned_games``; otherwise ``None``."""
+    """Number of games of the complete run, if it may have fewer than ``planned_games`` games; otherwise ``None``."""
     caveats: Caveats = NO_CAVEATS
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """How each player played (program, options and so on), keyed by name, for the replay and copied games."""

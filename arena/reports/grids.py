@@ -38,7 +38,10 @@ def placing_html(placing: Placing, language: str) -> str:
 def crosstable_section(
     names: Sequence[str], results: Iterable[HeadToHead], language: str, instead: tuple[TextTable | Plot, ...] = ()
 ) -> Section:
-    """The section with the crosstable. ``names`` are its rows and columns in order; Markdown shows ``instead``."""
+    """The section with the crosstable. ``names`` has the players in the order of its rows and columns.
+
+    Markdown shows ``instead``.
+    """
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
         (name, [None if name == other else _crosstable_cell(found.get((name, other))) for other in names])

@@ -359,7 +359,7 @@ def fault_of_game(record: GameRecord, language: str) -> str:
 
 
 def details_of_game(record: GameRecord, game: str, language: str) -> str:
-    """Sentences on unusual facts of a game: late moves within the margin, pondering, an exact score, its limits.
+    """Sentences on unusual facts of a game: late or disturbed moves, pondering, an exact score, changed limits.
 
     Empty if there are none.
     """

@@ -347,7 +347,7 @@ def reached_text(reached: str, say: Callable[..., str]) -> str:
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
-    """A text on the rounds played and planned, and on the early end of a Swiss tournament for lack of opponents."""
+    """A text on the rounds played and planned. It says if a Swiss tournament ended early for lack of opponents."""
     key = "placing.rounds"
     if placing.is_over and placing.bracket is None and placing.rounds_played < placing.rounds:
         key = "placing.ended_early"

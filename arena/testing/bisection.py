@@ -96,7 +96,11 @@ class Bisection:
         return [] if self.is_without_fault else list(self.commits[good + 1 : bad + 1])
 
     def next_commit(self) -> Commit | None:
-        """The commit to test next: first the last commit, then the one closest to the middle; ``None`` at the end."""
+        """The commit to test next; ``None`` at the end.
+
+        The last commit is tested first, then always the commit closest to the middle between the last good and the
+        first bad one.
+        """
         last = self.commits[-1]
         if last.name not in self.verdicts:
             return last

@@ -163,7 +163,10 @@ class FollowedRun:
         return self._drawings().get(language, 0)
 
     def figures(self, language: str) -> dict[str, Any]:
-        """Plots and tables of a run for the page, for a tournament its ranking or crosstable; empty without any."""
+        """Plots and tables of a run for the page; empty if there are none.
+
+        For a tournament, this is the ranking or the crosstable.
+        """
         placing = self._follower.placing
         if placing is not None:
             from elolab.arena.reports.grids import placing_html

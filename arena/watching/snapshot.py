@@ -275,7 +275,7 @@ class RunFollower:
         state["game"] = state["game"] or next((game["game"] for game in state["running"] if game.get("game")), "")
 
     def _remove_progress(self, state: State) -> None:
-        """Remove running games, speed and time left, which ``live.json`` of a killed run still has, from ``state``."""
+        """Remove running games, speed and time left from ``state``; ``live.json`` of a killed run still has them."""
         progress = {**state["progress"], "games_per_second": None, "seconds_left": None}
         if self._live.get("state") == RUNNING:
             state["workers"] = []

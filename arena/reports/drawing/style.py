@@ -76,7 +76,7 @@ def draw_grid(axes: Axes, way: Literal["x", "y"]) -> None:
 
 
 def whole_numbers(axes: Axes, way: Literal["x", "y"], most: int = 7) -> None:
-    """Restrict the ticks of an axis to whole numbers, about ``most`` at most; ``way`` is ``x`` or ``y``."""
+    """Restrict the ticks of an axis to whole numbers, and to about ``most`` ticks; ``way`` is ``x`` or ``y``."""
     from matplotlib.ticker import MaxNLocator
 
     (axes.xaxis if way == "x" else axes.yaxis).set_major_locator(MaxNLocator(nbins=most, integer=True))

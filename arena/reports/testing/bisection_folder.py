@@ -38,7 +38,7 @@ class BisectionFolder:
     """A bisection and its folder; a context manager.
 
     Entering the context locks the folder; it raises ``UserError`` if another bisection holds the lock. Leaving the
-    context records how the bisection ended, or removes a new folder without a step.
+    context records how the bisection ended; if nothing was played, it removes the folder unless it existed before.
     """
 
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:

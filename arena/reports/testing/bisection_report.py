@@ -76,7 +76,7 @@ class BisectionReport:
 
     @property
     def verdict(self) -> str:
-        """The result as one word: ``found`` (one commit), ``range`` (several), ``nothing`` or ``undecided``."""
+        """The result as one word: ``found`` (one commit), ``range`` (several), ``nothing`` (none) or ``undecided``."""
         if self.is_undecided:
             return UNDECIDED
         if self.bisection.is_without_fault:
