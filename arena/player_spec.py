@@ -316,7 +316,7 @@ class NamedPlayer:
     def check(self, reader: PlayerReader) -> dict[str, Any]:
         """Check the player if it comes from a TOML file; returns a table that does not depend on that file's folder.
 
-        Raises ``UserError``, naming the file.
+        Raises ``UserError``, which names the file, if the player is invalid.
         """
         if self.file is None:
             return self.entry

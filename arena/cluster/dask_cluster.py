@@ -315,7 +315,7 @@ class DaskSite(Site):
         refused = RefusedWorker(name, reason)
         with self._lock:
             if self._workers.pop(address, None) is not None and not self._workers:
-                self._had_workers = False  # no worker can come back
+                self._had_workers = False  # refused workers do not come back
             is_new = self._refused.get(address) != refused
             self._refused[address] = refused
         if is_new:
@@ -328,7 +328,7 @@ class DaskSite(Site):
     def _end_client(self) -> None:
         try:
             self._client.close(timeout=2)
-        except Exception as error:  # the worker was lost first
+        except Exception as error:  # the scheduler may already be gone
             logging.getLogger(__name__).debug("%s", error)
 
 

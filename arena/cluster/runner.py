@@ -56,7 +56,7 @@ LOSS_DIVISOR = 8
 A game that crashes workers is therefore soon alone in its chunk.
 """
 MOST_LOSSES = 5
-"""The run fails if this number of workers is lost while each plays the same game alone in a chunk."""
+"""The run fails after this number of workers has been lost during the same game, sent alone in a chunk."""
 SPEED_WINDOW_SECONDS = 60.0
 
 

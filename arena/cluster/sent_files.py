@@ -42,7 +42,10 @@ def platform_name() -> str:
 
 
 def files_to_send(players: Iterable[PlayerSpec], wanted: Mapping[GameFile, str]) -> dict[GameFile, str]:
-    """Absolute paths of the players' files whose content on this machine has the digest in ``wanted``."""
+    """Absolute paths of the players' files whose content on this machine has the digest in ``wanted``.
+
+    Programs named without a path are not included.
+    """
     found = {}
     for player in players:
         for file, digest in files_of(player).items():

@@ -244,8 +244,8 @@ class _Seat:
     def play(self, chunk: Chunk, report: Report, missing: Mapping[str, str]) -> PlayedChunk:
         """Play a chunk until it ends or an order stops it.
 
-        ``report`` is called periodically with the games in progress. ``missing`` has, by player name, the reason why a
-        player lacks a file on this worker; the games of such players are skipped.
+        ``report`` is called periodically with the games in progress. ``missing`` has the players that cannot play on
+        this worker because of a file, by name, each with the reason; their games are skipped.
         """
         self._stop.clear()
         self._runner.unavailable.clear()

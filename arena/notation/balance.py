@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 CANDIDATES_PER_BATCH = 8
 CANDIDATES_PER_OPENING = 400
-"""Maximum number of candidates per requested opening; after that, the generator gives up."""
+"""Maximum number of candidates per requested opening; after that, ``generate`` gives up."""
 
 OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "mirrored", "outside"
 """Reasons for dropping a candidate.
@@ -85,7 +85,10 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points for the side to move; raises ``OpeningError`` if the player fails twice or reports none."""
+        """Score in points for the side to move; meaningless once the stop flag is set.
+
+        Raises ``OpeningError`` if the player fails twice or reports no score.
+        """
         try:
             score = self._ask(position)
         except GameStopped:

@@ -153,8 +153,8 @@ def placement_of(position: str) -> str:
 def identity_of(position: str) -> str:
     """Text that is equal for all positions that count as one opening.
 
-    Normally this is ``placement_of``. With castling rights or an en passant square the mirror image is another opening,
-    and the text is the first four fields of the position.
+    Normally this is the result of ``placement_of``. With castling rights or an en passant square the mirror image is
+    another opening, and the text is the first four fields of the position.
     """
     fields = position.split()
     if all(field == "-" for field in fields[2:4]):

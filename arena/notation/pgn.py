@@ -12,8 +12,8 @@ point of view, the depth, the time and the nodes. These parts may follow:
 - ``latency=0.001s``: time charged in addition to the time that the engine reports;
 - ``pv="h2e2 h9g7"``: principal variation as the engine gave it.
 
-The names are those of fastchess. Commands as of lichess are also read: ``[%eval 0.31,12]`` from the first mover's point
-of view, ``[%clk 0:00:09.57]``, ``[%emt 0:00:00.43]``.
+The names are the same as in fastchess. Commands as written by lichess are also read: ``[%eval 0.31,12]`` from the first
+mover's point of view, ``[%clk 0:00:09.57]``, ``[%emt 0:00:00.43]``.
 
 Files are in UTF-8 or in an older encoding of the game's collections (GBK, Big5, Latin-1), which ``decode_text``
 detects. Text between a result and the next game, usually advertisements, is skipped unless it contains moves.
@@ -102,8 +102,8 @@ class PortableMove(NamedTuple):
     def figures(self) -> MoveRecord | None:
         """Score, depth, time and nodes at the start of an engine's comment; ``None`` if there are none.
 
-        PGN keeps only part of the score of a mate or a repetition; it is read as one of the scores that have the same
-        text.
+        PGN keeps only part of the score of a mate or a repetition; such a score is read as one of the scores that have
+        the same text.
         """
         return parse_figures(self.move, self.comment, self.side)
 
@@ -413,9 +413,9 @@ _TIME = re.compile(r"\[%(clk|emt)\s+(?:(\d{1,6}):)?(\d{1,6}):(\d{1,6}(?:\.\d+)?)
 def parse_figures(move: str, comment: str, side: int = 0) -> MoveRecord | None:
     """Read score, depth, time and nodes from a move's comment; ``None`` if it has none of them.
 
-    They stand at the beginning of the comment; variation and latency may follow. Commands such as ``[%eval 0.31,12]``
-    and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of view and is
-    converted to that of ``side``, which made the move.
+    The four stand at the beginning of the comment; variation and latency may follow. Commands such as
+    ``[%eval 0.31,12]`` and ``[%emt 0:00:05]`` are read too. The score of ``[%eval]`` is from the first mover's point of
+    view; it is converted to the point of view of ``side``, which made the move.
     """
     match = _FIGURES.match(comment)
     if match is None:

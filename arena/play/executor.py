@@ -92,7 +92,7 @@ class _Task:
 
     job: GameJob
     prepared: GameInProgress | None = None
-    """The game as prepared for the thread that will play it (``GameInProgress.successor``); ``None`` if it is not."""
+    """The game as prepared for the thread that will play it (``GameInProgress.successor``); ``None`` if unprepared."""
     began: float = 0.0
     """Time at which the game began (``time.monotonic``)."""
     pauses: int = 0
@@ -114,6 +114,7 @@ class _Task:
 
     def complete(self) -> _Task:
         """Read the result of a prepared game that has ended, and set ``game``; raises the game's exception, if any.
+
         Reading the results of several games in a row, on one thread, is faster than reading each on its own thread.
         """
         if self.error is not None:
@@ -127,7 +128,7 @@ class _Task:
     def record(self) -> GameRecord | None:
         """The game's record, created on first use.
 
-        It is fastest to create it on the thread that stores it, one record after another.
+        Creating several records in a row, on the thread that stores them, is faster than creating each elsewhere.
         """
         return None if self.game is None else self.game.record()
 
@@ -177,7 +178,7 @@ class _GameThread:
         task.prepared = prepared
         task.follow(prepared.read_moves, prepared.read_dialogue)
         self.following.append(task)
-        # If the thread has ended its game meanwhile, it may have seen the next one or not.
+        # The thread may have ended its game meanwhile, without taking the prepared one.
         if self.game is None and self.withdraw() is not None:
             task.prepared = None
             return False
@@ -317,7 +318,7 @@ class GameRunner(Runner):
         self._pauses = pauses or Pauses()
         self._pauses_told = self._pauses.count
         self._disturbed: dict[str, list[GameRecord]] = {}
-        """Records of games in which elolab read a move late and that are being replayed, by game key."""
+        """Earlier records of games that are replayed because elolab read a move late, by game key."""
         self._ended = self._replayed = 0
         """Number of games that have ended, and number of replays because elolab read a move late."""
         self._concurrency = concurrency

@@ -260,9 +260,9 @@ class RunProgress:
         self.show_remarks()
 
     def counted(self) -> None:
-        """Print a complete line if ``every`` games have ended since the last one.
+        """After every ``every`` games, print the table of scores, if there is one, and a complete line.
 
-        Call this after each finished game, when the run's own text and score include the game.
+        Call this after each finished game, once the run's own text and score include the game.
         """
         if self._every and self._ended % self._every == 0:
             self._printed = self._ended
@@ -271,7 +271,7 @@ class RunProgress:
             self._show_complete_line()
 
     def games_per_second(self) -> float | None:
-        """Games per second over the last minute; ``None`` before the first game ends."""
+        """Games per second over the last minute; ``None`` if no game has ended in that time."""
         now = self._clock()
         while self._finishes and self._finishes[0] < now - SPEED_WINDOW_SECONDS:
             self._finishes.popleft()

@@ -23,9 +23,9 @@ ASKED_NAME = "asked.json"
 ASKED_SECONDS = 6.0
 """Seconds for which a request is valid; viewers repeat it every few seconds."""
 GAMES_WITH_MOVES = 16
-"""Number of games in progress that are published with their moves by default.
+"""Number of games in progress that are published with their moves by default: the first in schedule order.
 
-A game published with moves keeps them until its end.
+A game that was published with its moves once is published with them until its end, because its place only falls.
 """
 DIALOGUE_LINES = 80
 """Maximum number of lines of a player's dialogue to publish."""

@@ -160,7 +160,7 @@ class Store:
         """
         with suppress(sqlite3.Error):  # a full disk may prevent merging the log; the next opening merges it
             if self._lock is not None:
-                # If a file declares a log, every reader creates one.
+                # While the file is in WAL mode, every reader creates a log.
                 self.connection.execute(f"PRAGMA busy_timeout = {CLOSING_MS}")
                 self.connection.execute("PRAGMA journal_mode = DELETE")
         with suppress(sqlite3.Error):
@@ -335,7 +335,7 @@ class Store:
         return mean
 
     def copy_to(self, directory: Path) -> None:
-        """Write a consistent copy to another folder, even while another process adds games."""
+        """Write a consistent copy to another folder, which must exist; another process may add games meanwhile."""
         with self._failures(), closing(sqlite3.connect(directory / STORE_NAME)) as copy:
             self.connection.backup(copy)
 
@@ -375,8 +375,8 @@ class Store:
     def _connected(self, read_only: bool) -> sqlite3.Connection:
         path = (self.directory / STORE_NAME).resolve()
         if read_only:
-            # Without write permission in the folder, SQLite only opens the file as immutable and ignores its log:
-            # allowed only without a log.
+            # Without write permission in the folder, SQLite opens the file only as immutable. It then ignores the log,
+            # which is right only if there is none.
             log = path.with_name(f"{path.name}-wal")
             is_logged = log.is_file() and log.stat().st_size > 0
             may_write = os.access(self.directory, os.W_OK) and not self._is_glance
@@ -537,7 +537,7 @@ def _leads_to_a_new_file(path: Path) -> bool:
 
 
 def made_folder(directory: Path) -> Path:
-    """Create the folder given with ``--out`` if needed, and return it; raises ``StoreError`` if that fails."""
+    """Create a run's folder if needed, and return it; raises ``StoreError`` if that fails."""
     check_place(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -609,7 +609,7 @@ class FolderLock:
     def release(self) -> None:
         """Release the lock and remove its file; may be called twice."""
         if self._handle >= 0:
-            # Before releasing: a waiting process sees that this file is no longer the folder's.
+            # The file is removed before its lock is released, so that a waiting process sees that it has an old file.
             with suppress(OSError):
                 if _leads_to(self._path, self._handle) and not self._path.is_symlink():
                     self._path.unlink()

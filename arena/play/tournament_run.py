@@ -64,7 +64,7 @@ class PreparedTournament:
     spec: TournamentSpec
     suite: Suite
     order: tuple[int, ...]
-    """Index in the suite of the opening of each game pair, by pair number."""
+    """Indices in the suite of the openings, in the order of their use; see ``Format.pairings``."""
     available_openings: int
 
     @property
@@ -405,7 +405,7 @@ def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> Non
 
 
 def holds_another(directory: Path, spec: TournamentSpec, *, accepts_changes: bool) -> bool:
-    """Whether a folder has games of another tournament, which ``spec`` cannot extend.
+    """Whether a folder has games of another tournament, which ``spec`` cannot extend, or is a file.
 
     Games of another version of a program count as another tournament, unless ``accepts_changes`` is set. Raises
     ``UserError`` if the tournament cannot be played in any folder, for example because the suite has too few openings.

@@ -73,7 +73,7 @@ class BuiltinPlayer:
         self._counted = {}
 
     def move(self, position: Position, moves: Sequence[str], clock: PlayerClock | None, stop: StopFlag) -> Reply:
-        """Search for a move; the search itself measures the time charged, on the clock of the player's limits."""
+        """Search for a move; the time charged is what the search measured, on the clock of the player's limits."""
         engine = self._running()
         search = functools.partial(engine.search, position, self.spec.limits, self._clock(clock), stop)
         result = self._pinned(search)

@@ -203,7 +203,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         """Data for compiled code that plays this player's moves as ``side``; ``None`` if only Python can play them.
 
         ``opponent`` has the limits of the other player. A move that elolab reads more than ``noticed_ns`` nanoseconds
-        late counts as disturbed. The data are for one game; ``release_side`` makes them available for later ones.
+        late counts as disturbed. The data are for one game; ``release_side`` makes them available for later games.
         """
         return None
 
@@ -457,7 +457,8 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
     def _overdue(self, clock: PlayerClock | None, began_ns: int) -> Exception:
         """Stop an overdue engine and return the exception to raise; ``began_ns`` is the time when its search began.
 
-        If the engine answers the stop, its move was late; otherwise it hangs.
+        An engine that has a time limit and answers the stop has only moved too late (``time_forfeit``). Any other fault
+        is ``no_answer``, and the process ends.
         """
         heard, overdue = self._last_line(began_ns), self._no_move_in_time(clock)
         answered = self._halt()

@@ -137,7 +137,7 @@ class _Reader:
         """The error for damaged content, ``None`` if no damage is found yet; earlier content can be read."""
 
     def read(self, size: int) -> bytes:
-        """Read ``size`` bytes, or fewer at the end of the content or where it is damaged."""
+        """Read ``size`` bytes, or fewer at the end of the content; damage ends the content and sets ``damage``."""
         found = bytearray()
         while len(found) < size and self.damage is None:
             try:
