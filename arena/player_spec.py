@@ -185,7 +185,8 @@ def merged(entry: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 def _check_pondering(players: Sequence[PlayerSpec], where: str) -> None:
     """Raise ``ConfigurationError`` if a player with ``ponder`` cannot ponder; ``where`` begins the message.
 
-    Its limit must have a time. If its clock counts processor time or nodes, all opponents must have the same clock.
+    The limit of such a player must have a time. If the clock counts processor time or nodes, all opponents must have
+    the same clock.
     """
     for player in players:
         if not player.ponder:

@@ -64,8 +64,8 @@ class Examination:
     def __init__(self, settings: CheckSettings, checks: Sequence[Check], log: LogDialogue | None = None) -> None:
         """``checks`` run in the given order.
 
-        ``log`` is called once for every new process. It returns a function that records the process's dialogue, or
-        ``None``.
+        ``log`` is called once for every new process, and returns a function that records the process's dialogue, or
+        ``None`` to record nothing.
         """
         self.settings = settings
         self._log = log

@@ -410,8 +410,8 @@ class ClusterRunner(Runner):
     def _check_load(self, worker: Worker) -> None:
         """Check that a worker's machine is large enough to play on all its threads; otherwise refuse it or warn.
 
-        It is refused, unless ``oversubscribe`` is set, if games on a wall clock lack processors or hash tables lack
-        memory. Other overloads cause a warning.
+        The worker is refused, unless ``oversubscribe`` is set, if games on a wall clock lack processors or hash tables
+        lack memory. Other overloads cause a warning.
         """
         together = [
             other for other in self._site.workers().values()

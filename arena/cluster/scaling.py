@@ -1,7 +1,8 @@
 """Scales wall-time limits to the speed of each machine of a cluster.
 
-A machine runs a short benchmark before its first game of a run. Its limits are multiplied by the ratio of the reference
-speed to its own speed, so that a slow machine gets more time. fishtest scales its time controls in the same way.
+A machine runs a short benchmark before its first game of a run. The limits of its games are multiplied by the ratio of
+the reference speed to the machine's speed, so that a slow machine gets more time. fishtest scales its time controls in
+the same way.
 """
 
 from __future__ import annotations

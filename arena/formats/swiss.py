@@ -14,10 +14,10 @@ order:
    floaters the last of a group against the first of the next;
 6. among equal sums, the pairing whose distances are further down the ranking.
 
-A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, a round also leaves as many
-further rounds possible as it can. If the cheapest pairing would prevent one, a search finds a complete schedule, and
-the cheapest round of that schedule is played instead. The planned number of rounds has no influence, so a tournament
-can be extended.
+A legal pairing is found whenever one exists. With up to ``LOOKAHEAD_PLAYERS`` players, the pairing of a round also
+keeps as many further rounds possible as it can. If the cheapest pairing would prevent a further round, a search finds
+a complete schedule, and the cheapest round of that schedule is played instead. The planned number of rounds has no
+influence, so a tournament can be extended.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ TERMINATIONS = {
     "illegal_move": "illegal move", "crash": "abandoned", "no_answer": "abandoned", "no_move": "abandoned",
     "startup_failure": "unterminated", "stopped": "unterminated", "unfinished": "unterminated",
 }  # fmt: skip
-"""Value of the tag ``Termination``, as in cutechess and fastchess, for each reason of ``engine.rules.REASONS``.
+"""Value of the tag ``Termination``, as in cutechess and fastchess, by reason for the end of a game.
 
-A reason that is missing here has the value ``NORMAL``.
+The reasons are in ``engine.rules.REASONS``; a reason that is missing here has the value ``NORMAL``.
 """
 NORMAL = "normal"
 """Value of the tag ``Termination`` for a game that ended by the rules, by resignation or by agreement."""

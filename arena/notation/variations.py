@@ -68,8 +68,9 @@ class LineReader:
     def read(self, position: Position, line: Sequence[str]) -> tuple[int, bool]:
         """Check a line of moves from a position.
 
-        Returns the number of legal moves at its beginning, and whether no legal move is left after the whole line. The
-        line may omit forced passes. ``position`` is restored; it needs room for twice as many moves as the line has.
+        Returns the number of legal moves at the beginning of ``line``, and whether no legal move is left after the
+        whole line. The line may omit forced passes. ``position`` is restored; its history needs room for twice as many
+        moves as the line has.
         """
         kernels, state, lists = self._game.kernels, position.state, position.lists
         made = read = 0

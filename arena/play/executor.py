@@ -83,7 +83,10 @@ leaves many cycles may need more memory meanwhile.
 MAX_REPLAYS = 2
 """Maximum number of replays of a game in which elolab read a move late; then the least disturbed record is kept."""
 REPLAYED_SHARE = 0.1
-"""Maximum share of games that are replayed because elolab read a move late; it protects overloaded machines."""
+"""Maximum share of games that are replayed because elolab read a move late.
+
+Without a maximum, an overloaded machine would replay nearly all games.
+"""
 
 
 @dataclass(eq=False)

@@ -4,8 +4,8 @@ The compiled loop of ``engine.play`` plays games between built-in players withou
 other games; for built-in players it gives the same moves and scores. Only here can a player resign, give no move, or
 agree to a draw.
 
-After each move of a player that ponders, the loop passes it the reply that it expects. On a wall clock the player
-searches in a thread or process during the opponent's move. On a clock that counts work it searches after that move.
+After each move of a player that ponders, the loop lets the player ponder on the reply that it expects. On a wall clock
+the ponder search runs in a thread or process during the opponent's move; on a clock that counts work, after that move.
 """
 
 from __future__ import annotations
@@ -209,8 +209,8 @@ def finish_game(
 ) -> FinishedGame:
     """Play one game as ``play_game`` does, but do not create the record yet; the caller may do so on another thread.
 
-    It is faster to create the records of several games one after another on one thread, because its code and data then
-    stay in the processor's cache.
+    Creating the records of several games one after another on one thread is faster, because the code and data for it
+    then stay in the processor's cache.
     """
     if follow is not None:
         follow(game.read_moves, game.read_dialogue)
@@ -232,8 +232,8 @@ class GameInProgress:
     ) -> None:
         """Prepare the game, on any thread; raises ``engine.errors.UserError`` if the opening is not legal.
 
-        ``before`` is an ended game of the same players, sides, rules and adjudication. This game takes over its memory,
-        because allocation takes longer than a game.
+        ``before`` is an ended game of the same players, sides, rules and adjudication. The new game takes over the
+        memory of ``before``, because allocation takes longer than a game.
         """
         self.job, self.stop, self.players = job, stop, players
         self.started_at, self.began_ns, self.ended_ns = 0.0, 0, 0

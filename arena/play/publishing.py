@@ -66,7 +66,7 @@ class Requests:
     def read(self) -> Asked:
         """The requests that are valid now.
 
-        Their age is measured with the clock of this machine, because a viewer's clock may differ.
+        The age of a request is measured with the clock of this machine, because a viewer's clock may differ.
         """
         try:
             stamp = os.stat(self._path).st_mtime_ns

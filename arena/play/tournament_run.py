@@ -299,7 +299,7 @@ def _match_score(spec: TournamentSpec, sequential: SequentialRun | None, outcome
 def purpose_of(plan: PreparedTournament) -> Purpose:
     """The run's ``Purpose``, which describes what it plays and checks the folder.
 
-    It accepts a folder that has no games, or games of this tournament or of a shorter version of it.
+    The check accepts a folder that has no games, or games of this tournament or of a shorter version of it.
     """
 
     def check(store: Store, recorded: Any) -> None:

@@ -1,8 +1,8 @@
 """The common part of players that are external programs, for all protocols.
 
 A process plays many games. It is replaced after a fault, and after every game with ``restart = "always"``. It is not
-replaced after a late move if it obeyed the order to stop. Each protocol has two classes. Its client parses lines and
-tracks the replies that are due. Its subclass of ``ExternalPlayer`` decides which lines to send.
+replaced after a late move if it obeyed the order to stop. Each protocol has a subclass of ``ProtocolClient``, which
+parses lines and tracks the replies that are due. Its subclass of ``ExternalPlayer`` decides which lines to send.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ Within a run (``stopping_on_signals``) the first signal sets the run's stop flag
 ``KeyboardInterrupt`` in the main thread. During imports and the loading of compiled code, an exception may be
 swallowed, change its type, or leave a lock held. The process then exits immediately instead, because no work has begun.
 
-In the process of a command, a second thread also receives the signals, because the main thread may hang. It ends the
-process ``SECOND_SECONDS`` after a second signal, and ``FIRST_SECONDS`` after a first signal outside a run. Within a run
-that waits for code to be compiled, it does so ``COMPILING_SECONDS`` after the first signal. Stored games are always
-safe, and the supervisor ends the engines.
+In the process of a command, a second thread also receives the signals, because the main thread may hang. This thread
+ends the process ``SECOND_SECONDS`` after a second signal, and ``FIRST_SECONDS`` after a first signal outside a run. If
+a run waits for code to be compiled, the thread ends it ``COMPILING_SECONDS`` after the first signal. Stored games are
+always safe, and the supervisor ends the engines.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def take_over_signals() -> None:
 
 
 def give_back_signals(code: int) -> None:
-    """Restore the default handling of the signals, which ends the process immediately.
+    """Restore the default handling of the signals: from now on, a signal ends the process immediately.
 
     If a signal has already been received, the process soon exits with ``code``, even if a thread is still compiling.
     """

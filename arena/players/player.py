@@ -161,10 +161,10 @@ LEVEL_SCORE = 100
 
 
 class NoMove(Exception):
-    """Raised if a player answers without a move although legal moves exist; it may be asked once more, as in a new
-    game.
+    """Raised if a player answers without a move although legal moves exist.
 
-    The answer may claim a result, pass, resign in a position that is not lost, or state that there is no move.
+    The player may be asked once more, as in a new game. The answer may claim a result, pass, resign in a position that
+    is not lost, or state that there is no move.
     """
 
     def __init__(
@@ -224,7 +224,7 @@ class Reply(NamedTuple):
     reading: Fault | None = None
     """How the move was read, for messages: with ranks from 0 or from 1; ``None`` if it has only one reading."""
     offers_draw: bool = False
-    """Whether the move comes with a draw offer; it also accepts an offer of the opponent."""
+    """Whether the move comes with a draw offer, which also accepts an earlier offer of the opponent."""
     principal_variation: str = ""
     """The principal variation, usually beginning with ``move``: at most ``MAX_VARIATION`` moves separated by spaces.
 

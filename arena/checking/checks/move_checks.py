@@ -91,7 +91,7 @@ def long_game(examination: Examination) -> Remark:
 def quiet_plies(examination: Examination) -> Remark:
     """Check that the program plays on after many moves without a capture, where some engines declare a draw.
 
-    It may declare the draw if the game's standard rules end the game too.
+    The program may declare the draw if the game's standard rules end the game too.
     """
     for position in examination.positions.quiet:
         answer = examination.dialect.search(position)
