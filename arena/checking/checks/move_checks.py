@@ -11,7 +11,7 @@ from elolab.engine.games.contract import Position
 def start_position(examination: Examination) -> Remark:
     """Check that the program answers the start position with a legal move.
 
-    If it is unknown whether the program counts ranks from 0 or from 1, the move shows it.
+    The move also shows whether the program counts ranks from 0 or from 1, if that is not known yet.
     """
     start = examination.start_position
     if examination.settings.game in RANKED and examination.knowledge.first_rank is None:

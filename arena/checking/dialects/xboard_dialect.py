@@ -116,7 +116,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return Limits(move_time_ms=1000) if self.knowledge.knows_depth is False else super().ordinary
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Send the moves that the program does not know, or the whole game, then ``go``."""
+        """Send the moves that the program does not know yet, or the whole game if it is another one, then ``go``."""
         self._set_up(position, limits)
         self._go(position, clock)
 

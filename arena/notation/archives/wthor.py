@@ -42,7 +42,10 @@ _SQUARE_NAMES = {10 * rank + file: "abcdefgh"[file - 1] + str(rank) for rank in 
 
 
 def recognises(data: bytes) -> bool:
-    """Whether the content begins with the header of a file of games: a date, a number of games, and no names."""
+    """Whether the content begins with the header of a file of games.
+
+    Such a header has no names, and has a valid date or the number of games that fits the length of the content.
+    """
     header = _header(data)
     if header is None or header["names"]:
         return False
