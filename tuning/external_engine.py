@@ -262,7 +262,7 @@ def _build_entries(table: Table) -> list[tuple[str, Any]]:
 
 
 def _build(common: Mapping[str, Any], entry: object, where: str, game: str, limits: Limits) -> PlayerSpec:
-    """Read one entry of ``[builds]``: a command, or a table whose keys replace those of ``[engine]``."""
+    """Read one entry of ``[builds]``: a command, or a table whose keys replace the keys ``common`` of ``[engine]``."""
     own = dict(entry) if isinstance(entry, Mapping) else {"command": entry}
     Table(own, where, BUILD_PROGRAM)
     return read_player({**common, **own}, where, game, limits)

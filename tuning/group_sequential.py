@@ -54,7 +54,8 @@ class CrossingPaths:
     def bound_that_passes(self, information: float, probability: float, near: float) -> float:
         """The bound for which ``passing`` returns ``probability``, from 0 to ``MAX_VALUE``; ``near`` is a first guess.
 
-        Newton's method finds it; a step that would leave the range is replaced by bisection.
+        The analysis takes place at ``information``. Newton's method finds the bound; a step that would leave the range
+        is replaced by bisection.
         """
         low, high, bound = 0.0, MAX_VALUE, near
         root, more = math.sqrt(information), information - self._information

@@ -75,7 +75,7 @@ class Confirmation:
 
 
 class PairedObjective:
-    """An objective for ``study.optimize`` that compares sets of values by noisy matches."""
+    """An objective for Optuna's ``study.optimize`` that compares sets of values by noisy matches."""
 
     def __init__(
         self,

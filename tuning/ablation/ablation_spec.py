@@ -328,7 +328,11 @@ class _ComparisonReader:
         table: Table,
         comparisons: list[Comparison],
     ) -> Factorial:
-        """Build a factorial and append its matches to ``comparisons``, unless they are already there."""
+        """Build a factorial and append its matches to ``comparisons``, unless they are already there.
+
+        ``factors`` has the name, low value and high value of each factor. ``fraction`` is 1 for all combinations of
+        levels, 2 for half and 4 for a quarter. ``base`` has the settings that are not factors.
+        """
         design = design_of(len(factors), fraction)
         places = []
         for cells in design.matches:

@@ -87,6 +87,8 @@ def spent(fraction: float, error: float) -> float:
 def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...]:
     """Bounds for each analysis, in standard errors, with a total one-sided error of ``error``.
 
+    ``analyses`` has the number of pairs at each analysis, ascending.
+
     If the true effect is the null value, the probability of crossing any bound is ``error``.
     """
     fractions = [analysis / analyses[-1] for analysis in analyses]
@@ -99,8 +101,8 @@ def critical_values(analyses: tuple[int, ...], error: float) -> tuple[float, ...
 def normal_deviate(distance: float, degrees: float) -> float:
     """The standard normal deviate with the tail probability of a Student t value of ``distance``.
 
-    By Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions", 1959),
-    accurate to 0.03 from four degrees of freedom on.
+    It uses Wallace's approximation ("Bounds on normal approximations to Student's and the chi-square distributions",
+    1959), accurate to 0.03 if ``degrees``, the number of degrees of freedom, is at least 4.
     """
     if math.isinf(degrees):
         return distance
@@ -222,7 +224,8 @@ def match_elo_estimate(counts: Pentanomial, margin_elo: float) -> EffectEstimate
 def estimate_in_elo(elo: float, error: float, pairs: int, margin_elo: float) -> EffectEstimate:
     """Convert a weighted sum of matches' Elo into an estimate; ``error`` is its standard error.
 
-    ``pairs``, the number of pairs of each match, gives the degrees of freedom.
+    ``pairs``, the number of pairs of each match, gives the degrees of freedom. Effects smaller than ``margin_elo``
+    count as equivalent.
     """
     return EffectEstimate(elo, error if pairs > 1 else math.inf, pairs - 1, 0.0, -margin_elo, margin_elo)
 
@@ -412,15 +415,20 @@ def pairs_to_decide(elo: float, questions: int, rule: VerdictRule, deviation: fl
 
 
 def pairs_for_equivalence(questions: int, rule: VerdictRule) -> int:
-    """Number of pairs that confirm equivalence with probability ``POWER`` if there is no difference."""
+    """Number of pairs that confirm equivalence with probability ``POWER`` if there is no difference.
+
+    The comparison is one of ``questions`` questions.
+    """
     # Both margins can be missed, so each side gets half of the probability of failure.
     distance = _distance_at(1000, questions, rule, (1 + POWER) / 2)
     return math.ceil((distance * TYPICAL_DEVIATION / (score_of_elo(rule.margin_elo) - 0.5)) ** 2)
 
 
 def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) -> float:
-    """Distance of the true effect from its null value, in standard errors, that is detected with probability
-    ``power``."""
+    """Distance of the true effect from its null value that ``pairs`` pairs detect with probability ``power``.
+
+    It is in standard errors; the comparison is one of ``questions`` questions.
+    """
     level = critical_values(analyses_of(pairs, rule.rounds), rule.error_rate / questions / 2)[-1]
     return level + _NORMAL.inv_cdf(power)
 
@@ -438,7 +446,7 @@ def _verdict_on(counts: Pentanomial, questions: int, rule: VerdictRule) -> str:
 
 
 def min_pairs(questions: int, rule: VerdictRule) -> int:
-    """The smallest number of pairs that can lead to a verdict."""
+    """The smallest number of pairs that can lead to a verdict on one of ``questions`` questions."""
     return next(pairs for pairs in range(2, 1000) if can_decide(pairs, questions, rule))
 
 

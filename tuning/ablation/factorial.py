@@ -179,8 +179,9 @@ def combination_weights(design: Design, combination: Combination) -> tuple[float
 def contrast_estimate(weights: Sequence[float], scores: np.ndarray, margin_elo: float) -> EffectEstimate:
     """Estimate a weighted sum of matches' Elo; ``scores`` are the pairs' scores, 0 to 1, shape (matches, pairs).
 
-    All played pairs are used; unplayed pairs are NaN. Matches share openings, so their results are correlated. The
-    standard error therefore comes from the weighted sums per opening, linearised at the mean scores.
+    All played pairs are used; unplayed pairs are NaN. Effects smaller than ``margin_elo`` count as equivalent. Matches
+    share openings, so their results are correlated. The standard error therefore comes from the weighted sums per
+    opening, linearised at the mean scores.
     """
     used = np.array(weights) != 0
     factors, scores = np.array(weights)[used, None], scores[used]

@@ -66,7 +66,8 @@ class CurvePoint:
 def level_of(row: Parameter, value: Any, names: Mapping[str, str], where: str, game: str) -> Level:
     """The level of a parameter for a ``value`` from a specification; ``row`` declares the parameter.
 
-    ``names`` maps values, as text, to display names. Raises ``ConfigurationError`` if the value is not allowed.
+    ``names`` maps values, as text, to display names. Raises ``ConfigurationError`` if the value is not allowed;
+    ``where`` begins the message.
     """
     axis = (row.kind == "integer", unit_in(game, row), row.scale)
     if value == OFF and OFF not in row.legal and row.kind != "switch":

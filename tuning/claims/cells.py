@@ -187,7 +187,7 @@ class PlayedCell:
         return value if self._is_in_elo else elo_of_score(0.5 + value)
 
     def _shown_elo(self, turned: float) -> float:
-        """Convert an effect as ``_in_elo`` does, and limit it to ``ELO_SHOWN``."""
+        """Convert an effect to Elo as ``_in_elo`` does, but to at most ``ELO_SHOWN`` in absolute value."""
         return min(ELO_SHOWN, max(-ELO_SHOWN, self._in_elo(turned)))
 
 
@@ -324,7 +324,8 @@ class SearchedCell:
     ) -> SearchEstimate:
         """Estimate the ratio of costs (nodes or time) over the positions that meet the part's condition ``where``.
 
-        Without a condition all positions count.
+        Without a condition all positions count. ``variant`` and ``reference`` hold one search per position, ``games``
+        the number of each position's game.
         """
         both = self.part.where == CONVERGED_MISSES
         chosen = [

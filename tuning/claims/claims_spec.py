@@ -266,12 +266,18 @@ class ClaimsSpec:
 
 
 def load_claims(path: Path, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Read a table of claims; ``only`` selects claims or parts by id. Raises ``UserError`` for a mistake."""
+    """Read a table of claims for the budget with the name ``budget``. Raises ``UserError`` for a mistake.
+
+    ``only`` selects claims or parts by id; if it is empty, all are selected.
+    """
     return claims_from_mapping(read_toml(path), str(path), budget, only)
 
 
 def claims_from_mapping(data: Mapping[str, Any], where: str, budget: str, only: Sequence[str] = ()) -> ClaimsSpec:
-    """Check a table of claims given as plain data; ``where`` is its file. Raises ``UserError`` for a mistake."""
+    """Check a table of claims given as plain data; ``where`` is its file. Raises ``UserError`` for a mistake.
+
+    ``budget`` and ``only`` are as in ``load_claims``.
+    """
     table = Table(data, where, CLAIMS, kind="claims")
     game = table["game"]
     spent = _budget(table.table("budgets"), budget)
@@ -578,7 +584,7 @@ class _ClaimsReader:
     ) -> tuple[tuple[tuple[str, Value], ...], ...]:
         """All parameters of each combination of two factors, in the order of ``Cell.combinations``.
 
-        Raises an error if a factor has no effect.
+        Raises ``UserError`` if a factor has no effect.
         """
         settings = settings_of(conditions)
         factors = settings.levels(_two_factors(table), f"{where}: factors")

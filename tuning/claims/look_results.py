@@ -245,7 +245,10 @@ def _with_futility(regions: Sequence[Region], final: Sequence[Region], fraction:
 
 
 def _futility_boundary(final: Sequence[Region], fraction: float, low: float, high: float) -> float:
-    """The estimate between ``low`` and ``high`` at which futility begins or ends, by bisection."""
+    """The estimate between ``low`` and ``high`` at which futility begins or ends, by bisection.
+
+    ``final`` and ``fraction`` are as in ``_with_futility``.
+    """
     rises = _excess_power(final, high, fraction) > 0
     for _ in range(40):
         middle = (low + high) / 2

@@ -341,7 +341,7 @@ def share_of(name: str, searches: Sequence[Searched], games: Sequence[int]) -> S
 def share_difference(
     name: str, variant: Sequence[Searched], reference: Sequence[Searched], games: Sequence[int]
 ) -> SearchEstimate:
-    """The variant's share minus the reference's, on common positions, in percentage points.
+    """The variant's share ``name`` minus the reference's, on common positions, in percentage points.
 
     ``games`` has the number of each position's game.
     """

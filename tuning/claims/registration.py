@@ -105,7 +105,10 @@ def surroundings_of(spec: ClaimsSpec) -> dict[str, Any]:
 
 
 def changed_surroundings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
-    """Path, old value and new value of each difference; parameters that only one of the two has are left out."""
+    """Path, old value and new value of each difference between two surroundings of a part.
+
+    Parameters that only one of the two has are left out.
+    """
     return [change for change in differences(before, now) if None not in change[1:]]
 
 

@@ -481,7 +481,10 @@ class _Iterations:
     def _errors_before(
         self, weights: Weights, sample: Sample, steps: np.ndarray, positions: ScoredPositions
     ) -> tuple[float, float]:
-        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor."""
+        """Held-out errors in a linear regression: of ``weights``, and of ``weights`` times the best factor.
+
+        ``steps`` has each position's stage of the game, from 0.
+        """
         kept = is_held_out(sample.games)
         table = steps_of(weights)
         values = np.einsum("nf,nf->n", sample.features[kept], table[steps[kept]].astype(np.float64))

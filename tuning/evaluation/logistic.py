@@ -64,7 +64,10 @@ def values_of(sample: WinSample, weights: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss(values: np.ndarray, targets: np.ndarray, scale: float) -> float:
-    """Mean negative log likelihood of the targets under the evaluations ``values``; 0 without positions."""
+    """Mean negative log likelihood of the targets under the evaluations ``values``; 0 without positions.
+
+    ``scale`` is as in ``expected_score``.
+    """
     if not len(values):
         return 0.0
     odds = values / scale
@@ -75,7 +78,7 @@ def losses_of(sample: WinSample, weights: np.ndarray, scale: float) -> tuple[flo
     """Two logistic losses of the outcomes: with ``weights``, and with ``weights`` times the factor of least loss.
 
     The factor is at most ``LARGEST_FACTOR`` in size. Without this bound there may be no minimum, for example if the
-    weights favour the winner in every position.
+    weights favour the winner in every position. ``scale`` is as in ``expected_score``.
     """
     values = values_of(sample, weights)
     factor, low, high = 1.0, -LARGEST_FACTOR, LARGEST_FACTOR

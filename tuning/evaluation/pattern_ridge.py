@@ -114,7 +114,10 @@ def best_of_phases(
 
 
 def _stacked(best: Best, phases: Sequence[int], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The features' weights and the patterns' weights as two arrays, with one row for each of ``phases``."""
+    """The features' weights and the patterns' weights as two arrays, with one row for each of ``phases``.
+
+    ``size`` is the number of pattern weights of a phase.
+    """
     weights = np.stack([best[phase][1] for phase in phases])
     return weights[:, size:], weights[:, :size]
 
@@ -131,8 +134,8 @@ def _values(features: np.ndarray, numbers: np.ndarray, weights: np.ndarray, size
 def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size: int, strength: float) -> np.ndarray:
     """Weights (patterns, then features) that minimise the penalised squared error, found by conjugate gradients.
 
-    ``size`` is the number of pattern weights. The preconditioner is diagonal: the number of positions in which a weight
-    occurs, plus the weight's penalty.
+    ``results`` are the wanted evaluations, ``size`` is the number of pattern weights, and ``strength`` the penalty. The
+    preconditioner is diagonal: the number of positions in which a weight occurs, plus the weight's penalty.
     """
     places = numbers.reshape(-1)
     instances = numbers.shape[1]
@@ -162,7 +165,10 @@ def _solved(features: np.ndarray, numbers: np.ndarray, results: np.ndarray, size
 
 
 def _errors(sample: PatternSample, features: np.ndarray, patterns: np.ndarray) -> np.ndarray:
-    """Evaluation minus result of each position, by the weights of its phase."""
+    """Evaluation minus result of each position, by the weights of its phase.
+
+    ``features`` and ``patterns`` hold weights, one row per phase.
+    """
     phases = phases_of(sample.steps, len(features))
     values = np.einsum("nf,nf->n", sample.features, features[phases].astype(np.float64))
     for phase in range(len(patterns)):

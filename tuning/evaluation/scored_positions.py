@@ -76,7 +76,7 @@ def positions_of(
     records: Iterable[GameRecord], game: Game, seed: int, concurrency: int, stop: StopFlag,
     finished: Callable[[], None] = lambda: None, scoring: Scoring | None = None,
 ) -> ScoredPositions | None:  # fmt: skip
-    """Select positions from finished games; ``None`` if the stop flag was set.
+    """Select positions from finished games, at random by ``seed``; ``None`` if the stop flag was set.
 
     ``concurrency`` is the number of threads; it does not affect the result. ``finished`` is called after each game.
     ``scoring`` concerns games with a score of their own: searches with these limits score the unsolved positions.

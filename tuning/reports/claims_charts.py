@@ -162,7 +162,7 @@ def _draw_rows(axes: Axes, rows: Sequence[CellRow | None], bounds: tuple[float, 
 
 
 def _scale(axes: Axes, rows: int, bounds: tuple[float, float], unit: str) -> None:
-    """Set the scales of a panel that has this number of rows, with effects within ``bounds``."""
+    """Set the scales of a panel with ``rows`` rows and effects within ``bounds``; ratios get a logarithmic scale."""
     axes.set_ylim(rows - 0.4, -0.6)
     if unit == "×":
         mark_ratios(axes, bounds)
@@ -215,7 +215,7 @@ def _margin_ends(row: CellRow) -> tuple[float, float]:
 
 
 def _draw_margin(axes: Axes, place: int, row: CellRow, bounds: tuple[float, float]) -> None:
-    """Draw the equivalence band behind one row, and a vertical line at the threshold of a share."""
+    """Draw the equivalence band behind the row at height ``place``, and a vertical line at the threshold of a share."""
     low, high = _margin_ends(row)
     if row.margin:
         axes.fill_between([low, high], place - 0.4, place + 0.4, color=MARGIN_COLOR, alpha=MARGIN_ALPHA, linewidth=0)

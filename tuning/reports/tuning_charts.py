@@ -198,7 +198,11 @@ def _slice_bounds(slices: Sequence[tuple[Any, Any]]) -> tuple[float, float]:
 def _draw_slice(
     axes: Axes, dimension: Dimension, values: Sequence[Any], mean: Any, band: Any, bounds: tuple[float, float]
 ) -> None:
-    """Draw the model along one dimension: a line with its band for a range, points with intervals for choices."""
+    """Draw the model along one dimension: a line with its band for a range, points with intervals for choices.
+
+    ``mean`` and ``band`` have the Elo and its half width for each of ``values``; ``bounds`` are the ends of the Elo
+    axis.
+    """
     places = [_place(dimension, value) for value in values]
     if dimension.choices:
         for place, value, width in zip(places, mean, band, strict=True):
@@ -273,7 +277,7 @@ def _contour_levels(depth: float) -> list[float]:
 
 
 def _label_contours(axes: Axes, drawn: Any) -> None:
-    """Label every contour with its Elo, unless the label would overlap another one or leave the axes."""
+    """Label every contour with its Elo, unless the label would overlap another label or leave the axes."""
     labels = axes.clabel(drawn, fmt=lambda level: with_minus(f"{level:.0f}"), fontsize=8, colors=INK)
     kept: list[Any] = []
     inside = axes.get_window_extent()
@@ -294,7 +298,10 @@ def _values_at(dimension: Dimension, coordinates: Any) -> Any:
 
 
 def _draw_density(axes: Axes, dimension: Dimension, sampled: Any, weights: Any) -> None:
-    """Draw a histogram of game pairs by value at the bottom; its highest bar has a quarter of the axes' height."""
+    """Draw a histogram of game pairs by value at the bottom; its highest bar has a quarter of the axes' height.
+
+    ``sampled`` are coordinates of sets that played, ``weights`` their numbers of game pairs.
+    """
     if dimension.choices:
         edges = np.arange(len(dimension.choices) + 1) - 0.5
     else:

@@ -62,9 +62,10 @@ def decide(
 ) -> Decision:  # fmt: skip
     """Choose between the model's maximum ``best`` and the base values, given the maximum's mean score in the playoff.
 
-    The model's estimate of their difference is a normal prior, which the playoff's games update. The values with the
-    smaller expected loss are recommended: the maximum if its expected gain is above 0, otherwise the base values. If
-    the base values are the model's maximum, the remaining gain is estimated within ``region``, in model coordinates.
+    The model's estimate of their difference is a normal prior, which the ``pairs`` game pairs of the playoff update.
+    The values with the smaller expected loss are recommended: the maximum if its expected gain is above 0, otherwise
+    the base values. If the base values are the model's maximum, the remaining gain is estimated within ``region``, in
+    model coordinates.
     """
     base = model.space.default_values
     believed, deviation = model.difference(best, base)

@@ -176,7 +176,7 @@ class Validation:
         return GainTest(pairs, self.alpha)
 
     def test(self, kind: str) -> SequentialSettings:
-        """Settings of a sequential probability ratio test: hypotheses, error probabilities, interim analyses."""
+        """Settings of the sequential test ``kind``: hypotheses, error probabilities, scale and interim analyses."""
         return SequentialSettings(*self.hypotheses(kind), self.alpha, self.beta, self.model, INTERIM_PAIRS)
 
     def content(self) -> dict[str, Any]:

@@ -76,7 +76,10 @@ class Hill:
     """
 
     def __init__(self, space: Space, interacting: Sequence[int] | None = None, *, is_double: bool = False) -> None:
-        """Make a hill over ``space``; ``interacting`` has the indices of the ranges that interact, by default all."""
+        """Make a hill over ``space``; ``interacting`` has the indices of the ranges that interact, by default all.
+
+        ``is_double`` makes a model with two hills.
+        """
         self.space, self.is_double = space, is_double
         self.ordered = [place for place, dimension in enumerate(space.dimensions) if not dimension.choices]
         self.choices = [place for place, dimension in enumerate(space.dimensions) if dimension.choices]
@@ -234,7 +237,10 @@ class HillOverLimits(Hill):
         self.terms += self.count + 1
 
     def prior(self, near_base: Array | None = None) -> tuple[Array, Array]:
-        """Mean vector and precision matrix (inverse covariance) of the prior of all terms."""
+        """Mean vector and precision matrix (inverse covariance) of the prior of all terms.
+
+        ``near_base`` is as in ``Hill.prior``.
+        """
         mean, precision = self.at_target.prior(near_base)
         deviation = np.array([MOVEMENT_DEVIATION] * self.count + [SHRINKAGE_DEVIATION])
         extended = np.diag(np.concatenate([np.zeros(len(mean)), deviation**-2.0]))

@@ -203,7 +203,8 @@ class Explanation:
     def drawn(self, spread: float, *, is_double: bool) -> Array:
         """Draws of the terms for ``ResponseModel``, shape (draws, terms).
 
-        With ``is_double``, a single hill gets the terms of a second hill, with the height ``NO_SUMMIT``.
+        With ``is_double``, a single hill gets the terms of a second hill, with the height ``NO_SUMMIT``. ``spread``
+        multiplies the draws' distances from the mode.
         """
         hill = self.posterior.hill
         terms = self.posterior.draws(self.mode, spread)[:, : hill.at_target.terms]

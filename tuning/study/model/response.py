@@ -92,7 +92,10 @@ class ResponseModel:
         return np.asarray(elo, float)
 
     def _below_summit(self, points: Array, maxima: Array, hessians: Array) -> Array:
-        """Elo of the points relative to a hill's summit, for every draw, shape (points, draws); ignores choices."""
+        """Elo of the points relative to a hill's summit, for every draw, shape (points, draws); ignores choices.
+
+        ``maxima`` and ``hessians`` describe the hill, with one entry per draw.
+        """
         apart = points[None, :, self._hill.ordered] - maxima
         lost = 0.5 * ((apart @ hessians) * apart).sum(axis=2)
         return np.asarray(-levelled_off(lost, self._log_largest_losses)[0].T, float)

@@ -91,7 +91,10 @@ def most_search_games(spec: TuningSpec, games: int) -> int:
 
 
 def playoff_after(pairs: int, share: float) -> int:
-    """Number of game pairs of a playoff after rounds of ``pairs`` pairs, for a budget that covers the validation."""
+    """Number of game pairs of a playoff after rounds of ``pairs`` pairs, for a budget that covers the validation.
+
+    ``share`` is the playoff's share of the game pairs of rounds and playoff.
+    """
     return max(MIN_PLAYOFF_PAIRS, round(pairs * share / (1 - share)))
 
 

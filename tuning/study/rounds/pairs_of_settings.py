@@ -58,9 +58,9 @@ EXPLORING_SHARE, EXPLORING_FROM = 0.1, 600
 """Share of the settings pairs that compare the centre with a random set of values from the whole ranges, and number of
 game pairs after which such settings pairs begin."""
 EXPLORING_WIDTH = 0.35
-"""Factor that reduces a set's distance from the centre if the other set of its settings pair is drawn at random.
+"""Factor that reduces a set's distance from the centre if it plays against a random set of values.
 
-Such a settings pair measures the centre's Elo: the closer the undrawn set is to the centre, the better.
+The result should show the centre's Elo, so the set must be close to the centre.
 """
 EVEN_SHARE = 0.05
 """Share of the settings pairs whose two choices are drawn uniformly, because the model may be wrong."""

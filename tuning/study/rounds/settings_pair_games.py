@@ -52,7 +52,7 @@ class SettingsPairResults(ABC):
 
     @abstractmethod
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
+        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
 
     @abstractmethod
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:
@@ -71,7 +71,7 @@ class SettingsPairResults(ABC):
         return {one.number for one in rounds if self.missing_at(one.first_pair, one.pairs) < 2 * one.pairs}
 
     def complete_settings_pairs(self, one: Round) -> int:
-        """Number of settings pairs of a round that are completely played, up to the first one with missing games."""
+        """Number of completely played settings pairs before the round's first settings pair with missing games."""
         for place in range(one.settings_pairs):
             if self.missing_at(one.first_pair + place * one.game_pairs, one.game_pairs):
                 return place
@@ -163,7 +163,7 @@ class SettingsPairGames(SettingsPairResults):
         return {job.key for job in jobs} - self._run.scores.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
+        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
         return sum((series, number) not in self._settings for number in range(2 * first_pair, 2 * (first_pair + pairs)))
 
     def is_complete(self, scheduled: ScheduledSettingsPair) -> bool:

@@ -126,7 +126,7 @@ class SettingsPairMatches(SettingsPairResults):
         return {self._key(match) for one in pairs for match in self._matches(one)} - self._stored.keys()
 
     def missing_at(self, first_pair: int, pairs: int, series: str = "") -> int:
-        """Number of missing games among ``pairs`` game pairs of the schedule that begin with number ``first_pair``."""
+        """Number of missing games in ``pairs`` game pairs of the series ``series``, from number ``first_pair`` on."""
         start = self._seed(series, first_pair)
         return 2 * sum(seed not in self._seeds for seed in range(start, start + pairs))
 

@@ -193,8 +193,8 @@ def _outlook(test: GainTest, counts: Pentanomial, power: float) -> Outlook | Non
 def confirming_pairs(elo: float, power: float, deviation: float = TYPICAL_DEVIATION, error: float = 0.05) -> int:
     """Game pairs for which a test must be planned to confirm a true gain of ``elo`` with probability ``power``.
 
-    ``deviation`` is the standard deviation of a pair's mean score. The number is ``MOST_PAIRS`` if ``elo`` is not
-    positive.
+    ``deviation`` is the standard deviation of a pair's mean score, ``error`` the probability of a wrong confirmation.
+    The number is ``MOST_PAIRS`` if ``elo`` is not positive.
     """
     excess = score_of_elo(elo) - 0.5
     if excess <= 0:

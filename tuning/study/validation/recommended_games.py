@@ -165,7 +165,10 @@ def play_own_validations(
 def further_verdicts(
     plan: TuningPlan, run: Run, values: Mapping[str, Value], played: SettingsPairResults
 ) -> tuple[Verdict, ...]:
-    """Verdicts of the further validations in the store, which the user requested after the study."""
+    """Verdicts of the further validations in the store, which the user requested after the study.
+
+    ``values`` are the recommended values by name.
+    """
     verdicts, store = [], run.store
     recommended, lengths = RecommendedGames(plan, run, values, played), store.metadata(LENGTHS_METADATA) or {}
     for number, (limits, kind) in enumerate(store.metadata(VALIDATIONS_METADATA) or (), start=MAX_OWN_VALIDATIONS):
