@@ -667,8 +667,8 @@ def nearest_name(name: str, among: Iterable[str] | None = None) -> str:
 def find(name: str, where: str = "", among: Iterable[str] | None = None) -> Parameter:
     """The row of a name or alias in any spelling.
 
-    For an unknown name, raises ``ParameterError`` with the most similar name of ``among``, by default of all
-    parameters. ``where`` names the file or option in errors.
+    Raises ``ParameterError`` for an unknown name; the message suggests the most similar name in ``among``, which has
+    the names of all parameters by default. ``where`` names the file or option in errors.
     """
     row = row_named(name)
     if row is not None:

@@ -414,9 +414,9 @@ def _tandem_pawn_origins(place: _Place, end: str) -> Iterator[str]:
 
 
 def _lenient_origins(kind: int, place: _Place) -> set[str]:
-    """Names of a piece by its file alone, for one of two pieces of its type on the file; otherwise empty.
+    """Names by the file alone of one of exactly two pieces of its type on the file; for any other piece none.
 
-    They are accepted as input if only one of the two pieces can make the move.
+    Such a name is accepted as input if only one of the two pieces can make the move.
     """
     return {f"{_LETTERS[kind]}{place.file}"} if place.count == 2 else set()
 
