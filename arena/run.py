@@ -456,9 +456,9 @@ def check_options(concurrency: int, cluster: str | Executor | None, affinity: st
 def check_clocks(
     purpose: Purpose, cluster: str | Executor | None, wall_clock_on_cluster: bool, scale_limits: bool = False
 ) -> None:
-    """Raise ``RunError`` if a cluster would play games on clocks that other load on its machines distorts.
+    """Raise ``RunError`` if a cluster would play games with time limits that other load on its machines distorts.
 
-    ``wall_clock_on_cluster`` allows such games. Also raises ``RunError`` if ``scale_limits`` would have no effect:
+    ``wall_clock_on_cluster`` allows these games. Also raises ``RunError`` if ``scale_limits`` would have no effect:
     without a cluster, or if no player has a wall-clock limit.
     """
     if scale_limits and cluster is None:

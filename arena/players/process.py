@@ -134,7 +134,7 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft().output)
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """Record a note; with ``is_new=False``, it is not written to the log."""
+        """Record a note. With ``is_new=False``, it is not written to ``sink``, which has its content already."""
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")

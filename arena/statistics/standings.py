@@ -125,7 +125,7 @@ class PairCounter:
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings; for two players, the estimate of their match.
+        """The joint fit of all ratings. For two players, their difference is the estimate of their match.
 
         ``anchors`` are fixed ratings in Elo, keyed by the index of the player.
         """

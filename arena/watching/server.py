@@ -277,7 +277,7 @@ def address_of(listening: socket.socket, host: str) -> str:
 def _own_address(listening: socket.socket) -> str:
     """This machine's address in its network; the loopback address if it has none."""
     is_ipv6 = listening.family == socket.AF_INET6
-    # Addresses elsewhere: those for documentation, RFC 3849 and RFC 5737.
+    # Addresses on other networks, which no machine has: they are reserved for documentation (RFC 3849 and RFC 5737).
     elsewhere, loopback = ("2001:db8::1", "::1") if is_ipv6 else ("192.0.2.1", "127.0.0.1")
     try:
         with socket.socket(listening.family, socket.SOCK_DGRAM) as probe:

@@ -94,8 +94,8 @@ def legend_above(
 ) -> None:  # fmt: skip
     """Add a legend with ``columns`` columns above the plots of a figure.
 
-    ``font_size`` is in points; ``loc`` and ``options`` are passed to ``Figure.legend``.
-    On a phone, which shows only the left part of a wide figure, a legend on the left remains visible.
+    ``font_size`` is in points; ``loc`` and ``options`` are passed to ``Figure.legend``. A legend on the left remains
+    visible on a phone, which shows only the left part of a wide figure.
     """
     space = {"columnspacing": 1.2} if loc == "outside upper center" else {"columnspacing": 0.8, "handletextpad": 0.4}
     figure.legend(loc=loc, frameon=False, ncols=columns, fontsize=font_size, **{**space, **options})
