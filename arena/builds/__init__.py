@@ -1,1 +1,1 @@
-"""Players that are built from git commits: repositories, builds, and the cache in which elolab keeps both."""
+"""Builds players from git commits: repositories, builds, and the cache in which elolab keeps both."""

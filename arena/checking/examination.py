@@ -124,7 +124,7 @@ class Examination:
         return CheckOutcome(check, "failed", remark, () if dialogue is None else tuple(dialogue.tail(began_ns)))
 
     def _test(self, check: Check) -> Remark | None:
-        """Run a check's test; repeat it with a new process, at most twice, while it raises ``LimitRemains``.
+        """Run a check's test and return its remark; repeat it with a new process while it raises ``LimitRemains``.
 
         The first new process may get a depth limit that only tests whether the program accepts one. The second new
         process gets none, because the answer is then known.

@@ -32,7 +32,7 @@ def mark_of(outcome: CheckOutcome) -> str:
 def lines_of(outcome: CheckOutcome, dialect: type[Dialect[Any]], say: Catalogue) -> list[str]:
     """Lines of text for the result of a check; a failed check also shows the reason and the dialogue.
 
-    ``say`` is the message catalogue of ``arena.checking``.
+    ``dialect`` is the class of the protocol that was checked; ``say`` is the message catalogue of ``arena.checking``.
     """
     name = outcome.check.name
     demand = say(f"demand.{name}", question=dialect.synchronisation, farewell=dialect.farewell)

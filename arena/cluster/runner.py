@@ -51,7 +51,7 @@ GROWTH = 4
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
-"""Games of a lost chunk are sent again in chunks of its size divided by this number.
+"""The games of a lost chunk are sent again in smaller chunks: the size is divided by this number.
 
 A game that crashes workers is therefore soon alone in its chunk.
 """

@@ -199,7 +199,7 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _match_words(name: str, estimate: Estimate, games: int, say: Catalogue) -> str:
-    """Elo of the first player ``name`` with its interval, or without a finite interval the score in ``games`` games."""
+    """Elo of the first player ``name`` with its interval; if that is infinite, the score in ``games`` games."""
     if math.isfinite(estimate.elo_error):
         return say("list.match", name=name, elo=elo_text(estimate.elo, estimate.elo_error))
     return say("list.challenger", name=name, score=f"{100 * estimate.score:.1f}", games=games) if games else ""

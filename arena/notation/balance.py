@@ -260,8 +260,9 @@ def generate(
 ) -> Selection:
     """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
 
-    ``propose`` makes candidates, and ``accepts`` decides whether a candidate is within the band. ``progress`` is called
-    with the selection so far after each candidate. Raises ``OpeningError`` if too few candidates are within the band.
+    ``propose`` makes candidates, in at most ``concurrency`` threads, and ``accepts`` decides whether a candidate is
+    within the band. ``progress`` is called with the selection so far after each candidate. Raises ``OpeningError`` if
+    too few candidates are within the band.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -290,7 +291,7 @@ def balance(
     """Select the distinct openings of a suite within the band, in the suite's order.
 
     ``entries`` come from ``arena.notation.openings.entries_of``. Without a ``judge``, all scores are 0. An entry that
-    is an error is raised, or with ``skip_illegal`` counted as dropped.
+    is an error is raised, or with ``skip_illegal`` counted as dropped. The other parameters are as for ``generate``.
     """
     contract = game_named(game)
     dropped: Counter[str] = Counter()

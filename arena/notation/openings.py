@@ -12,8 +12,8 @@ format of ``arena.notation.archives``; their first moves are the openings. Coord
 makes a move of the file illegal, from 1.
 
 *Halves.* The last bit of a SHA-256 decides: 1 is the validation half, 0 the tournament half. The hashed text is the
-board and the side to move, the first two fields of the position with one space between. Positions that differ only by a
-symmetry share one text. A position is therefore in the same half of every suite.
+board, the side to move and the moves of the opening, if it has any, with one space between. Boards that differ only by
+a symmetry share one text. An opening is therefore in the same half of every suite.
 
 *Order.* The openings are sorted by the SHA-256 of ``"<seed>:<index in the suite>"``, so the order does not depend on a
 library. Pair ``k`` of any pairing plays opening ``order[(start + k) mod size]``.
@@ -193,7 +193,10 @@ def load_suite(name_or_path: str, game: str, *, check_all: bool = False, plies: 
 
 @functools.lru_cache(maxsize=4)
 def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: tuple[int, int]) -> Suite:
-    """Read a suite; cached, so that a file is read again only if its ``state`` (time and size) has changed."""
+    """Read a suite as ``load_suite`` does; cached, so that a file is read again only if its ``state`` has changed.
+
+    ``state`` is the file's time of modification and its size.
+    """
     found = sources(path)
     first = next(found, None)
     every = chain([] if first is None else [first], found)
@@ -209,7 +212,8 @@ def _suite_of(path: Path, game: str, check_all: bool, plies: int | None, state: 
 def suite_of_file(openings: str, game: str, source: str, *, plies: int | None = None) -> Suite:
     """Read the suite of a specification; ``source`` is its file, or names the command line.
 
-    An error that another value of the key ``openings`` would mend begins with the file and the key.
+    ``plies`` is as for ``load_suite``. An error that another value of the key ``openings`` would mend begins with the
+    file and the key.
     """
     try:
         return load_suite(openings, game, plies=plies)

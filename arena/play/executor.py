@@ -105,9 +105,9 @@ class _Task:
     game: FinishedGame | None = None
     """The game after its end; ``None`` if it was not finished."""
     thread: _GameThread | None = None
-    """The thread that has played the prepared game to its end in compiled code, until the result has been read."""
+    """The thread that has played the prepared game in compiled code, until the result is read; otherwise ``None``."""
     error: BaseException | None = None
-    """The exception that ended the game."""
+    """The exception that ended the game; ``None`` without one."""
 
     def follow(
         self, read_moves: Callable[[], GameSoFar], read_dialogue: Callable[[], DialogueSoFar] = no_dialogue
@@ -129,9 +129,9 @@ class _Task:
 
     @functools.cached_property
     def record(self) -> GameRecord | None:
-        """The game's record, created on first use.
+        """The game's record, created on first use; ``None`` if the game was not finished.
 
-        Creating several records in a row, on the thread that stores them, is faster than creating each elsewhere.
+        Creating several records in a row, on the thread that stores them, is faster than one on each game's thread.
         """
         return None if self.game is None else self.game.record()
 
@@ -158,12 +158,15 @@ class _GameThread:
         self._lock = threading.Lock()
 
     def next_task(self) -> _Task | None:
-        """The prepared game, if there is one."""
+        """Remove and return the prepared game; ``None`` if there is none. Only this thread calls this.
+
+        Afterwards, ``prepare`` accepts no game until one has started.
+        """
         self.game = None  # from now on no other game is prepared
         return self.withdraw()
 
     def withdraw(self) -> _Task | None:
-        """Remove and return the prepared game, if there is one. Any thread may call this."""
+        """Remove and return the prepared game; ``None`` if there is none. Any thread may call this."""
         try:
             return self.following.popleft()
         except IndexError:

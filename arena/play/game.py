@@ -410,7 +410,7 @@ class GameInProgress:
         player.new_game(self.job.opening, self.stop)
 
     def _failure_of(self, start: Callable[[Player], None]) -> Ending | None:
-        """Call ``start`` for each player, to prepare it for the game; returns the game's ending if one fails."""
+        """Call ``start`` to prepare each player for the game; returns the ending if a player fails, else ``None``."""
         for side, player in enumerate(self.players):
             try:
                 start(player)
@@ -434,7 +434,7 @@ class GameInProgress:
         return ending
 
     def _begin_compiled(self) -> CompiledMoves | None:
-        """Create ``compiled``, unless it exists or only Python can play the game."""
+        """Create ``compiled``, unless it exists or only Python can play the game; returns ``compiled``."""
         if self.compiled is None:
             noticed_ns = [clock.noticed_ns for clock in self.clocks]
             self.compiled = CompiledMoves.of(self.players, noticed_ns, self.arbiter, self.line, self.moves)

@@ -378,7 +378,11 @@ class RunProgress:
         self.publish(state=state)
 
     def publish(self, running: Sequence[RunningGame] = (), state: str = "running") -> None:
-        """Replace ``live.json``; write errors are ignored, because the store reports a full disk."""
+        """Replace ``live.json``; write errors are ignored, because the store reports a full disk.
+
+        ``running`` are the games in progress, in schedule order. ``state`` is ``running`` or a word for how the run
+        ended.
+        """
         if self._live_file is None:
             return
         began = self._clock()

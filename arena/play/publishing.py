@@ -46,7 +46,11 @@ class Asked(NamedTuple):
 
 
 def ask(folder: Path, *, all_moves: bool, dialogues: Iterable[str]) -> bool:
-    """Write a request to the run in ``folder``, valid for ``ASKED_SECONDS``; returns whether it could be written."""
+    """Write a request to the run in ``folder``, valid for ``ASKED_SECONDS``; returns whether it could be written.
+
+    ``all_moves`` asks for the moves of all games. ``dialogues`` has the names (see ``game_name``) of the games whose
+    dialogues are wanted.
+    """
     text = json.dumps({"all_moves": all_moves, "dialogues": sorted(dialogues)}) + "\n"
     try:
         replace_file(folder / ASKED_NAME, text, durable=False)

@@ -72,7 +72,7 @@ def fitted(parts: Sequence[Part], columns: float) -> list[tuple[str, str]]:
 
 
 def line_of(parts: Sequence[Part], columns: float = math.inf) -> str:
-    """The parts as one line without colours."""
+    """The parts as one line without colours, within ``columns`` columns as ``fitted`` describes."""
     return GAP.join(text for text, _ in fitted(parts, columns))
 
 

@@ -126,7 +126,7 @@ class Store:
     """The games and metadata of a run, in a SQLite file in its folder; as a context manager, closes the file."""
 
     def __init__(self, directory: Path, *, read_only: bool = False, glance: bool = False) -> None:
-        """Open the store of a folder; a writer creates missing folders and files and excludes other writers.
+        """Open a folder's store; unless ``read_only``, creates missing folders and files and excludes other writers.
 
         The check for damage takes one or two seconds per 100 000 games. ``glance`` is for frequent short reads: it
         omits the check and creates no additional files. Raises ``StoreError`` if the store cannot be opened, is
@@ -633,7 +633,8 @@ def _holder(handle: int) -> str:
 def _locked(handle: int, *, is_shared: bool = False) -> bool:
     """Try to lock an open file without waiting; returns false if another process holds the lock.
 
-    The system releases the lock when the process ends. Raises ``OSError`` if the file system does not support locks.
+    Several processes can hold a lock that ``is_shared``. The system releases the lock when the process ends. Raises
+    ``OSError`` if the file system does not support locks.
     """
     try:
         fcntl.flock(handle, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)

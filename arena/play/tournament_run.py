@@ -492,7 +492,10 @@ def plan_of_run(
     store: Store | None = None,
     outcomes: Sequence[Outcome] | None = None,
 ) -> StagePlan:
-    """The plan of a run in ``directory``; ``store`` and ``outcomes`` may be passed if they are already read."""
+    """The plan of a run in ``directory`` that plays ``concurrency`` games at a time.
+
+    ``store`` and ``outcomes`` may be passed if they are already read.
+    """
     if store is None and (directory / STORE_NAME).is_file():
         with Store(directory, read_only=True) as stored:
             return plan_of_run(plan, directory, concurrency, stored)

@@ -167,11 +167,14 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _handshake(self, deadline_ns: int) -> None:
-        """Perform the handshake with the newly started engine and set its options."""
+        """Perform the handshake with the newly started engine and set its options.
+
+        Raises ``DeadlinePassed`` after ``deadline_ns`` (``time.monotonic_ns``).
+        """
 
     @abstractmethod
     def _begin_game(self, opening: Opening, deadline_ns: int, stop: StopFlag) -> None:
-        """Announce a new game to the engine and wait until it is ready."""
+        """Announce a new game to the engine and wait until it is ready; raises ``DeadlinePassed`` as ``_handshake``."""
 
     @abstractmethod
     def _question(
@@ -507,7 +510,10 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
         return NoMove(what, elapsed_ns, score, is_resignation=True)
 
     def _failed(self, reason: str, what: Fault | str) -> PlayerFault:
-        """End the process and return the fault to raise; if the process ended by itself, the fault describes how."""
+        """End the process and return the fault to raise; if the process ended by itself, the fault describes how.
+
+        ``reason`` and ``what`` are as for ``PlayerFault``.
+        """
         what = Fault.of(what)
         if self._process is not None:
             died = self._process.has_died

@@ -232,7 +232,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.option_commands(options, self.client.options, self.client.features)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse thinking output; ignores the variation, whose notation is free."""
+        """Parse a line of thinking output, ``None`` for others; ignores the variation, whose notation is free."""
         found = xboard.parse_thinking(line)
         if found == Information():
             return None

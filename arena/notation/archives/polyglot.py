@@ -120,7 +120,10 @@ def key_of(position: Position, last: int = -1) -> int:
 
 
 def _en_passant_file(board: list[int], side: int, last: int) -> int:
-    """File of the pawn that has just advanced two squares to stand beside a pawn of ``side``; 8 if there is none."""
+    """File of the pawn that has just advanced two squares to stand beside a pawn of ``side``; 8 if there is none.
+
+    ``last`` is as for ``key_of``.
+    """
     origin, target = last & 127, last >> 7 & 127
     if last >> 14 == 0 and board[target] & 7 == _PAWN and abs(target - origin) == 16:
         pawn = _PAWN + 8 * side
