@@ -47,7 +47,7 @@ CHUNK_SECONDS = 4.0
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
 GROWTH = 4
-"""Maximum factor from a worker's last chunk to its next, because the first few games are a poor estimate."""
+"""A worker's next chunk is at most this many times as large as its last; the first few games are a poor estimate."""
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8

@@ -65,7 +65,7 @@ class ComparedRun:
         return any(len(group) > 1 and name in group for group in self.groups for name, _ in self.anchors)
 
     def scale(self, name: str) -> tuple[Any, ...]:
-        """Description of the zero point of a player's rating; ratings from two runs are comparable only if it is equal.
+        """Description of the zero point of a player's rating; only ratings with equal descriptions are comparable.
 
         Without an anchor, the zero point is the mean rating of the player's group. The description then contains the
         names and settings of all players of the group.

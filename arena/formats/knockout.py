@@ -174,8 +174,8 @@ def _decided(
 ) -> Tie:
     """Return ``tie`` with its points and, if it is decided, with its winner and the reason.
 
-    ``encounter`` holds the results of its games; ``None`` before the first game. ``seeds`` has the players, the best
-    seed first. ``absent`` are the players that could not be started.
+    ``encounter`` holds the results of the tie's games; ``None`` before the first game. ``seeds`` has the players, the
+    best seed first. ``absent`` are the players that could not be started.
     """
     one, other = tie.players
     if UNKNOWN in tie.players:

@@ -79,8 +79,9 @@ class Swiss(Format):
     def most_rounds(self, players: int) -> int:
         """The number of rounds in which every player can meet every other, plus one for byes if the number is odd.
 
-        With more than ``LOOKAHEAD_PLAYERS`` players, half the number of players: a legal pairing exists as long as each
-        player has at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract graphs", 1952).
+        With more than ``LOOKAHEAD_PLAYERS`` players, half the number of players, rounded up: a legal pairing exists as
+        long as each player has at least half of the others left to meet (G. A. Dirac, "Some theorems on abstract
+        graphs", 1952).
         """
         return players - 1 + players % 2 if players <= LOOKAHEAD_PLAYERS else (players + 1) // 2
 

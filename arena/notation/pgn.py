@@ -257,7 +257,7 @@ def _times_left(record: GameRecord, game: Game, players: Mapping[str, PlayedAs])
 def _closing_comment(record: GameRecord, game: Game) -> str:
     """Comment on how the game ended: the winner and the reason.
 
-    After a fault it is the description of the fault. After a game that an engine solved it is the exact margin.
+    After a fault, the comment is the description of the fault; after a game that an engine solved, the exact margin.
     """
     if (fault := record.detail.get("fault")) is not None:
         return str(fault["text"])

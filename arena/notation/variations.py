@@ -32,7 +32,7 @@ KINDS = ("illegal", "other_move", "mate_open", "mate_cut", "mate_recedes", "wron
 LINES_READ = 5_000
 """Maximum number of variations checked for each player; one takes about 0.2 ms."""
 LAST_PLY = MAX_GAME_PLIES - 2 * MAX_VARIATION - 2
-"""Last ply of a game at which variations are checked; later, a position has no room for their moves."""
+"""Last ply of a game at which variations are checked; later, the position's history has no room for their moves."""
 DECISIVE = ("checkmate", "stalemate", "final_score")
 """Reasons for the end of games that were decided by the rules with the last move."""
 

@@ -319,7 +319,10 @@ class GameInProgress:
         return self.completed()
 
     def take(self) -> None:
-        """Read the result of a game that ``start`` has played to its end, before its players play in Python again."""
+        """Read the result of a game that ``start`` has played to its end.
+
+        Call this before the players play in Python again.
+        """
         assert self.compiled is not None
         self.ending = self.compiled.take(self.began_ns)
         self._note_clocks(self.compiled)

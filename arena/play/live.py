@@ -413,7 +413,7 @@ class RunProgress:
             self._requests.remove()
 
     def show_remarks(self) -> None:
-        """Print the texts given to ``remark`` now."""
+        """Print immediately all texts that were given to ``remark``."""
         while self._remarks:
             text = f"elolab: {self._remarks.popleft()}"
             for line in wrapped(text, self._columns()) if self._is_terminal else [text]:

@@ -188,7 +188,7 @@ class ExternalPlayer(ABC, Generic[ClientKind]):
 
     @abstractmethod
     def _reply(self, elapsed_ns: int, position: Position) -> Reply:
-        """Make a ``Reply`` of the answer that the client has received; raises the same exceptions as ``move``."""
+        """Make a ``Reply`` from the answer that the client has received; raises the same exceptions as ``move``."""
 
     @property
     def _passes_by_itself(self) -> bool:

@@ -249,9 +249,9 @@ class Pondered:
 class Player(Protocol):
     """A player; it plays one game at a time on any thread, and may be kept for further games.
 
-    Every method except ``close`` and ``dialogue`` may raise ``PlayerFault``. ``move`` and ``new_game`` may also raise
-    ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and ``NoMove``. A player can be used
-    after a fault: ``start`` starts it again.
+    Every method may raise ``PlayerFault``, except ``close``, ``dialogue``, ``ponder`` and ``stop_pondering``. ``move``
+    and ``new_game`` may also raise ``GameStopped``, and methods that return a ``Reply`` also ``PlayerResigned`` and
+    ``NoMove``. A player can be used after a fault: ``start`` starts it again.
     """
 
     @property

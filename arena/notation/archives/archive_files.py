@@ -58,7 +58,10 @@ _DAMAGE = (zipfile.BadZipFile, EOFError, RuntimeError, ValueError)
 
 
 def sources(path: Path) -> Iterator[ArchiveFile | PortableGameError]:
-    """Yield errors for unreadable folders, then each file at a path by name, or an error if it is unreadable."""
+    """Yield the files at a path in the order of their names, with an error in place of an unreadable file.
+
+    Errors for unreadable folders come first.
+    """
     if path.is_dir():
         unreadable: list[OSError] = []
         files = sorted(_files_below(path, unreadable.append))
@@ -257,7 +260,7 @@ def _opened_zip(data: bytes) -> zipfile.ZipFile:
 
 
 def _limited(opened: Callable[[], IO[bytes] | gzip.GzipFile], where: str) -> bytes:
-    """Read a stream; raises ``PortableGameError`` if it has more than ``MAX_BYTES``."""
+    """Read a compressed stream; raises ``PortableGameError`` if it is damaged or has more than ``MAX_BYTES``."""
     try:
         with opened() as stream:
             data = stream.read(MAX_BYTES + 1)
