@@ -85,7 +85,7 @@ class CrossingPaths:
 
 
 def crossing_bounds(information: Sequence[float], spent: Sequence[float]) -> tuple[float, ...]:
-    """The bounds of all analyses, in standard errors, for a test that spends its error as given.
+    """The bounds of all analyses, in standard errors, for a test with the error spending ``spent``.
 
     ``spent[i]`` is the probability, under the null hypothesis, of a crossing up to analysis i. ``information`` and
     ``spent`` have one entry per analysis and do not decrease.

@@ -57,7 +57,7 @@ def _options() -> RunOptions:
 
 @contextmanager
 def _copied(store: Store) -> Iterator[Path]:
-    """A temporary folder with a copy of the files that reading the run's result needs."""
+    """Context manager for a temporary folder with a copy of the files that a run's result is read from."""
     from elolab.tuning.study.result import STUDY_NAME
 
     with tempfile.TemporaryDirectory(prefix="elolab-report-") as name:

@@ -255,7 +255,7 @@ class Question:
 
     @classmethod
     def about(cls, matches: tuple[int, ...], estimate_after: EstimateAfter, pairs: int, rule: VerdictRule) -> Question:
-        """A question before its first game, answered by the matches with these indices, of at most ``pairs`` pairs."""
+        """Make a question without games; ``matches`` are the indices of its matches, of at most ``pairs`` pairs."""
         analyses = analyses_of(pairs, rule.rounds)
         return cls(estimate_after(0), analyses, 0, matches=matches, estimate_after=estimate_after)
 
@@ -434,7 +434,7 @@ def _distance_at(pairs: int, questions: int, rule: VerdictRule, power: float) ->
 
 
 def can_decide(pairs: int, questions: int, rule: VerdictRule) -> bool:
-    """Whether ``pairs`` pairs lead to a verdict if one side wins all of them."""
+    """Whether ``pairs`` pairs lead to a verdict on one of ``questions`` questions if one side wins all of them."""
     return _verdict_on(Pentanomial((0, 0, 0, 0, pairs)), questions, rule) != UNDECIDED
 
 

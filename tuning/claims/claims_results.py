@@ -303,7 +303,7 @@ def _verdict_columns(verdict: EngineVerdict | None) -> tuple[str, float | None, 
 
 
 def _frame(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> DataFrame:
-    """A pandas table. Its columns of needed games and positions hold integers or missing values."""
+    """Make a pandas table. Its columns of needed games and positions hold integers or missing values."""
     import pandas
 
     needed = [name for name in ("games_needed", "positions_needed") if name in columns]

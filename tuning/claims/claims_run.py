@@ -300,7 +300,7 @@ def part_result(claim: Claim, part: Part, cells: Sequence[CellResult], ended: Se
 
 
 def _depends(part: Part, cells: Sequence[CellResult], verdicts: Mapping[str, EngineVerdict]) -> bool:
-    """Whether the two engines' verdicts differ, and at one limit their effects differ by more than the margin."""
+    """Whether the engines' verdicts differ, and their effects at a common limit differ by more than the margin."""
     if len({one.verdict for one in verdicts.values()}) < 2:
         return False
     joint = [

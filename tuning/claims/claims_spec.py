@@ -200,7 +200,7 @@ class Part:
     def joint_error_rate(self) -> float:
         """Two-sided error rate of each cell for comparing the engines: ``ERROR_RATE`` divided by the number of cells.
 
-        With it the intervals of all cells hold together. Verdicts use ``ERROR_RATE`` itself.
+        At this rate the intervals of all cells hold together. Verdicts use ``ERROR_RATE`` itself.
         """
         return ERROR_RATE / len(self.cells)
 
@@ -571,7 +571,7 @@ class _ClaimsReader:
     def _resolved(
         self, table: Table, side: str, conditions: Conditions, own: Mapping[str, Value], *, is_of_cost: bool
     ) -> tuple[tuple[str, Value], ...]:
-        """All parameters of one side: the preset's values, replaced by the side's ``own``.
+        """All parameters of one side: the preset's values, overridden by the side's ``own`` values.
 
         Where costs are measured, ``MATE_STOP`` is off, so that searches continue after they find a mate.
         """

@@ -51,7 +51,7 @@ def _match_interval(row: CellRow, error_rate: float) -> tuple[float, float]:
 def _rate_interval(row: CellRow, error_rate: float, factor: float) -> tuple[float, float]:
     """Wilson's interval of a rate, in percent. If the rate is 0 or 100 %, it is the exact binomial interval.
 
-    ``factor`` is the half width at ``error_rate`` divided by the row's own, both in standard errors.
+    ``factor`` is the half width at ``error_rate`` divided by the half width of the row's interval, in standard errors.
     """
     rate = row.hits / row.cases
     if row.hits in (0, row.cases):

@@ -300,7 +300,7 @@ class _Outcomes:
         """Number of looks whose outcomes must be ranked against the observed one.
 
         All looks count if the observed outcome stopped in the middle, because outcomes of later looks rank on both
-        sides of it. For any other outcome, the looks up to its own suffice.
+        sides of it. Otherwise the looks up to the observed outcome are enough.
         """
         drift = observed.effect / observed.unit
         at = next(one for one in observed.regions(observed.done - 1) if one.low <= drift <= one.high)

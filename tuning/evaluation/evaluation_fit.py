@@ -97,7 +97,7 @@ class FitSpec:
     With ``None`` the results of the games are the targets.
     """
     other_runs: tuple[OtherRun, ...] = ()
-    """Runs whose stored games every iteration's fit uses too."""
+    """Other runs; every iteration's fit also uses their stored games."""
 
     @property
     def other_games(self) -> int:

@@ -20,9 +20,9 @@ from elolab.tuning.evaluation.held_out import Columns, Fit, Solver, fit_with_hel
 PRIOR_DEVIATIONS = (8.0, 24.0, 72.0)
 """Candidate standard deviations of the prior, in evaluation points."""
 GROUP_DEVIATION = 4.0
-"""Standard deviation of a group's shared change under the prior, in units of one feature's standard deviation."""
+"""Prior standard deviation of a group's shared change, divided by one feature's standard deviation."""
 UNGROUPED_DEVIATION = 2.0
-"""Standard deviation of an ungrouped feature's change under the prior, in units of a grouped feature's."""
+"""Prior standard deviation of an ungrouped feature's change, divided by a grouped feature's standard deviation."""
 CHUNK = 20_000
 CLOSE_ENOUGH = 1e-4
 """Size of a Newton step, in evaluation points, below which the method ends."""

@@ -171,8 +171,8 @@ def _solved_positions(
 ) -> ScoredPositions:  # fmt: skip
     """Selected positions of a game, with the game's own score as results.
 
-    Positions near the end are solved; ``score`` evaluates the others. Without ``score`` they get the score of the first
-    solved position.
+    Positions near the end are solved; ``score`` evaluates earlier positions. Without ``score`` these get the score of
+    the first solved position.
     """
     before = len(record.opening.moves)
     rows, chosen = _rows_and_choice(record, fitting, seed)

@@ -118,7 +118,7 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
 
 
 def judged_interval(row: AblationRow) -> tuple[float, float]:
-    """The Elo interval that decides a comparison: the simultaneous one if it has a verdict, otherwise its own."""
+    """The Elo interval that decides a comparison: the simultaneous interval if it has a verdict, otherwise its own."""
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high

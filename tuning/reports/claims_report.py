@@ -1,4 +1,7 @@
-"""The report on claims: a table of all parts, then the rules, cells and figure of each claim."""
+"""The report on claims: a table of all parts, then the rules, cells and figure of each claim.
+
+A cell is one part of a claim, measured in one engine at one search limit.
+"""
 
 from __future__ import annotations
 
@@ -504,7 +507,7 @@ def claims_text(run: ClaimsResult, language: str = DEFAULT_LANGUAGE) -> str:
 
 
 def _engine_text(result: PartResult, engine: str, message: Catalogue) -> str:
-    """An engine's verdict on a part, and the effect in its first cell; empty if the part is not measured in it."""
+    """An engine's verdict on a part, and the effect in its first cell; empty if the engine has no cell of the part."""
     row = next((row for row in result.rows if row.engine == engine), None)
     if row is None:
         return ""

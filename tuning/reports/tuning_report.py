@@ -195,7 +195,7 @@ def model_sections(
 
 
 def _known_table(result: StudyResult, message: Catalogue) -> TextTable:
-    """A table of the model's knowledge about each parameter, and of the number of games that would improve it."""
+    """A table of what the model knows about each parameter, and of the games after which it would know more."""
     assert result.observations is not None
     rows, played = [], 2 * result.observations.pairs
     for one, dimension in zip(_knowledge(result), result.spec.space.dimensions, strict=True):

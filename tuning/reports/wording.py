@@ -45,6 +45,6 @@ def in_one(sentences: Iterable[str], message: Catalogue) -> str:
 
 
 def limit_text(limit: str, message: Catalogue) -> str:
-    """A comparison's search limit as text; both limits if variant and reference have different ones."""
+    """A comparison's search limit as text; both limits if the limits of variant and reference differ."""
     own, _, other = limit.partition(AGAINST)
     return message("fact.limit_against", limit=own, other=other) if other else own

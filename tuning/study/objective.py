@@ -167,7 +167,7 @@ def _number(value: object, settings: Mapping[str, Value]) -> float:
 
 
 def _study_of(spec: ObjectiveSpec, found: Sequence[Trial]) -> Study:
-    """An in-memory Optuna study with the trials ``found``; without any, the base is the first trial if possible."""
+    """An in-memory Optuna study with the trials ``found``; if empty, it tries the base first if the space has it."""
     import optuna
 
     from elolab.tuning.study.sampler import ReproducibleSampler, distribution_of

@@ -1,7 +1,7 @@
 """The playoff: the last tenth of a study's games, which decides between the model's maximum and the base.
 
 The response model alone extrapolates badly if ranges are far too wide, and its best set of values is partly lucky. So
-that set plays against the base, and these games update what the model expects of the difference. In simulations the
+that set plays against the base, and these games update the model's expectation of the difference. In simulations the
 playoff reduces the bias of the reported gain (``benchmarks/tuning``).
 """
 

@@ -142,7 +142,7 @@ class PairedSampler(WholeSetSampler):
 
     @abstractmethod
     def _centre(self, study: Study, trial: FrozenTrial) -> tuple[Values, object]:
-        """The trial's centre, and its design as plain data. Without a design the values play the base."""
+        """The trial's centre, and its design as plain data. Without a design the centre plays against the base."""
 
     def sample_relative(
         self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]

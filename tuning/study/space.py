@@ -187,7 +187,7 @@ class Space:
 
     @cached_property
     def has_conditions(self) -> bool:
-        """Whether the values of some dimensions restrict the effect or the values of another one."""
+        """Whether the values of some dimensions restrict the effect or the values of another dimension."""
         if self.constraints or any(dimension.needs for dimension in self.dimensions):
             return True
         return not self.external and any(BY_NAME[name].depends_on is not None for name in self.names)
@@ -203,7 +203,7 @@ class Space:
         return all(values[parent] in wanted and self._is_active(parent, values) for parent, wanted in needs)
 
     def effective(self, suggested: Mapping[str, Value]) -> dict[str, Value]:
-        """The values that games play if these are suggested, by name.
+        """The values with which games are played if a sampler suggests ``suggested``, by name.
 
         A parameter that has no effect with the other values gets the base's value. Values that violate a constraint
         move along the line to the base's values, until they satisfy all constraints. So a sampler may suggest anything,
@@ -241,7 +241,7 @@ class Space:
         return found
 
     def effective_values(self, suggested: Sequence[Value]) -> tuple[Value, ...]:
-        """The values that games play if these are suggested, both in the order of the dimensions; see ``effective``."""
+        """The values that ``effective`` returns, with ``suggested`` and result in the order of the dimensions."""
         if not self.has_conditions:
             return tuple(suggested)
         return tuple(self.effective(dict(zip(self.names, suggested, strict=True))).values())

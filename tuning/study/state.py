@@ -33,7 +33,7 @@ class StudyState:
     limit_shares: LimitShares | None = None
     """Search limits of the settings pairs; ``None`` if all are played at the target limit."""
     is_paired: bool = True
-    """Whether rounds play settings pairs; otherwise a round is a trial that plays the base."""
+    """Whether rounds play settings pairs; otherwise a round is a trial whose values play against the base."""
     results: dict[int, RoundResult] = field(default_factory=dict)
     """Results of the finished rounds, by the round's number."""
     ends: dict[int, RoundEnd] = field(default_factory=dict)

@@ -34,7 +34,7 @@ from elolab.tuning.study.validation.gain_test import GainTest
 from elolab.tuning.study.validation.slower_limits import SLOW_FACTOR, on_processor_clock, slower
 
 PAIRED_SAMPLERS = ("duel", "spsa")
-"""Samplers that play two sets of values against each other; the others play each trial against the base."""
+"""Samplers that play two sets of values against each other; all other samplers play each trial against the base."""
 SAMPLERS = (*PAIRED_SAMPLERS, "tpe", "cmaes", "gp", "qmc", "random")
 MODELLING_SAMPLERS = ("tpe", "gp")
 """Samplers that start with ``startup_trials`` random trials before they use a model."""
@@ -77,7 +77,7 @@ BASE = "base"
 MIN_SEARCH, MAX_SEARCH = 0.4, 0.85
 """Smallest and largest share of rounds and playoff in a budget that also covers the validation."""
 TRIALS_SEARCH = 0.6
-"""Like ``MAX_SEARCH``, for samplers with a fixed number of trials."""
+"""Share of rounds and playoff in a budget that also covers the validation, for samplers other than ``duel``."""
 MIN_PAIRS = 20
 """Minimum number of game pairs of a budget; the result of a smaller study would be random."""
 
@@ -129,7 +129,7 @@ class Validation:
     slow_maximum_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=2000, unit="pairs")
     """Maximum number of game pairs of the non-regression test; ``None`` means the maximum of the first match."""
     slow_pairs: int | None = schema.whole(1, MAX_VALIDATION_PAIRS, default=COMPUTED, example=200, unit="pairs")
-    """Game pairs of a second match of fixed length; ``None``: it follows from the tuning's length."""
+    """Game pairs of a second match of fixed length; ``None`` means a number that follows from the tuning's length."""
     preset: str = schema.text(
         default=COMPUTED, example="tuned", expected="a name for the preset, without folder or suffix"
     )
@@ -470,7 +470,7 @@ def _tuning_from(data: Mapping[str, Any], where: str) -> TuningSpec:
 
 
 def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Conditions:
-    """The conditions of an external engine, whose base also has the defaults of the dimensions."""
+    """The conditions of an external engine; the defaults of the dimensions are added to its base settings."""
     engine = conditions.external
     assert engine is not None
     where = f"{table.where}: [dimensions]"
@@ -490,7 +490,7 @@ def _with_dimensions(conditions: Conditions, space: Space, table: Table) -> Cond
 
 
 def _limit_shares(table: Table, conditions: Conditions) -> LimitShares:
-    """The search limits and shares in the file; its key ``limit`` gives the target limit."""
+    """The search limits and shares that a study's file gives; the key ``limit`` gives the target limit."""
     texts = table["limits"]
     if not texts:
         if "limit_shares" in table:

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 SWEEPS = 20
 REMAINING_POINTS, REMAINING_COORDINATES = 2000, 20_000
-"""Largest number of sets sampled to estimate the remaining gain, and of all their coordinates."""
+"""Largest numbers of sets, and of coordinates in all, that are sampled to estimate the remaining gain."""
 ELO_DIGITS = 6
 """Decimal places to which Elo is rounded before sets are compared."""
 MAX_CANDIDATES = 41

@@ -29,7 +29,7 @@ NEAR_BASE_ODDS = 1 / 2
 SECOND_SUMMIT_ODDS = 1 / 2
 """Prior odds of the model with two hills."""
 PAIRS_OF_TWO_HILLS = 600
-"""Minimum number of game pairs for a model with two hills. With fewer pairs, games are better spent on one hill."""
+"""Minimum number of game pairs for a model with two hills. With fewer pairs, two maxima would cost too many games."""
 PAIRS_PER_RANGE = 100
 """Minimum number of game pairs per range for a model with two hills."""
 SCREENED = 200

@@ -82,7 +82,7 @@ def search_games(spec: TuningSpec, games: int) -> int:
 
 
 def most_search_games(spec: TuningSpec, games: int) -> int:
-    """Largest number of games that rounds and playoff really play: rounding may lengthen a short playoff."""
+    """Largest number of games of rounds and playoff after rounding, which may lengthen a short playoff."""
     if not spec.validation.is_in_budget:
         return games
     share = spec.limit_shares.playoff_share(SHARE)
@@ -236,7 +236,7 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games; for a budget in time estimated from the ``played`` games or a typical speed."""
+        """The budget in games. A budget in time is converted by the speed of the ``played`` games or a typical one."""
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games
@@ -312,7 +312,8 @@ class BudgetSchedule:
     def playoff_start(self, finished: int) -> int:
         """Number of the playoff's first game pair, after ``finished`` rounds.
 
-        So the playoff uses the openings after the last round's openings. For matches of a command or function it is 0.
+        So the playoff uses the openings after the last round's openings. For matches of a command or function the
+        number is 0.
         """
         return 0 if self._spec.is_by_matches else sum(one.pairs for one in self.rounds[:finished])
 

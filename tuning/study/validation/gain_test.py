@@ -110,7 +110,7 @@ class GainTest:
         return GainState(deviations, bound, self.pairs_needed(counts) if deviations < bound else None)
 
     def bound(self, pairs: int) -> float:
-        """``GainState.deviations`` that confirms a gain after ``pairs`` game pairs; infinite between analyses."""
+        """Bound of ``GainState.deviations`` that confirms a gain after ``pairs`` pairs; infinite between analyses."""
         if not pairs or pairs != self.next_analysis(pairs):
             return math.inf
         return _bounds(self, len(self.analyses(pairs)))[-1]
@@ -127,7 +127,7 @@ class GainTest:
 
         It is a repeated confidence interval (Jennison and Turnbull 1989). At any analysis it lies above 0 exactly if
         the test confirms a gain. Its two ends together err with a probability of at most twice ``error``. Between two
-        analyses it has the width of the next one. The likelihood of superiority is computed as for a match of fixed
+        analyses it is as wide as at the next one. The likelihood of superiority is computed as for a match of fixed
         length.
         """
         if not counts.pairs:

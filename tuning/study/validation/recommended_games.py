@@ -63,7 +63,7 @@ class ValidationMatches(ValidationResults):
         return self.matches.play_parts((None if part is None else [self._pair(part)] for part in parts), finished)
 
     def missing_in(self, pairs: range) -> int:
-        """Number of games in matches of these pairs that are not stored."""
+        """Number of games of these pairs whose matches are not stored."""
         return self.matches.missing_games(self._pair(pairs))
 
     def counts(self, pairs: range) -> Pentanomial:

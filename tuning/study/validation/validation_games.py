@@ -190,7 +190,10 @@ class ValidationResults(ABC):
 
     @abstractmethod
     def counts(self, pairs: range) -> Pentanomial:
-        """The recommendation's outcomes of complete pairs; ``pairs`` indexes ``pair_numbers``."""
+        """Outcomes of complete pairs from the recommendation's point of view.
+
+        ``pairs`` is a range of indices into ``pair_numbers``.
+        """
 
     @property
     @abstractmethod
@@ -246,7 +249,10 @@ class ValidationGames(ValidationResults):
         return self.table.missing_games([self.match(pairs)])
 
     def counts(self, pairs: range) -> Pentanomial:
-        """The recommendation's outcomes of complete stored pairs; ``pairs`` indexes ``pair_numbers``."""
+        """Outcomes of complete pairs from the recommendation's point of view.
+
+        ``pairs`` is a range of indices into ``pair_numbers``.
+        """
         return self.table.counts(self.match(pairs))
 
     @functools.cached_property
