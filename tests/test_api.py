@@ -152,6 +152,7 @@ def test_nothing_to_load_is_one_line(tmp_path: Path) -> None:
         elolab.load_moves(tmp_path)
 
 
+@pytest.mark.integration
 def test_a_temporary_folder_goes_with_its_result() -> None:
     played = elolab.play_match("default", "default", limit=LIMIT, pairs=1)
     folder = played.folder
@@ -162,6 +163,7 @@ def test_a_temporary_folder_goes_with_its_result() -> None:
     assert not folder.exists()
 
 
+@pytest.mark.integration
 def test_games_forfeited_by_faults_are_told(match: elolab.PlayedMatch) -> None:
     mock = [sys.executable, "-I", "-S", ROOT / "tests" / "support" / "mock_engines.py", "exit", "at=1"]
     mine = {"name": "mine", "protocol": "uci", "command": mock}
@@ -178,6 +180,7 @@ def test_games_forfeited_by_faults_are_told(match: elolab.PlayedMatch) -> None:
     assert match.faults.empty
 
 
+@pytest.mark.integration
 def test_a_result_from_another_process_has_its_games() -> None:
     played = elolab.play_match("default", "default", limit=LIMIT, pairs=1)
     folder, sent = played.folder, pickle.dumps(played)
@@ -203,6 +206,7 @@ def test_a_folder_keeps_the_games_and_is_extended(tmp_path: Path) -> None:
         elolab.play_match("default", {"null_move": False}, pairs=2, **given | {"seed": 4})
 
 
+@pytest.mark.integration
 def test_a_sequential_test_ends_when_it_is_decided() -> None:
     test = elolab.play_match(
         "default", {"quiescence": "off"}, limit=LIMIT, sprt={"elo0": 0, "elo1": 100, "batch_pairs": 2}, pairs=60
@@ -301,6 +305,7 @@ def test_a_tournament_of_a_mapping_and_of_a_file(tmp_path: Path) -> None:
     assert set(again.moves.move[again.moves.ply < 3].str.len()) == {2}
 
 
+@pytest.mark.integration
 def test_commands_go_on_with_what_python_was_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

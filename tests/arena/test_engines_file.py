@@ -313,6 +313,7 @@ def test_an_engine_is_not_there_if_no_protocol_takes_its_keys(line: str, problem
     assert engine["protocol"] == ""
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("table", "protocol", "problem"),
     [
@@ -333,6 +334,7 @@ def test_what_is_said_of_an_engine_is_about_a_game_that_it_plays(
     assert (mine["protocol"], preset["protocol"]) == (protocol, "the built-in engine")
 
 
+@pytest.mark.integration
 def test_python_refers_to_engines_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "cups")
     with pytest.raises(UserError, match="player 'twin' cannot be started"):

@@ -54,6 +54,7 @@ def bisect(*words: str) -> int:
     return command_line.main(["bisect", *OPTIONS, *words])
 
 
+@pytest.mark.integration
 def test_the_plan_is_told_before_and_a_dry_run_plays_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +131,7 @@ def test_from_python_it_finds_the_commits(repository: GitRepository, tmp_path: P
         elolab.bisect(player, "HEAD~6", "HEAD~3", **{**rest, "folder": "other"})
 
 
+@pytest.mark.integration
 def test_without_a_fault_it_ends_after_one_step(capsys: pytest.CaptureFixture[str]) -> None:
     assert bisect("mine@HEAD~6", "mine@HEAD~4", "--language", "zh") == 3
     assert "没有坏提交" in capsys.readouterr().out

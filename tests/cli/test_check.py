@@ -30,6 +30,7 @@ def items(lines: list[str]) -> list[str]:
     return whole
 
 
+@pytest.mark.integration
 def test_a_program_that_keeps_to_its_protocol(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "ranks,banned_moves") == 0
     shown = capsys.readouterr().out.splitlines()
@@ -60,6 +61,7 @@ def test_advice_that_is_not_followed_is_no_failure(capsys: pytest.CaptureFixture
     assert "1 passed, 0 failed, 1 against advice" in out
 
 
+@pytest.mark.integration
 def test_what_needs_a_failed_check_is_not_tried(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--only", "stop", vice="exits_at_start") == 1
     lines = items(capsys.readouterr().out.splitlines())

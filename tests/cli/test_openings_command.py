@@ -111,6 +111,7 @@ def test_an_illegal_move_is_named_with_file_and_line(folder: Path, capsys: pytes
         assert words in line
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", ["mine.pgn", "mine.pgn.gz", "mine.epd", "mine.epd.gz"])
 def test_whatever_it_writes_it_reads(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_games(Path("games.pgn"), random_lines(12, 4))

@@ -62,6 +62,7 @@ def words(kind: str, limit: str) -> list[str]:
     return [*RUNS[kind], limit]
 
 
+@pytest.mark.integration
 @EACH_KIND
 def test_games_on_a_clock_that_lack_processors_are_refused(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     for line in ([*words(kind, "clock=10+0.1"), "--dry-run"], [*words(kind, "move_time=0.1"), "--out", "out"]):
@@ -90,6 +91,7 @@ def test_hash_tables_that_the_memory_lacks_are_refused_at_any_limit(
     assert "need 128 MiB" in data["warnings"][0]
 
 
+@pytest.mark.integration
 @EACH_KIND
 def test_a_dry_run_warns(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     line = [*words(kind, "clock=10+0.1"), "--dry-run", "--oversubscribe"]

@@ -377,6 +377,7 @@ def test_words_of_pgnout_are_those_of_other_programs(words: str, expected: tuple
     assert pgn_words(words.split()) == expected
 
 
+@pytest.mark.integration
 def test_a_copy_is_as_short_as_its_words_say(without_charts: None, capsys: pytest.CaptureFixture[str]) -> None:
     line = shlex.split("default material --limit nodes=5 --maxmoves 2 --pairs 1 --out run --json --pgnout games.pgn")
     command = command_line.find_command("match")

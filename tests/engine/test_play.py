@@ -327,6 +327,7 @@ def test_moves_per_control_refill_the_clock() -> None:
         assert spent[-1] > 150, "later controls were never given"
 
 
+@pytest.mark.integration
 def test_clocked_games_equal_those_of_the_python_loop() -> None:
     """The clock's state handed over to the nanosecond."""
     limits = Limits.parse(f"clock=4/0.05+0.001,{NODE}")

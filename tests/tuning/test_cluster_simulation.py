@@ -38,6 +38,7 @@ def test_rounds_that_overlap_fill_the_workers() -> None:
     assert simulate(Batches(sizes, [0, 1, 2, 3], "round"), 10, FREE, SINGLE).seconds == pytest.approx(12)
 
 
+@pytest.mark.integration
 def test_one_writer_stores_so_many_games_in_a_second_and_no_more() -> None:
     costs = replace(FREE, commit=0.01, row=0.001)
     single = simulate(tournament(20_000), 1000, costs, SINGLE)
@@ -49,6 +50,7 @@ def test_one_writer_stores_so_many_games_in_a_second_and_no_more() -> None:
     assert chunks.games_per_second == pytest.approx(20 / 0.029, rel=0.05)
 
 
+@pytest.mark.integration
 def test_the_wire_carries_so_many_chunks_and_bytes() -> None:
     chunks = simulate(tournament(20_000), 1000, replace(FREE, chunk=0.01), SINGLE)
     assert chunks.games_per_second == pytest.approx(100, rel=0.02)

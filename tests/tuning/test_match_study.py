@@ -132,6 +132,7 @@ def test_an_interruption_keeps_the_matches(tmp_path: Path) -> None:
     assert len(set(calls)) == len(calls) - 1  # only the interrupted match was played again
 
 
+@pytest.mark.integration
 def test_a_command_plays_the_matches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = command_study(tmp_path)
     assert main(["tune", str(path), "--out", "run", "--concurrency", "2"]) == 3

@@ -43,6 +43,7 @@ def _quiet() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
+@pytest.mark.integration
 def test_a_study_of_ones_own_finds_and_confirms_a_gain() -> None:
     paired = objective()
     study = optuna.create_study(direction="maximize", sampler=paired.sampler())
@@ -57,6 +58,7 @@ def test_a_study_of_ones_own_finds_and_confirms_a_gain() -> None:
     assert not paired.confirm({**BASE, "count": 8}, 100).is_confirmed
 
 
+@pytest.mark.integration
 def test_trials_of_the_user_and_of_an_earlier_process_count() -> None:
     paired = objective()
     study = optuna.create_study(direction="maximize", sampler=paired.sampler())

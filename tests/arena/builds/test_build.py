@@ -90,6 +90,7 @@ def test_two_runs_share_one_build(repository: GitRepository, capsys: pytest.Capt
     assert "another elolab is building mine@" in capsys.readouterr().err
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_build_that_was_killed_ends_and_is_made_again(
     repository: GitRepository, tmp_path: Path, number: signal.Signals

@@ -147,6 +147,7 @@ MATCH = [
 ]
 
 
+@pytest.mark.integration
 def test_a_test_of_a_change_is_one_line(repository: GitRepository, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main([*MATCH, "--dry-run", "--json", "mine@HEAD", "mine@HEAD~1"]) == 0
     names = [player["name"] for player in json.loads(capsys.readouterr().out)["players"]]
@@ -173,6 +174,7 @@ def test_a_match_keeps_to_the_commits_with_which_it_began(
     assert play("HEAD~1", "HEAD~2") == 0
 
 
+@pytest.mark.integration
 def test_a_match_from_python(repository: GitRepository) -> None:
     match = play_match(ENTRY, ENTRY | {"source": "mine@HEAD~1"}, pairs=1, limit="move_time=1", game="othello")
     commits = [repository.git("rev-parse", revision)[:8] for revision in ("HEAD", "HEAD~1")]

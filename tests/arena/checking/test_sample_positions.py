@@ -34,6 +34,7 @@ def test_every_position_is_of_its_kind_and_reached_by_its_moves(game: str) -> No
     assert positions.over.legal_moves() == []
 
 
+@pytest.mark.integration
 def test_captures_are_long_ago() -> None:
     quiet = positions_of("xiangqi").quiet
     assert [position.ply for position in quiet] == list(QUIET_PLIES)

@@ -127,6 +127,7 @@ def test_processes_play_the_games_that_this_one_plays() -> None:
         assert games_digest(list(runner.run(jobs))) == played_here(jobs)
 
 
+@pytest.mark.integration
 def test_chunks_grow_as_games_are_quick_and_shrink_towards_the_end() -> None:
     sent: dict[int, int] = {}
 
@@ -483,6 +484,7 @@ def test_a_script_without_its_main_part_is_told_so() -> None:
         list(runner.run(jobs_of(2)))
 
 
+@pytest.mark.integration
 def test_weights_travel_with_the_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shipped = find_config("weights", "othello").read_text("utf-8")
     numbers = re.search(r"phases = \[\s*\[\s*(-?\d+)", shipped)

@@ -124,6 +124,7 @@ def test_a_failed_benchmark_refuses_the_worker_and_a_lost_one_is_repeated() -> N
     assert [*site.turned_away] == ["bad", "lost"]
 
 
+@pytest.mark.integration
 def test_games_keep_their_keys_and_are_played_under_scaled_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[GameJob] = []
 

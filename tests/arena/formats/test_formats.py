@@ -58,6 +58,7 @@ def test_places_pairs_and_openings(spec: Any, seed: int) -> None:
     assert [pairing.round for pairing in pairings] == sorted(pairing.round for pairing in pairings)
 
 
+@pytest.mark.integration
 @given(tournaments, st.integers(0, 10**6))
 def test_never_more_games_than_planned_and_the_bound_only_falls(spec: Any, seed: int) -> None:
     course = played(spec, by_chance(seed, draws=70))
@@ -81,6 +82,7 @@ def test_the_course_is_known_again_from_the_games(spec: Any, seed: int) -> None:
     assert again.is_over
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("format", "small", "large"),
     [

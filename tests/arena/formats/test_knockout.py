@@ -35,6 +35,7 @@ def better_seed(spec: TournamentSpec) -> Callable[[Pairing], float]:
     return lambda game: float(seeds.index(game.first) < seeds.index(game.second))
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("seeding", ["order", "random"])
 @pytest.mark.parametrize("players", range(2, 18))
 def test_if_the_better_seed_always_wins_the_best_are_left_in_every_round(players: int, seeding: str) -> None:
@@ -63,6 +64,7 @@ def test_byes_go_to_the_best_seeds(players: int) -> None:
     assert len({tie.round for tie in bracket.ties if tie.reason == "bye"}) == bool(byes)
 
 
+@pytest.mark.integration
 @given(st.integers(2, 12), st.integers(0, 10**6))
 def test_whoever_loses_is_out(players: int, salt: int) -> None:
     course = played(specification("knockout", players), by_chance(salt, 70))

@@ -44,6 +44,7 @@ def rounds_of(spec: Any, results: list[Outcome]) -> list[tuple[SwissTable, set[f
     return found
 
 
+@pytest.mark.integration
 @given(st.integers(2, 9), st.integers(0, 10**6), st.sampled_from([20, 80]))
 def test_nobody_meets_twice_and_every_round_can_be_paired_up_to_the_last(players: int, seed: int, draws: int) -> None:
     most = players - 1 + players % 2
@@ -207,6 +208,7 @@ def test_repeats_come_only_once_they_must() -> None:
     assert len(met) == 10
 
 
+@pytest.mark.integration
 def test_two_groups_of_three_cannot_be_paired_and_are_avoided() -> None:
     """Six players after two rounds: the cheapest third round would leave two triangles, and no fourth round."""
     for seed in range(30):

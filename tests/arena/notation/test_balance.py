@@ -137,6 +137,7 @@ def test_generated_openings_are_legal_distinct_and_the_same_at_any_concurrency()
         assert set(XIANGQI.position(text).legal_moves()) == oracle
 
 
+@pytest.mark.integration
 def test_a_stopped_generation_has_the_beginning_of_the_whole() -> None:
     whole = generate(random_play(5), 40, within_score(80))
     stop = StopFlag()

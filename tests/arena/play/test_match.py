@@ -326,6 +326,7 @@ def test_a_test_from_a_file_is_the_same_tournament(tmp_path: Path, capsys: pytes
     assert played(capsys, "sprt", *few)[1]["games_digest"] == from_file["games_digest"]
 
 
+@pytest.mark.integration
 def test_players_from_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     numbers = tmp_path / "processes"
     mock = [sys.executable, "-I", "-S", str(ROOT / "tests/support/mock_engines.py"), "normal", f"file={numbers}"]
@@ -382,6 +383,7 @@ def test_wrong_arguments(words: list[str], said: str, tmp_path: Path, capsys: py
     assert error.count("\n") == 1
 
 
+@pytest.mark.integration
 def test_a_test_whose_player_cannot_start_is_refused_and_leaves_no_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

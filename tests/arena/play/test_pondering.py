@@ -236,6 +236,7 @@ def test_the_same_games_at_any_concurrency(tournament: Path, played: list[GameRe
     assert [game.moves for game in again] == [game.moves for game in played], "with their times"
 
 
+@pytest.mark.integration
 def test_hits_cost_only_the_time_after_them(played: list[GameRecord]) -> None:
     """The account of every game: nodes at the player's speed, less what the opponent's move took after a hit."""
     speeds = {"fast": SPEEDS[0], "slow": SPEEDS[1], "waits": SPEEDS[1]}

@@ -253,6 +253,7 @@ def test_a_player_without_games_has_no_score_and_comes_last() -> None:
     assert [name for name, _ in drawn.ranked()] == ["Bob", "Cid", "Ann"]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("columns", [20, 60, 80, 160])
 def test_lines_and_tables_fit_the_terminal(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is written: the line, games, standings, faults; with Chinese names too."""

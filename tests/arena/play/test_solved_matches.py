@@ -42,6 +42,7 @@ def check(record: GameRecord) -> None:
     assert record.score == points
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("protocol", ["gtp", "nboard"])
 def test_games_of_other_programs_end_solved(protocol: str) -> None:
     with playing(mock_spec(protocol), builtin()) as play:
@@ -74,6 +75,7 @@ def test_the_key_of_a_game_tells_whether_endgames_are_solved() -> None:
     assert "solved_empties" not in Adjudication().content()
 
 
+@pytest.mark.integration
 def test_a_tournament_says_so_everywhere(tmp_path: Path, without_charts: None) -> None:
     data = {
         "game": "othello", "pairs": 3, "limit": "nodes=50", "adjudication": {"solved_empties": 12},

@@ -66,6 +66,7 @@ def test_a_run_stops_when_a_player_keeps_failing_and_resumes(
     assert len(records_in(out)) == 12
 
 
+@pytest.mark.integration
 def test_a_match_prints_one_block_of_figures_and_with_an_anchor_ratings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

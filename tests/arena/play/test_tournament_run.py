@@ -146,6 +146,7 @@ def test_a_folder_without_games_is_free_for_another_tournament(tmp_path: Path) -
     assert [player.name for player in players_in(tmp_path / "out")] == ["player 0", "other"]
 
 
+@pytest.mark.integration
 def test_changed_openings_are_refused(tmp_path: Path) -> None:
     path, out = write_spec(tmp_path, players=2, pairs=1), tmp_path / "out"
     play(path, out)
@@ -208,6 +209,7 @@ def test_rounds_are_the_same_at_any_concurrency(
     assert digest_in(tmp_path / "out") == digest
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("concurrency", [1, 2, 4])
 def test_rounds_are_the_same_after_any_stop(

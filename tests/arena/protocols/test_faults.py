@@ -114,6 +114,7 @@ def test_a_fault_loses_the_game_and_keeps_the_dialogue(case: Case) -> None:
     assert sum(map(len, said)) <= 70_000
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("protocol", SPEAKERS)
 def test_after_a_fault_the_player_is_of_use_again(protocol: str, tmp_path: Path) -> None:
     wrong = player(protocol, "exit", once=tmp_path / "done")
@@ -130,6 +131,7 @@ def marks_of_noise(protocol: str, mode: str) -> list[pytest.MarkDecorator]:
     return [] if protocol in ("uci", "gtp") else [pytest.mark.integration]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("protocol", "mode"),
     [

@@ -167,6 +167,7 @@ TOLD = mock_spec("gtp", settings={"passes": "told"})
 ITSELF = mock_spec("gtp", settings={"passes": "itself"}, gtp_passes="omit", name="mock itself")
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("black", [TOLD, ITSELF])
 @pytest.mark.parametrize("white", [TOLD, ITSELF])
 def test_games_with_passes_between_engines_of_both_kinds(black: PlayerSpec, white: PlayerSpec) -> None:

@@ -40,6 +40,7 @@ def good(protocol: str, limit: str = "depth=3", **settings: Any) -> PlayerSpec:
     return mock_spec(protocol, "good", limit, name="black", settings=settings)
 
 
+@pytest.mark.integration
 @EACH_LIMIT
 @pytest.mark.parametrize(("protocol", "refusal"), CASES)
 def test_it_is_told_of_the_position_afresh_and_plays_on(
@@ -58,6 +59,7 @@ def test_it_is_told_of_the_position_afresh_and_plays_on(
     assert told[afresh + 1] == f"{told[afresh]} moves a1a0 a8a9"
 
 
+@pytest.mark.integration
 @EACH_LIMIT
 @pytest.mark.parametrize(("protocol", "refusal"), CASES)
 def test_one_that_still_does_not_move_draws_where_counters_and_scores_say_so(

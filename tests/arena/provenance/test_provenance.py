@@ -64,6 +64,7 @@ def test_files_of_a_player_are_its_program_and_those_its_arguments_and_options_n
     assert not files_of(PlayerSpec("b", "builtin", Limits(nodes=1)))
 
 
+@pytest.mark.integration
 def test_games_of_a_script_are_not_taken_for_those_of_another(
     script: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -141,6 +141,7 @@ def test_a_finished_test_has_its_verdict_and_an_older_folder_what_it_holds(
     assert status_of(out, capsys)["reason"] == "unknown"
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_charts")
 def test_a_fault_has_the_file_of_its_dialogue_and_a_player_that_is_missing_leaves_games_undone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

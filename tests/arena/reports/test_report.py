@@ -270,6 +270,7 @@ def test_ids_in_the_page_are_unique(report: Path) -> None:
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.integration
 def test_same_records_give_the_same_files(report: Path, tmp_path: Path) -> None:
     again = write_report(tmp_path, specification(), iter(sample()), planned_games=12)
     for path in sorted(path for path in report.parent.rglob("*") if path.is_file()):
@@ -277,6 +278,7 @@ def test_same_records_give_the_same_files(report: Path, tmp_path: Path) -> None:
         assert other.read_bytes() == path.read_bytes(), path.name
 
 
+@pytest.mark.integration
 def test_a_tournament_without_games_has_a_report(tmp_path: Path) -> None:
     page = write_report(tmp_path, specification(), [], planned_games=12).read_text(encoding="utf-8")
     assert "12 of 12 planned games" in page

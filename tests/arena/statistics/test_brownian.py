@@ -49,6 +49,7 @@ def test_images_agree_with_eigenfunctions(
     assert worse_outcome_probability(lower, upper, drift, duration, end) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.integration
 @given(st.floats(-5000, 5000), st.floats(1e-6, 1e4), st.floats(-2.9, 2.9))
 def test_no_drift_and_no_duration_overflows(drift: float, duration: float, end: float) -> None:
     probability = worse_outcome_probability(-2.9, 2.9, drift, duration, end)
@@ -87,6 +88,7 @@ def test_stopping_at_the_upper_bound_flatters_and_the_estimate_corrects_it() -> 
     assert mirrored.los == pytest.approx(1 - corrected.los)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("batch", [1, 8])
 @pytest.mark.parametrize(
     ("counts", "verdict"), [((10, 70, 150, 110, 30), 1), ((0, 1, 20, 9, 19), 1), ((31, 110, 150, 70, 10), -1)]

@@ -62,6 +62,7 @@ def test_coverage_of_one_sided_pairs_by_enumeration(pairs: int, elo: float) -> N
     assert exact_coverage(pairs, pairs_of_games(elo, 0.0)) >= 0.93
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("pairs", [9, 12, 14, 18, 24, 28, 40, 50])
 def test_coverage_where_both_games_of_a_pair_end_alike_by_enumeration(pairs: int) -> None:
     """The least of all: 18 such pairs of equals were covered in 90.4 % by 1.96 standard errors."""
@@ -71,6 +72,7 @@ def test_coverage_where_both_games_of_a_pair_end_alike_by_enumeration(pairs: int
         assert coverage(rows, stats.binom.pmf(rows[:, 4], pairs, score), score) >= 0.93
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("pairs", [30, 70, 100, 200])
 @pytest.mark.parametrize(("elo", "draws"), [(500, 0.0), (500, 0.9), (300, 0.6), (100, 0.0), (0, 0.98), (0, 0.5)])
 def test_coverage_of_one_sided_and_drawish_matches(pairs: int, elo: float, draws: float) -> None:

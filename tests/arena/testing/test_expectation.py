@@ -130,6 +130,7 @@ def test_outcomes_have_the_strength_and_the_draws_that_they_shall_have() -> None
     assert outcomes_of_draws(0.5) == pytest.approx([1 / 16, 1 / 4, 3 / 8, 1 / 4, 1 / 16])
 
 
+@pytest.mark.integration
 def test_the_command_plays_the_test_that_sprt_would_play(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["sprt", "--elo1", "10", "--pairs", "500", "--batch-pairs", "4", "--expect", "0", "10", "--json"]
     assert command_line.main(words) == 0

@@ -68,6 +68,7 @@ def text_of(lines: list[Line]) -> str:
     return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("size", [(80, 24), (120, 50), (76, 10), (40, 24), (20, 5), (1, 1)])
 @pytest.mark.parametrize("outcome", [[], ["a table " * 20] * 60])

@@ -303,6 +303,7 @@ def test_a_missing_extra_a_busy_port_and_wrong_folders_are_one_line(
     assert 'pip install "elolab[watch]"' in said(str(tmp_path / "run"))
 
 
+@pytest.mark.integration
 def test_ctrl_c_ends_it_at_once_though_somebody_looks_on(tmp_path: Path) -> None:
     with begun(tmp_path, specification()) as store:
         store.add(played(0, "1-0"))

@@ -134,6 +134,7 @@ def test_why_a_call_ends() -> None:
         assert pipes.talk.take_errors() == b"error"
 
 
+@pytest.mark.integration
 def test_it_works_without_compilation() -> None:
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     program = (

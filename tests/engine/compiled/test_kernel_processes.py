@@ -296,6 +296,7 @@ def test_rule_1_a_third_game_alone_is_right(takeaway_alone: dict[str, Any]) -> N
         assert abs(score) > 29_000, text
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     "order",
     [

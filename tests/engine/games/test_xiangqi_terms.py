@@ -195,6 +195,7 @@ def test_every_term_equals_a_plain_count() -> None:
     assert set(XIANGQI_TERMS) - set(seen) <= {"no_attacker"}
 
 
+@pytest.mark.integration
 def test_a_side_without_attackers_is_counted() -> None:
     assert counted(prepared("3k5/9/9/9/9/9/9/4B4/4A4/4KR3 w - - 0 1"))["no_attacker"] == -1
 
@@ -241,6 +242,7 @@ def test_outside_the_window_the_value_is_a_bound_and_inside_it_is_exact() -> Non
     assert len(kinds) == 3
 
 
+@pytest.mark.integration
 def test_the_evaluation_is_the_terms_and_the_squares_times_the_weights_of_the_phase() -> None:
     """Counted plainly, with the weights of the shipped file read as text."""
     weights = find_weights("xiangqi")

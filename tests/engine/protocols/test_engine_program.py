@@ -320,6 +320,7 @@ def run_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
     return run_here
 
 
+@pytest.mark.integration
 def test_a_file_of_commands_is_worked_off() -> None:
     said = b"ucci\nsetoption batch true\nposition startpos moves h2e2\ngo depth 4\ngo depth 2\nquit\n"
     code, lines, complaints = run([], said)
@@ -342,6 +343,7 @@ def test_it_ends_with_its_input(protocol: str, run_here: Run) -> None:
     assert lines == refusals.get(protocol, [])
 
 
+@pytest.mark.integration
 def test_the_usual_protocol_of_a_game_needs_no_name() -> None:
     assert run(["--game", "othello"], b"2 protocol_version\n") == (0, ["=2 2", ""], [])
 

@@ -123,6 +123,7 @@ def test_a_least_time_ends_with_the_iteration_in_which_it_passes(milliseconds: i
     assert found.nodes > 1000 * milliseconds >= searched(parameters, Limits(depth=found.depth - 1)).nodes
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_no_strategy_overdraws_its_clock_in_a_game(strategy: str) -> None:
     side = PlayerSettings(resolve({"hash_mb": 1, **STRATEGIES[strategy]}), Limits.parse(f"clock=0.15+0.002,{NODE}"))

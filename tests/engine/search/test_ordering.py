@@ -26,6 +26,7 @@ def picked(position: Position, start: int, count: int) -> list[int]:
     return [int(move) for move in position.lists.moves[0, start:count]]
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("fen", [GAME.start, FEN, CHECKING])
 @pytest.mark.parametrize("scores", [2, 5, 1 << 20])
 @pytest.mark.parametrize("spare_checks", [False, True])

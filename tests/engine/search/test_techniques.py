@@ -110,6 +110,7 @@ DRIVERS: tuple[dict[str, object], ...] = (
 )
 
 
+@pytest.mark.integration
 @EFFORT
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: "-".join(str(value) for value in driver.values()))
 def test_every_driver_finds_the_same_value(driver: dict[str, object], effort: int) -> None:
@@ -143,6 +144,7 @@ def test_mtdf_counts_its_passes_and_a_good_guess_saves_some() -> None:
     assert 0 < from_last < from_zero
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("condition", "loose", "strict"),
     [

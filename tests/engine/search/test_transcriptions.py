@@ -221,6 +221,7 @@ def test_what_is_cut_off_is_thrown_away() -> None:
     assert different == 0
 
 
+@pytest.mark.integration
 def test_with_the_part_of_an_iteration_kept_the_move_would_be_another() -> None:
     assert cut_off_searches(keep_partial_iteration=True)[1] > 0
 

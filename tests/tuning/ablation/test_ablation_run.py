@@ -143,6 +143,7 @@ def test_concurrency_does_not_matter(played: tuple[Path, Path, AblationResult], 
     assert (again.rows, again.digest) == (ended.rows, ended.digest)
 
 
+@pytest.mark.integration
 def test_an_ablation_stopped_anywhere_goes_on_as_if_it_had_not_been(
     played: tuple[Path, Path, AblationResult], tmp_path: Path
 ) -> None:
@@ -379,6 +380,7 @@ def test_what_could_decide_nothing_is_refused_with_what_could(tmp_path: Path) ->
         read(games=3, leave_one_out=[{"features": ["null_move"]}])
 
 
+@pytest.mark.integration
 def test_what_the_shortest_comparison_can_show_is_said_before_the_first_game(tmp_path: Path) -> None:
     features = [{"features": ["null_move"], "pairs": 40}, {"features": ["killers"]}]
     spec = read(pairs=200, margin=5.0, leave_one_out=features)

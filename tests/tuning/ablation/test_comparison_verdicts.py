@@ -378,6 +378,7 @@ def test_without_effects_false_differences_are_rare() -> None:
     assert false_difference_rate(runs, VerdictRule(margin_elo=60, rounds=4), comparisons=8, pairs=60) <= most
 
 
+@pytest.mark.integration
 def test_the_allocation_reaches_the_split_s_verdicts_with_fewer_games() -> None:
     found = beside_equal_split(12, VerdictRule())
     assert found.games <= 0.62

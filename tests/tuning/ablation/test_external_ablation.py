@@ -100,6 +100,7 @@ def test_an_engine_that_loses_every_game_is_worse(played: tuple[Path, AblationRe
     assert (hash_size.even, hash_size.verdict != WORSE) == (PAIRS, True)
 
 
+@pytest.mark.integration
 def test_no_time_is_told_before_its_games(played: tuple[Path, AblationResult]) -> None:
     folder, _ = played
     plan = prepare_ablation(spec_in(folder))
@@ -160,6 +161,7 @@ def test_a_folder_is_reported_on_without_the_engine(
     assert run(spec_in(folder), folder / "out").rows == whole.rows
 
 
+@pytest.mark.integration
 def test_a_build_that_has_played_is_not_mixed_with_the_next_one(tmp_path: Path) -> None:
     for name in ("old", "new"):
         program = tmp_path / name
@@ -187,6 +189,7 @@ def test_a_build_that_has_played_is_not_mixed_with_the_next_one(tmp_path: Path) 
     assert run(spec, tmp_path / "out").rows == played.rows, "that was accepted"
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(("language", "engine"), [("en", "Engine"), ("zh", "引擎")])
 def test_the_report_names_program_settings_and_arbiter(
     played: tuple[Path, AblationResult], language: str, engine: str

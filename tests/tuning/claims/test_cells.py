@@ -76,6 +76,7 @@ def first_look_that_decides(pairs: list[tuple[float, float]], sign: int, rule: P
     return 10, OPEN
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize(
     ("expect", "margin", "elo", "verdict"),
     [
@@ -279,6 +280,7 @@ def test_dear_limits_play_fewer_pairs(tmp_path: Path) -> None:
     assert part.digest != before.digest
 
 
+@pytest.mark.integration
 def test_passes_are_a_number_of_passes_and_growth_is_a_factor() -> None:
     spec = load_claims(find_config("claims", "othello"), "quick", ["C17a", "C28b"])
     counts = Searched(0, 1000, 1, hits=36, cases=3)

@@ -63,6 +63,7 @@ def test_games_forfeited_by_faults_are_told(claims_result: tuple[Path, Path, Cla
     assert replace(late, interrupted=True).exit_code == 130
 
 
+@pytest.mark.integration
 def test_every_cell_has_been_asked(claims_result: tuple[Path, Path, ClaimsResult]) -> None:
     _, out, ended = claims_result
     assert ended.exit_code == 0
@@ -321,6 +322,7 @@ def test_a_folder_of_an_older_version_is_refused(tmp_path: Path) -> None:
         run(write_claims(tmp_path), tmp_path / "out")
 
 
+@pytest.mark.integration
 def test_tables_and_report_are_written_in_both_languages(
     claims_result: tuple[Path, Path, ClaimsResult], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -383,6 +385,7 @@ def test_every_rule_can_be_said_in_words(tmp_path: Path) -> None:
     assert "lies within 10 Elo" in rule_text(parts[0], Catalogue(MESSAGES, "en"))
 
 
+@pytest.mark.integration
 @pytest.mark.usefixtures("without_figures")
 def test_the_command_runs_plans_and_prints_digests(
     claims_result: tuple[Path, Path, ClaimsResult], tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -416,6 +419,7 @@ def test_the_command_runs_plans_and_prints_digests(
     assert math.isclose(sum(part["games"] for part in data["parts"]), sum(one.games for one in ended.results))
 
 
+@pytest.mark.integration
 def test_a_line_of_the_page_is_repeated_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line.main(["claims", "--repeat", "C3f", "--dry-run"]) == 0
     assert capsys.readouterr().out.startswith("claims-restated-full: ")

@@ -50,6 +50,7 @@ def test_half_of_the_median_unbiased_effects_lie_above_the_truth(rule: PartRule,
     assert abs(above / runs - 0.5) < 3 * 0.5 / math.sqrt(runs)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("lost", [0.08, 0.3])
 def test_effects_of_matches_that_are_nearly_won_outright(lost: float) -> None:
     """Their first looks wait for more pairs by Student's t; a verdict's p-value is within what its looks may spend."""

@@ -79,6 +79,7 @@ def test_an_interaction_of_costs_is_the_difference_of_two_logarithms() -> None:
     assert log_ratio_of_ratios([neither, neither, first, first], games).value == pytest.approx(0)
 
 
+@pytest.mark.integration
 def test_the_move_at_half_the_proper_time_is_that_of_a_search_with_so_much_time(tmp_path: Path) -> None:
     """Against the clock: a fixed time a move of half of the proper time, 1 s / 20 + 0.03 s, at 100 nodes a ms."""
     limits = Limits.parse("clock=1+0.03,node_clock=100000")

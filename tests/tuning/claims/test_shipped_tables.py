@@ -65,6 +65,7 @@ def test_both_budgets_have_the_same_limits(name: str) -> None:
     assert list(quick) == list(full)
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_can_be_asked_in_both_engines_at_several_limits(name: str) -> None:
     parts = spec(name).parts

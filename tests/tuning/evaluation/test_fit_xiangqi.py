@@ -226,6 +226,7 @@ def test_the_losses_as_they_are_and_scaled() -> None:
     assert losses_of(sample, np.zeros((2, 4)), 450.0) == pytest.approx((np.log(2), np.log(2)))
 
 
+@pytest.mark.integration
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("weight", [10.0, -10.0, 1000.0, -1000.0, 30_000.0, -30_000.0])
 def test_the_best_factor_is_found_for_few_positions_of_any_size(weight: float) -> None:

@@ -43,6 +43,7 @@ def rows_of_page(page: str) -> dict[str, list[str]]:
     return {claim: [cell.strip() for cell in rest.split("|")] for claim, rest in lines}
 
 
+@pytest.mark.integration
 @EACH_PAGE
 def test_a_page_is_what_its_command_writes(page: str) -> None:
     text = claims_page(ROOT, page)
@@ -131,6 +132,7 @@ def test_each_verdict_follows_from_its_numbers() -> None:
             assert row["verdict"] == expected, (table, row["part"], row["engine"], row["limit_name"])
 
 
+@pytest.mark.integration
 def test_an_engine_has_the_verdict_that_all_its_cells_share() -> None:
     for table in [name for name, kept in read_tables(ROOT).items() if kept.run]:
         cells = stored(table, "cells")
@@ -165,6 +167,7 @@ def test_braces_that_name_nothing_are_refused(project: Path, braces: str) -> Non
         claims_page(project, "claims.md")
 
 
+@pytest.mark.integration
 def test_a_table_without_results_says_so(project: Path) -> None:
     shutil.rmtree(project / "results/reference/claims/endgames-full")
     (project / "docs/claims-source.md").write_text("{{endgames rows}}", "utf-8")

@@ -205,6 +205,7 @@ def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Pat
     assert tuning_data(result, None)["recommendation"]["left_to_gain"] == {"elo": 9.6, "low": -5.0, "high": 24.2}
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_phone_shows_the_legends_of_a_study_whole(tmp_path: Path, language: str) -> None:
     result, words = study(tmp_path), study_charts.chart_words(Catalogue(MESSAGES, language))
@@ -218,12 +219,14 @@ def test_a_phone_shows_the_legends_of_a_study_whole(tmp_path: Path, language: st
         assert right < 358 / 560  # of a figure 560 pixels wide, a window of 390 shows 358
 
 
+@pytest.mark.integration
 def test_a_page_breaks_no_word_of_a_name_and_gives_meanings_room(tmp_path: Path) -> None:
     page = write_document(tmp_path, tuning_document(study(tmp_path), "zh")).read_text("utf-8")
     assert '<th scope="row" class="middling">lmr_<wbr>min_<wbr>depth</th>' in page
     assert page.count('<td class="sentence">') == 4
 
 
+@pytest.mark.integration
 def test_numbers_that_name_rows_stand_under_their_heading(tmp_path: Path) -> None:
     table = table_of(("More games", "Pairs"), (("41940", "21132"),), (0, 1))
     document = replace(tuning_document(study(tmp_path), "en"), sections=(Section("a", "A", (table,)),))
@@ -232,6 +235,7 @@ def test_numbers_that_name_rows_stand_under_their_heading(tmp_path: Path) -> Non
     assert '<th scope="row" class="number short">41940</th>' in page
 
 
+@pytest.mark.integration
 def test_a_loss_of_nothing_has_no_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = Knowledge("null_depth", (2, 3), 4, -0.01, 1.0, 100.0)
     monkeypatch.setattr("elolab.tuning.reports.tuning_report.knowledge", lambda *given: [known] * 4)

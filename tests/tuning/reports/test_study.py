@@ -39,6 +39,7 @@ ROOT = Path(__file__).parents[3]
 WITHOUT_CHARTS = pytest.mark.usefixtures("without_tuning_charts")
 
 
+@pytest.mark.integration
 def test_tables_and_reports_are_written(played: tuple[Path, Path, StudyResult]) -> None:
     _, out, study_result = played
     write_tuning_report(study_result)
@@ -87,6 +88,7 @@ def test_a_best_trial_above_what_the_model_expects_is_called_optimistic(
     assert "optimistic" not in optimism_sentence(lowered)
 
 
+@pytest.mark.integration
 @WITHOUT_CHARTS
 def test_the_command_prints_the_outcome(
     played: tuple[Path, Path, StudyResult], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -46,6 +46,7 @@ def test_the_folder_may_have_any_name(played: tuple[Path, Path, StudyResult], tm
     assert (out / STUDY_NAME).is_file()
 
 
+@pytest.mark.integration
 def test_a_lost_study_is_made_again_from_the_games(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
 ) -> None:
@@ -56,6 +57,7 @@ def test_a_lost_study_is_made_again_from_the_games(
     assert {record.key: record.started_at for record in records_in(out)} == before
 
 
+@pytest.mark.integration
 def test_a_damaged_study_is_named_with_the_remedy(
     played: tuple[Path, Path, StudyResult], copied: tuple[Path, Path]
 ) -> None:

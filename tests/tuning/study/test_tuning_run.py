@@ -68,6 +68,7 @@ def test_rounds_are_settings_pairs_on_fresh_openings_and_validation_is_on_reserv
     assert all(record.first != record.second for record in records)
 
 
+@pytest.mark.integration
 def test_the_budget_holds_and_the_playoff_has_a_tenth(played: tuple[Path, Path, StudyResult]) -> None:
     _, out, study_result = played
     rounds = rounds_of(study_result.spec, 46)
@@ -175,6 +176,7 @@ def test_a_run_that_recorded_keys_without_effect_is_read_and_goes_on(
     assert outline(run(path, out)) == outline(study_result)
 
 
+@pytest.mark.integration
 def test_a_study_stopped_anywhere_goes_on_as_if_it_had_not_been(
     played: tuple[Path, Path, StudyResult], tmp_path: Path
 ) -> None:

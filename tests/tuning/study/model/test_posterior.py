@@ -49,6 +49,7 @@ def best_of(observations: Observations) -> Values:
     return maximum(model, observations.trust_region(), [observations.space.default_values])
 
 
+@pytest.mark.integration
 def test_a_maximum_in_a_corner_is_found() -> None:
     def corner(place: np.ndarray) -> float:
         return float(-200 * place[0] ** 2 - 300 * (1 - place[1]) ** 2)

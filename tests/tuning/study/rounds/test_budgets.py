@@ -31,6 +31,7 @@ pytestmark = pytest.mark.usefixtures("without_tuning_charts")
 """The study that all tests share has its charts, for it is made before them."""
 
 
+@pytest.mark.integration
 def test_a_budget_in_time_ends_at_a_round(tmp_path: Path) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1\n", games=None)
     study_result = run(path, tmp_path / "out")
@@ -53,6 +54,7 @@ def test_a_budget_in_time_is_not_spent_on_what_the_first_game_waits_for() -> Non
     assert seconds(160.0, 170.0, mean_ms=500.0, concurrency=2) == pytest.approx(0.25)  # all but at once
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("polls", [3, pytest.param(12, marks=pytest.mark.slow)])
 def test_a_budget_in_time_goes_on_after_a_stop_in_its_first_round(tmp_path: Path, polls: int) -> None:
     path = write_study(tmp_path, "[budget]\nseconds = 1\n", games=None)

@@ -116,6 +116,7 @@ def test_derivatives_are_those_of_finite_differences() -> None:
     assert abs(elo[2] - target[2]) > 0.1
 
 
+@pytest.mark.integration
 def test_the_maximum_is_carried_over_to_the_target() -> None:
     """The optimum moves by 0.06 of a range when the nodes are e times as many; nothing was played at the target."""
     generator, moved, there = np.random.default_rng(8), np.array([0.06, -0.04]), np.array([0.62, 0.41])

@@ -129,6 +129,7 @@ def paired() -> elolab.PairedObjective:
     return elolab.PairedObjective(match, DISTRIBUTIONS, base, pairs_per_trial=4)
 
 
+@pytest.mark.integration
 def test_a_study_of_ones_own_continues_in_another_process() -> None:
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     objective = paired()

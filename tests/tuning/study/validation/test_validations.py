@@ -164,6 +164,7 @@ def improved(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, StudyResul
     return folder, study_result
 
 
+@pytest.mark.integration
 def test_a_confirmed_gain_becomes_a_preset(improved: tuple[Path, StudyResult]) -> None:
     folder, study_result = improved
     assert study_result.confirmed
@@ -333,6 +334,7 @@ def test_a_preset_of_somebody_else_is_not_overwritten(improved: tuple[Path, Stud
     assert (out / "weak.toml").read_text() == written
 
 
+@pytest.mark.integration
 @pytest.mark.parametrize("command", [["tune", "weak.toml", "--out", "out"], ["validate", "out"]])
 def test_a_preset_goes_to_the_folder_of_the_run(
     improved: tuple[Path, StudyResult], tmp_path: Path, capsys: pytest.CaptureFixture[str],
