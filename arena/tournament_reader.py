@@ -207,7 +207,10 @@ def _players(table: Table, game: str, finder: ProtocolFinder) -> tuple[PlayerSpe
 
 
 def with_anchors(spec: TournamentSpec, anchors: Sequence[tuple[str, float]]) -> TournamentSpec:
-    """Add ``anchors``, pairs of a player's name and its fixed Elo; raises ``UserError`` for an unknown player."""
+    """Copy a specification and add ``anchors``: pairs of a player's name and its fixed Elo.
+
+    An anchor in ``anchors`` replaces the player's anchor in ``spec``. Raises ``UserError`` for an unknown player.
+    """
     names = [player.name for player in spec.players]
     for name, _ in anchors:
         if name not in names:

@@ -364,7 +364,7 @@ class GtpPlayer(ExternalPlayer[GtpClient]):
         return None
 
     def _halt(self) -> bool:
-        """End the engine, because GTP cannot stop a search."""
+        """End the engine, because GTP cannot stop a search. Returns false: no answer was received."""
         self._running().end()
         return False
 

@@ -312,7 +312,7 @@ class UcciPlayer(UciFamilyPlayer[UcciClient]):
 
     @property
     def announced_options(self) -> Mapping[str, AnnouncedOption] | None:
-        """The engine's options by lower-case name; ``None`` if it announced none, as it may still accept some."""
+        """The engine's options by lower-case name; ``None`` if it announced none, because it may still accept some."""
         return self._client.options or None
 
     def _handshake(self, deadline_ns: int) -> None:

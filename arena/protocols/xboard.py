@@ -432,10 +432,10 @@ class XboardClient(ProtocolClient):
         return ""
 
     def _take_answer(self, line: str) -> str:
-        """Process a line that ends a search.
+        """Process a line that ends a search; returns ``move`` if it is the expected answer, else an empty text.
 
-        While ``pong`` is expected, such a line belongs to an earlier position. It is ignored, but a result or
-        resignation is kept in ``claim``.
+        While ``pong`` is expected, the line belongs to an earlier position. It is ignored, but a result or resignation
+        is kept in ``claim``.
         """
         if "move" not in self._due or any(reply.startswith("pong") for reply in self._due):
             self.unexpected += 1

@@ -247,7 +247,7 @@ def convergence_chart(tables: Tables, records: Sequence[GameSummary], language: 
 
 
 def _lines_figure(lines: int, height_inches: float) -> tuple[Figure, Axes]:
-    """Create an empty figure, high enough for a legend with ``lines`` entries."""
+    """Create an empty figure, high enough for a legend with ``lines`` entries; returns it and its axes."""
     return single_axes(height_inches if lines <= 9 or lines > MAX_LEGEND else 1.0 + 0.25 * lines)
 
 

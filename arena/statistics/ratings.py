@@ -224,7 +224,7 @@ def fit_ratings(
 
 
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
-    """Replace the rating difference of two players by the estimate of their match, so that all tables agree.
+    """Copy ``ratings`` of two players, with the difference that their match shows, so that all tables agree.
 
     ``match`` is the estimate for player 0. If its Elo is infinite, the fitted difference remains and the interval ends
     at the finite bound of the estimate. Ratings of two anchored players remain unchanged.
