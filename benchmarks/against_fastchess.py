@@ -9,7 +9,8 @@ milliseconds. A ratio above 1 is in elolab's favour for games per second, a rati
 
 At the end, the statistics that fastchess printed are compared with those that elolab computes from fastchess's games:
 pentanomial counts, Elo, normalized Elo and log-likelihood ratio. elolab computes its intervals in another way
-(``docs/statistics.md``). So the common normal approximation of the error bar, from elolab's estimate, is compared.
+(``docs/statistics.md``). For this comparison, its error bar is computed with the normal approximation that fastchess
+uses.
 
     python benchmarks/against_fastchess.py FASTCHESS [--engines stockfish fairy-stockfish] [--limits 1 1000 2+0.02]
 """
@@ -36,7 +37,7 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.games import game_named
 
 GAMES = {"1": (8, 160), "1000": (4, 40), "2+0.02": (2, 6)}
-"""Games of the short and of the long match for each limit, with one game at a time; more with several at a time."""
+"""Games in the short and in the long match, by limit; more with several games at a time, as the square root."""
 OPENING_PLIES = 6
 MOST_MOVES = 100
 """Number of moves of each side after which a game is drawn."""
@@ -185,7 +186,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def _compare_figures(output: Path, pgn: Path) -> None:
-    """Print the last statistics in fastchess's ``output`` beside elolab's statistics of its games in ``pgn``."""
+    """Print fastchess's last statistics in ``output`` beside elolab's statistics of the same games (``pgn``)."""
     scores: dict[str, list[float]] = {}
     points = {"1-0": 1.0, "0-1": 0.0, "1/2-1/2": 0.5}
     for game in pgn.read_text().split("[Event ")[1:]:

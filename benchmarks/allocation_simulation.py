@@ -3,10 +3,10 @@
     python benchmarks/allocation_simulation.py [--runs N]
 
 The simulation answers two questions. If no comparison has an effect, how often is a difference declared? This rate must
-not exceed the declared rate by more than two Monte-Carlo standard errors. If effects are like those of an ablation, how
-often do the verdicts agree with those of an equal split of the games, and which share of its games is needed? Games
-follow Davidson's model with 40 % draws between equal players. Each opening favours a colour by the same amount in every
-comparison.
+not exceed the nominal error rate by more than two Monte-Carlo standard errors. If effects are as in a typical ablation,
+how often do the verdicts agree with the verdicts after an equal split of the games, and how many games does the
+allocation save? Games follow Davidson's model with 40 % draws between equal players. Each opening favours a colour by
+the same amount in every comparison.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ DRAW_RATE = 0.4
 OPENING_DEVIATION_ELO = 60.0
 """Standard deviation of the advantage that an opening gives to a colour, on the scale of ``chances``."""
 ABLATION_EFFECTS = (-320, -190, -130, -90, -70, -55, -45, -35, -20, -10, 0, 0, 0, 15, 30)
-"""Logistic Elo lost without a feature: from the most important features to features without effect."""
+"""Simulated effects of removing a feature, in logistic Elo: large losses, no effect, and gains."""
 ABLATION_PAIRS = 1000
 NULL_COMPARISONS = 15
 NULL_PAIRS = 100
 
 
 OPENING_POINTS = 32
-"""Number of opening biases over which results are averaged by quadrature."""
+"""Number of quadrature points for averages over the bias of openings."""
 
 
 def chances(strengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -130,7 +130,7 @@ class Comparison:
     """The sequential allocation compared with an equal split of the games."""
 
     same: float
-    """Share of verdicts on which both agree."""
+    """Share of comparisons with the same verdict, or none, in both."""
     games: float
     """Number of games of the allocation divided by the number of games of the equal split."""
     false: tuple[float, float]

@@ -44,7 +44,7 @@ SHORT = 4
 """Number of games of the shorter run."""
 RULES = Rules()
 PINNED: list[str] = []
-"""Beginning of a command line that starts a program on its processor; empty if programs are not pinned."""
+"""Command and arguments that pin a program to its processor, put before its command line; empty without pinning."""
 SOURCE = Path(__file__).parent / "free_engine.c"
 
 
@@ -123,7 +123,7 @@ def _measure(setting: Setting, folder: Path, repeats: int, *, profile: bool) -> 
 
 
 def _bare_loop(setting: Setting, game: Sequence[str]) -> float:
-    """Processor seconds per move of the bare loop, which replays the moves ``game``."""
+    """Processor seconds per move of the bare loop, which replays the moves of ``game``."""
     start = game_named("xiangqi").start
     go = go_command(Limits.parse(setting.limit), None, 0)
     programs = [_BareProgram(setting) for _ in range(2)]

@@ -2,10 +2,10 @@
 
 The players search 1000 nodes per move. A round plays a tournament (openings, rules, adjudication, schedule, progress,
 store) with one game at a time per available processor, at most two. A tournament of one pair is subtracted, which
-removes the start and the end of a run; compilation and the report are excluded. Directly before and after it, the same
-searches are done without an arena, in as many threads (``plain_searches.py``). Their speed gives the games per second
-that a tournament without any other cost would have. With ``--against`` another checkout plays the same tournament, in
-turns with this one, in its own process with the same interpreter and packages.
+removes the start and the end of a run; compilation and the report are excluded. Directly before and after the
+tournament, its searches are repeated without an arena, in as many threads (``plain_searches.py``). Their speed gives
+the games per second that a tournament without any other cost would have. With ``--against`` another checkout plays the
+same tournament, in turns with this one, in its own process with the same interpreter and packages.
 
 Every ratio comes from one round. It is computed from processor time and from elapsed time. Other programs hardly
 disturb the former; the latter needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by

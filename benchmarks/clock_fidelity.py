@@ -3,11 +3,12 @@
 The engines sleep (``free_engine.c``) and report how long they took by their own clock. The arena charges more; the
 difference comes from the arena and the operating system. A move takes 100 ms. The limit is 100 ms per move with a
 margin of 20 ms, so a move that is charged more than 120 ms loses the game. On a loaded machine an engine may oversleep:
-the column ``own`` counts the forfeits in which the engine's own clock shows more than 120 ms too. It is known for
-elolab only. With ``--against`` the engine also plays chess in fastchess, in turns with elolab. The times that fastchess
-stores are truncated to milliseconds, so half a millisecond is added to each. They are exact to half a millisecond only.
-Processor time per move is that of the arena alone: the difference between a long and a short run, divided by the
-difference in moves. By default games have 16 plies, so that much of it is the cost of starting and storing a game.
+the column ``own`` counts the forfeits in which the engine's own clock shows more than 120 ms too. Only elolab's games
+have this column. With ``--against`` the engine also plays chess in fastchess, in turns with elolab. The times that
+fastchess stores are truncated to milliseconds, so half a millisecond is added to each. They are exact to half a
+millisecond only. Processor time per move is that of the arena alone: the difference between a long and a short run,
+divided by the difference in moves. By default games have only 16 plies, so starting and storing a game is a large part
+of this cost.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """
@@ -107,7 +108,7 @@ def _allow_many_files() -> None:
 
 
 def _prepared(folder: Path, plies: int) -> Path:
-    """Compile the engine and write the moves of both games into ``folder``; return the folder."""
+    """Compile the engine, and write a Xiangqi and a chess game for it into ``folder``; return the folder."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         raise SystemExit("no C compiler (cc)")
@@ -171,7 +172,7 @@ def play_here(folder: Path, count: int, games: int, plies: int) -> None:
 
 
 def measure_fastchess(plies: int, program: str, folder: Path, count: int, games: int) -> Measured:
-    """Play with fastchess, ``program``. Half a millisecond is added to its times, because they are truncated."""
+    """Play with fastchess (``program``); adds half a millisecond to its times, because they are truncated."""
     engine = [f"cmd={folder / ENGINE}", f"args={folder / 'chess.moves'} 1 {THINK_MS}"]
     words = [
         os.path.abspath(program), "-engine", *engine, "name=one", "-engine", *engine, "name=other",

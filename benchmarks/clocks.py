@@ -6,8 +6,8 @@ a time per move, and their overruns are measured.
 
 A loss counts as *not running* if the processor time of the late move was within the clock's remaining time. Such a move
 would have been in time if the system had let the process run. These losses are counted separately, and every loss is
-printed with its times. Games end by the usual adjudication, in which both sides agree on a lost or level score. It
-saves most of the time of endings.
+printed with its times. Games end by the usual adjudication, in which both sides agree on a lost or level score. This
+shortens most endgames.
 
     python benchmarks/clocks.py [games [preset_games]] [--concurrency N] [--skip default presets fixed]
 """
@@ -64,7 +64,7 @@ def play(name: str, limit: str, presets: Sequence[str], games: int, concurrency:
 
 
 def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
-    """Print each loss on time. Return the number caused by the engine, and the number in which it was not running."""
+    """Print each loss on time. Return how many the engine caused, and in how many it was not running."""
     counts = [0, 0]
     for record in records:
         if record.reason == "time_forfeit":

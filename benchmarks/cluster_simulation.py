@@ -75,7 +75,7 @@ COMPARISONS, COMPARISON_PAIRS, LOOKS = 15, 1_000, 10
 OVERLAPS = (0, 2, 8)
 
 PARAMETERS = ("null_depth", "lmr_base", "aspiration_window", "futility_margin", "evaluation")
-"""Parameters of the study from which costs are measured."""
+"""Tuned parameters of the study whose model and rounds are timed."""
 
 
 # Costs
@@ -141,10 +141,10 @@ class Schedule(Protocol):
         """Number of games that may have begun by now; they are the first ones in order."""
 
     def ended(self, games: Sequence[int]) -> float:
-        """Note that games are stored; return the seconds that the client then needs before it knows the next games."""
+        """Note that games are stored; return how many seconds the client then works before it knows the next games."""
 
     def known(self) -> None:
-        """Note that the client has done the work for which ``ended`` returned the time."""
+        """Note that the client has done the work that ``ended`` announced, so that further games may begin."""
 
     @property
     def is_over(self) -> bool:
@@ -250,7 +250,7 @@ def tuning(games: int, overlap: int, costs: Costs) -> Batches:
 
 
 def looks(sizes: Sequence[int]) -> Batches:
-    """A schedule of interim analyses, each after a batch of ``sizes`` games and all games before it."""
+    """A schedule of interim analyses. ``sizes`` has the number of games that each analysis adds."""
     return Batches(sizes, range(len(sizes)), "look")
 
 
@@ -491,7 +491,7 @@ def measured(nodes: int, bytes_per_second: float) -> Costs:
 
 
 def _commits(records: Sequence[Any]) -> tuple[float, float]:
-    """Seconds to store a game in its own commit, and seconds without the commit's synchronisation to disk."""
+    """Seconds to store a game in its own commit, and the same without synchronisation to disk."""
     from elolab.arena.play.store import Store
 
     taken = []

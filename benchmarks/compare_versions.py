@@ -1,4 +1,4 @@
-"""Checks that another version of elolab plays and counts the same, and can resume folders of this version.
+"""Checks that two versions of elolab play and count the same, and that the later one resumes the earlier one's runs.
 
     python benchmarks/compare_versions.py BEFORE [AFTER] [--only KIND ...]
 
@@ -6,7 +6,7 @@ BEFORE and AFTER are two checkouts; AFTER is this one by default. BEFORE and AFT
 end (tournament, match, sprt, tune, ablate, claims, fit-evaluation). Then BEFORE begins the run again and is killed, and
 AFTER resumes it. All three must have equal games (digests of moves, scores and nodes), equal tables, and equal results,
 apart from times, folders and the engine's identity. For a fit, the keys of games are not compared, because they depend
-on the engine that fitted the weights. Prints a line per kind; the exit code is 1 if anything differs.
+on the engine that fitted the weights. The program prints a line per kind; its exit code is 1 if anything differs.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def commands(specifications: Path) -> dict[str, list[str]]:
 
 
 def program(checkout: Path) -> list[str]:
-    """The command that starts the program of a checkout. Earlier versions have it in a single file."""
+    """The command that starts elolab from a checkout; in early versions, it starts the file ``elolab.py``."""
     single = checkout / "elolab.py"
     return [sys.executable, str(single if single.is_file() else checkout / "elolab")]
 

@@ -2,9 +2,9 @@
 
     python benchmarks/compilation.py [--repeats N] [GAME ...]
 
-Every measurement is a new process. The two methods take turns. Each compiles with an empty cache, starts again with the
-filled cache, which must compile nothing, and searches. The last figure is the time of ``elolab compile`` after a first
-search: for functions that a search does not use.
+Every measurement is a new process. The two methods take turns. Each compiles with an empty cache and searches. It then
+starts again with the filled cache, where nothing may be compiled, and searches. The last figure is the time of ``elolab
+compile`` after a first search; it compiles the functions that a search does not use.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ PLANS = (
 
 
 class MovingLandscape(Hills):
-    """A landscape whose optimum moves with the nodes per move. At the target it equals a landscape of its family."""
+    """A landscape whose optimum moves with the nodes per move. At ``TARGET`` nodes it is a landscape of ``family``."""
 
     def __init__(self, seed: int, movement: float, family: str = "plain-5") -> None:
         super().__init__(FAMILIES[family], seed)

@@ -49,7 +49,7 @@ def count_of(description: str | None, name: str, default: int) -> int:
 
 
 def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> None:
-    """Print the median and the range of repeated measurements."""
+    """Print the median and the range of repeated measurements in ``unit``, with the ``goal``, a text."""
     goal = f"   (goal: {goal})" if goal else ""
     middle, low, high = statistics.median(values), min(values), max(values)
     spread = f"from {low:.4g} to {high:.4g} over {len(values)} repeats"
@@ -57,7 +57,7 @@ def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> Non
 
 
 def need_program(path: str) -> None:
-    """Exit with a message if a program, whose Debian package should have the same name, is not installed."""
+    """Exit with a message if there is no file ``path``. The message names the program's Debian package."""
     if not os.path.exists(path):
         name = os.path.basename(path)
         print(f"{name} is not installed (Debian's package {name}); nothing measured")
@@ -65,7 +65,7 @@ def need_program(path: str) -> None:
 
 
 def long_game(game: str, plies: int) -> list[str]:
-    """Random moves of a game that do not end it under its standard rules."""
+    """``plies`` random moves from the start of a game, after which the game is not over under its standard rules."""
     generator = random.Random(1)
     position = game_named(game).position()
     while position.ply < plies:

@@ -1,7 +1,7 @@
 """Repeats the searches of stored games without an arena, as an upper bound on the speed of a tournament.
 
-Each player's moves of a game are searched in order, beginning with an empty table. So every search has the nodes that
-it had in the game. A whole game is one call of compiled code.
+Each player's moves of a game are searched in order, beginning with an empty table. So every search visits the same
+nodes as in the game. A whole game is one call of compiled code.
 """
 
 from __future__ import annotations

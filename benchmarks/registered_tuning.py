@@ -3,10 +3,10 @@
     python benchmarks/registered_tuning.py [FILE] [--samplers duel spsa tpe] [--limit LIMIT] [--pairs 500]
                                            [--spsa-share 0.1] [--out DIR] [--concurrency N]
 
-``FILE`` is the file of a study, by default ``registered-tuning.toml``. It states the question and the measurement
-before the games are played. Every recommendation, including one that its own study did not confirm, plays the base over
-the same number of pairs on reserved openings. The table has all samplers. A repeated command plays only the missing
-games.
+``FILE`` is the file of a study, by default ``registered-tuning.toml``. That file states the question and the
+measurement; it was written before any game was played. Every recommendation, including one that its own study did not
+confirm, then plays the base settings over ``--pairs`` pairs on reserved openings. The table has one line per sampler. A
+repeated command plays only the missing games.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ FILE = Path(__file__).with_name("registered-tuning.toml")
 FACTOR = 4
 """Limit of the final match, as a multiple of the tuning's nodes."""
 SPSA_STEP = 0.02
-"""SPSA's step at the end, for a budget of a few thousand games."""
+"""SPSA's learning rate at the end (``spsa_r_end``), for a budget of a few thousand games."""
 
 
 def study(content: dict[str, Any], sampler: str, spsa_share: float) -> dict[str, Any]:
-    """The content of the study's file with another sampler; for SPSA it has schedules that suit the budget.
+    """The study's file, as a dictionary, with another sampler; for SPSA, with schedules that suit the budget.
 
     ``spsa_share`` is the perturbation at the end, as a share of each range.
     """

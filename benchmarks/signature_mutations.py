@@ -1,9 +1,10 @@
-"""Checks that the signature of ``elolab bench`` depends on every setting: each parameter is changed in each variant.
+"""Checks that the signature of ``elolab bench`` depends on every setting.
 
-The signature must change in four cases: when a parameter's default changes, when a switch that a variant sets is
-flipped, when a choice is replaced by any other, and when a number changes a little. So some variant exercises every
-change to a technique. Parameters that cannot act in reproducible searches are listed with the reason. The exit code is
-1 if some change has no effect; it is printed with its parameter.
+The signature is the total number of nodes of several *variants*: searches of fixed positions, each with its own
+settings. It must change in four cases: when a parameter's default changes, when a switch that a variant sets is
+flipped, when a choice is replaced by any other, and when a number changes a little. Then no change to a technique of
+the search can go unnoticed. Parameters that cannot act in reproducible searches are listed with the reason. The exit
+code is 1 if some change has no effect; it is printed with its parameter.
 
     python benchmarks/signature_mutations.py [row ...]
 """
@@ -37,7 +38,7 @@ class Mutation:
 
     row: str
     kind: str
-    """The exercised value: ``default`` for the parameter's default, otherwise ``a number`` or the text of a choice."""
+    """What changes: ``default`` for the parameter's default, ``a number``, or a choice that variants set, as text."""
     ways: tuple[tuple[str, Value], ...]
     """Ways to make the change: a variant and the value that the parameter has instead, the most promising way first."""
 

@@ -79,7 +79,7 @@ class Row:
 
 
 def tilted(kind: str | Sequence[float], score: float) -> Array:
-    """The distribution ``kind``, or that of a kind of play, tilted exponentially to the mean score ``score``."""
+    """A distribution of pair outcomes, or a key of ``KINDS``, tilted exponentially to the mean score ``score``."""
     base = np.array(KINDS[kind] if isinstance(kind, str) else kind)
     low, high = -60.0, 60.0
     for _ in range(200):
@@ -232,7 +232,7 @@ SHORT_GAUNTLET = {(0, other): 5 for other in range(1, 6)}
 ADVANTAGE = 0.25
 DRAW_PARAMETER = 1.2
 SAME_ENGINE = 0.6
-"""Share of pairs of the first two players in which both games have the same moves, as of almost equal programs."""
+"""Share of pairs of the first two players in which both games have the same moves, as between almost equal programs."""
 
 
 def play_tournament(
@@ -253,10 +253,10 @@ def play_tournament(
 
 
 def coupled(table: Array, as_first: Array, as_second: Array) -> Array:
-    """A table of both games' outcomes, shape (3, 3), in which winning one game often goes with losing the other.
+    """Outcome probabilities of a pair's two games, shape (3, 3), if a player often wins one game and loses the other.
 
-    ``as_first`` and ``as_second`` are the margins of ``table``, which stay. The north-east corner rule gives the most
-    extreme such table; the result is a mixture of both.
+    ``as_first`` and ``as_second`` are the margins of ``table``; the result has the same margins. The north-east corner
+    rule gives the most extreme table with these margins. The result is a mixture of it and ``table``.
     """
     extreme = np.zeros((3, 3))
     rows, columns = as_first.copy(), as_second.copy()

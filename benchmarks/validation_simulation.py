@@ -2,12 +2,12 @@
 
     python benchmarks/validation_simulation.py [--runs N] [--games N]
 
-A recommendation has one strength at the limit of its tuning and another at the long limit, because a gain at few nodes
-may be worth nothing at more. The first stage is a sequential test of a gain, the second one a test of no regression.
-Each is analysed every ``INTERIM_PAIRS`` pairs, and is undecided at its maximum length. Hypotheses, error probabilities
-and lengths are the defaults of studies. The table has each stage alone, both together, and a match of fixed length as
-an alternative to the second stage. Strengths are logistic Elo. The outcomes of pairs are drawn from distributions with
-a given spread.
+A validation has two stages: a sequential test of a gain at the search limit of the tuning, and a test of no regression
+at a longer limit. A recommendation may have different strengths at the two limits, because a gain at few nodes may be
+worth nothing at more. Each stage is analysed every ``INTERIM_PAIRS`` pairs, and is undecided at its maximum length.
+Hypotheses, error probabilities and lengths are the defaults of studies. The table has each stage alone, both together,
+and a match of fixed length as an alternative to the second stage. Strengths are logistic Elo. The outcomes of pairs are
+drawn from distributions with a given spread.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from elolab.tuning.study.study_spec import Validation, tuning_from_mapping
 from elolab.tuning.study.validation.validation_games import INTERIM_PAIRS, PlannedValidation, planned_validations
 
 OUTCOMES = (0.10, 0.17, 0.46, 0.17, 0.10)
-"""Outcome probabilities of a pair of equal players (LL, LD, even, WD, WW); its score has a deviation of 0.27."""
+"""Outcome probabilities of a pair of equal players (LL to WW). Its score has a standard deviation of 0.27."""
 STRENGTHS = (-10, -5, 0, 5, 10, 20)
 """Simulated strengths of the recommendation relative to the base, in logistic Elo."""
 GAMES = 8000

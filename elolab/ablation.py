@@ -46,16 +46,16 @@ class PlayedAblation(PlayedGames):
     margin: float
     """Equivalence margin in Elo: effects inside it are reported as ``equivalent``."""
     rows: DataFrame = field(repr=False)
-    """One row per comparison, with its ``label``. ``group`` is the key that declares it; ``variant`` and ``reference``
-    describe how each side differs from the base settings. ``elo`` has the error ``elo_error``, the 95 % interval
-    ``elo_low`` to ``elo_high``, and ``los`` (0 to 1). ``verdict`` is ``better``, ``worse``, ``equivalent`` or
-    ``undecided``; it is empty for a comparison that only contributes to a factorial. ``simultaneous_low`` to
-    ``simultaneous_high`` is an interval in Elo that holds for all comparisons and interim analyses together; it extends
-    ``critical_value`` standard errors to each side, where the 95 % interval extends 1.96. ``games_needed`` is the
-    estimated number of further games for an undecided comparison. ``pairs`` is the number of pairs played,
-    ``planned_pairs`` the maximum; ``ended`` is the reason why play stopped. After ``games`` come the numbers of pairs
-    by outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's number of nodes
-    to ``depth`` (plies) divided by the reference's, over ``positions`` positions. Its 95 % interval is
+    """One row per comparison, with its ``label``. ``group`` is the key of the specification that declares the
+    comparison; ``variant`` and ``reference`` describe how each side differs from the base settings. ``elo`` has the
+    error ``elo_error``, the 95 % interval ``elo_low`` to ``elo_high``, and ``los`` (0 to 1). ``verdict`` is ``better``,
+    ``worse``, ``equivalent`` or ``undecided``; it is empty for a comparison that only contributes to a factorial.
+    ``simultaneous_low`` to ``simultaneous_high`` is an interval in Elo that holds for all comparisons and interim
+    analyses together; it extends ``critical_value`` standard errors to each side, where the 95 % interval extends 1.96.
+    ``games_needed`` is the estimated number of further games for an undecided comparison. ``pairs`` is the number of
+    pairs played, ``planned_pairs`` the maximum; ``ended`` is the reason why play stopped. After ``games`` come the
+    numbers of pairs by outcome: ``LL`` (both lost), ``LD``, ``even``, ``WD``, ``WW``. ``nodes_ratio`` is the variant's
+    number of nodes to ``depth`` (plies) divided by the reference's, over ``positions`` positions. Its 95 % interval is
     ``nodes_ratio_low`` to ``nodes_ratio_high``.
     """
     effects: DataFrame = field(repr=False)

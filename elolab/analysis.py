@@ -113,7 +113,7 @@ class Engine:
                 raise
 
     def static_score(self, position: str | None = None, moves: Moves = ()) -> int:
-        """The static evaluation, without search, for the side to move; the unit is that of ``search``."""
+        """The static evaluation, without search, for the side to move, in the same unit as scores of ``search``."""
         return self._engine.static_score(self._position(position, moves))
 
     def legal_moves(self, position: str | None = None, moves: Moves = ()) -> list[str]:

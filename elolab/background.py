@@ -1,4 +1,4 @@
-"""Run work in a background thread, so that the main thread can handle Ctrl-C."""
+"""Runs work in a background thread, so that the main thread can handle Ctrl-C."""
 
 from __future__ import annotations
 

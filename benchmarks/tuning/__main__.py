@@ -1,13 +1,13 @@
 """Compares tuning methods on landscapes whose optimum is known: their regret, and the gains that they confirm.
 
     python benchmarks/tuning                              mean regret of elolab's method and SPSA on every landscape
-    python benchmarks/tuning --methods duel clop tbpsa    of other methods; README.md describes them
+    python benchmarks/tuning --methods duel clop tbpsa    mean regret of other methods; README.md describes them
     python benchmarks/tuning --confirm                    what a budget for search and validation confirms
     python benchmarks/tuning --fishtest                   games until the regret is below 0.5 Elo, on fishtest's bowls
     python benchmarks/tuning --figure regret.svg          regret over the budget, all methods in results.csv
     python benchmarks/tuning --development                the same on other seeds, for work on the methods
-    python benchmarks/tuning --further                    on 200 other seeds, for rates such as the intervals'
-    python benchmarks/tuning --variant END_SHARE=0        change of the regret by other values of constants
+    python benchmarks/tuning --further                    on 200 other seeds, for rates such as interval coverage
+    python benchmarks/tuning --variant END_SHARE=0        change of the regret if a constant has another value
     python benchmarks/tuning --refit 60                   what fitting the model to 60 parameters costs
 
 *Regret* is the true Elo by which a method's recommendation is worse than the optimum, at the end of a budget in games.
@@ -51,7 +51,8 @@ FURTHER_SEEDS = range(40_000, 40_200)
 DEVELOPMENT_SEEDS = range(1_000, 1_040)
 BUDGETS, CONFIRMED_BUDGETS = (1000, 4000), (300, 1000, 4000, 16000)
 FISHTEST_GAMES = {"fishtest-1": 152_589, "fishtest-4": 376_868, "fishtest-6": 500_158}
-"""Games after which SPSA is within half an Elo with 95 % probability, according to its authors' theory.
+"""Games after which SPSA is within half an Elo of the optimum with 95 % probability, in the theory of fishtest's
+authors.
 
 These budgets are tried in addition to powers of two.
 """

@@ -7,16 +7,16 @@ dimension is a coarse whole number. From five dimensions on, one is a switch wit
 None of these distributions is the prior of elolab's model.
 
 - ``plain-N``: nothing else; N dimensions
-- ``near-5``: the default is 8 Elo below the optimum; ``best-5``: it is the optimum
+- ``near-5``: the default is 8 Elo below the optimum; ``best-5``: the default is the optimum
 - ``wide-5``: ranges far too wide; ``corner-5``: the optimum at an end of every range; ``switches-5``: four switches
 - ``trap-5``: the default lies on the slope of a second, lower summit with its own importances and interactions
 - ``summits-5``: the default lies on the slope of either summit
 - ``cliff-5``: a wall; ``rippled-5``: ripples
 - ``rotated-5``: an ellipsoid with a condition number of 100, rotated at random: interactions as strong as they can be
 - ``fishtest-N``: the bowl for which authors of fishtest publish the games that SPSA needs
-  (github.com/vdbergh/spsa_simul): two Elo from the middle of a range to its end in every parameter, a start 2 Elo below
-  the optimum, and 61 % draws. Here the searched range is half as long again, at one end: otherwise the optimum would be
-  in its middle, where elolab's model expects it.
+  (github.com/vdbergh/spsa_simul). In every parameter, an end of the range is 2 Elo below the middle. The start is 2 Elo
+  below the optimum, and 61 % of games are drawn. Here the range is extended by half at one end. Otherwise the optimum
+  would be in the middle, where elolab's model expects it.
 
 Games follow Davidson's model with 40 % draws between equal players, and an opening bias that both games of a pair
 share: the standard deviation of a pair's score is 0.27. The games of ``fishtest-N`` have no bias.
@@ -52,7 +52,7 @@ LARGEST_INTERACTION = 0.8
 LARGEST_SKEW = 0.25
 """Largest logarithm of the factor that stretches distances above an optimum and shrinks those below it."""
 FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
-"""On the landscape of fishtest's authors: Elo lost at an end of their range, and half of it as a share of ours."""
+"""For ``fishtest-N``: Elo lost at an end of the authors' range, and half of that range as a share of ours."""
 
 Array = NDArray[np.float64]
 Values = tuple[Value, ...]
@@ -126,7 +126,7 @@ FAMILIES = {
 
 
 class Landscape(ABC):
-    """A space to search, with the true Elo of every set of values."""
+    """A space to search, with the true Elo of every set of values. Computed Elo is cached."""
 
     space: Space
     games = PAIRED

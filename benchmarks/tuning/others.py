@@ -165,7 +165,7 @@ def trials_of(sampler: str, landscape: Landscape, games: int, seed: int) -> tupl
 def of_optuna(sampler: str, pick: str, landscape: Landscape, games: int, seed: int) -> Outcome:
     """The recommendation of an Optuna sampler: its best trial, or the maximum of elolab's model fitted to its games.
 
-    ``pick`` is ``best`` for the best trial.
+    ``pick`` is ``best`` for the best trial; any other text selects the model's maximum.
     """
     best, observations = trials_of(sampler, landscape, games, seed)
     if pick == "best":

@@ -236,7 +236,7 @@ def _split(value: str, word: str, option: str, *folders: str) -> list[str]:
 
 
 def named_player(words: PlayerWords, each: PlayerWords, engines: EnginesFile) -> NamedPlayer:
-    """Find the engine of a player: the one that its own arguments, ``words``, select, or else that of ``--each``.
+    """Find the engine of a player: selected by its own arguments, ``words``, or else by ``--each``.
 
     ``engines`` resolves names in the user's file of engines. Raises ``UsageError`` if no engine is selected. All other
     arguments are read later, by ``complete``.
@@ -309,9 +309,9 @@ def game_of_players(
 ) -> str:
     """The game that all players support: ``usual`` if they support it, otherwise the first such game.
 
-    Each player is given by its ``[[players]]`` table and its arguments; ``each`` are those of ``--each``. ``reader``
-    resolves protocols, and each external program is started to query its games. Raises ``UsageError`` if the players
-    have no game in common.
+    Each player is given by its ``[[players]]`` table and its arguments; ``each`` are the arguments of ``--each``.
+    ``reader`` resolves protocols, and each external program is started to query its games. Raises ``UsageError`` if the
+    players have no game in common.
     """
     common: dict[str, tuple[str, ...]] = {}
     for given, words in players:

@@ -30,7 +30,7 @@ PGN_MORE = ("pv", "timeleft", "latency")
 PGN_WORDS = ("min", "nodes", "seldepth", "nps", "hashfull", "tbhits", "append", "notation", "match_line", *PGN_MORE)
 """Arguments that fastchess's ``--pgnout`` accepts besides ``file``.
 
-``min`` selects less detail, those of ``PGN_MORE`` full detail; the others have no effect.
+``min`` selects less detail, the arguments in ``PGN_MORE`` select full detail; the others have no effect.
 """
 GAMES_OF_A_PAIR = 2
 STANDARD = Adjudication()
@@ -102,7 +102,7 @@ def add_condition_words(parser: argparse.ArgumentParser) -> None:
 def condition_mistakes(arguments: argparse.Namespace) -> list[str]:
     """Check the values of all condition options and return every error, so that one report can list them all.
 
-    Command lines written for another program often have several.
+    A command line written for another program often has several errors.
     """
     mistakes = []
     for words, read in (

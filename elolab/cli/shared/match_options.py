@@ -323,7 +323,7 @@ def _in_folder_of_its_own(spec: TournamentSpec, *, accepts_changes: bool) -> Tou
 
 
 def protocol_finder(*directories: Path) -> ProtocolFinder:
-    """A detector of programs' protocols that prints what it finds, and reuses what the runs ``directories`` store."""
+    """A detector of programs' protocols. It prints its findings, and reuses findings stored in ``directories``."""
     from elolab.arena.play.tournament_run import players_in
 
     return ProtocolFinder(

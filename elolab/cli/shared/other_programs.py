@@ -86,7 +86,7 @@ QUICK_ROUNDS = 25_000
 QUICK_FREE = 2
 """Number of processors that fastchess's ``-quick`` leaves idle.
 
-The constants above are its time control, draw adjudication and number of rounds.
+The constants above are the time control, draw adjudication and number of rounds of ``-quick``.
 """
 
 _Reader = Callable[[argparse.Namespace, str, Sequence[str]], None]

@@ -191,8 +191,8 @@ def _games_file(directory: Path) -> Path:
 def finishing() -> Iterator[None]:
     """A context manager for writing a report: the first Ctrl-C lets it continue, the second skips it.
 
-    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned that into another error. A Ctrl-C that
-    has already stopped the run counts as the first.
+    Skipping raises ``KeyboardInterrupt``, even if a plotting library has turned the interruption into another error. A
+    Ctrl-C that has already stopped the run counts as the first.
     """
     from elolab.arena.players.interruption import requests_to_end, stopping_on_signals
 
@@ -228,7 +228,8 @@ def warn_if_in_use(directory: Path) -> None:
 
 
 def write_results(directory: Path, language: str, detail: str) -> tuple[Exports, FileError | None]:
-    """Write tables, PGN and report of the tournament in ``directory``; the rest is as for ``written_exports``.
+    """Write tables, PGN and report of the tournament in ``directory``; ``detail`` and the result are as for
+    ``written_exports``.
 
     Writes nothing if no game has ended and no player has withdrawn.
     """

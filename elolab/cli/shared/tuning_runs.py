@@ -173,8 +173,8 @@ def report_written(write: Callable[[], Path]) -> Iterator[Path | None]:
 def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], arguments: argparse.Namespace) -> int:
     """Print the plan of a run for ``--dry-run``; returns the exit code.
 
-    ``figures`` has numbers other than those of games, by name. Raises ``UserError`` for invalid options, and if every
-    stage is a test that no result could pass.
+    ``figures`` has further numbers of the plan besides the numbers of games, as for ``figures_text``. Raises
+    ``UserError`` for invalid options, and if every stage is a test that no result could pass.
     """
     plan.check_attainable()
     lines = plan.lines([figures_text(figures)] if figures else [])
@@ -182,6 +182,6 @@ def describe(plan: StagePlan, purpose: Purpose, figures: Mapping[str, int], argu
 
 
 def figures_text(figures: Mapping[str, int]) -> str:
-    """Text that lists the numbers of a plan, by names that are messages of the catalogue's table ``dry_run``."""
+    """Text that lists numbers of a plan; their names are keys of the catalogue's table ``dry_run``."""
     message = console("elolab.tuning")
     return message("dry_run.comma").join(message(f"dry_run.{name}", count=count) for name, count in figures.items())
