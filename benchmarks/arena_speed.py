@@ -8,7 +8,7 @@ the games per second that a tournament without any other cost would have. With `
 same tournament, in turns with this one, in its own process with the same interpreter and packages.
 
 Every ratio comes from one round. It is computed from processor time and from elapsed time. Other programs hardly
-disturb the former; the latter needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by
+disturb processor time; elapsed time needs a quiet machine. On two shared cloud cores, for Xiangqi with 50 pairs and by
 processor time, a tournament plays 0.92 to 0.95 of the games per second that plain searches allow (medians of two runs
 of 5 repeats).
 

@@ -6,9 +6,9 @@ margin of 20 ms, so a move that is charged more than 120 ms loses the game. On a
 the column ``own`` counts the forfeits in which the engine's own clock shows more than 120 ms too. Only elolab's games
 have this column. With ``--against`` the engine also plays chess in fastchess, in turns with elolab. The times that
 fastchess stores are truncated to milliseconds, so half a millisecond is added to each. They are exact to half a
-millisecond only. Processor time per move is that of the arena alone: the difference between a long and a short run,
-divided by the difference in moves. By default games have only 16 plies, so starting and storing a game is a large part
-of this cost.
+millisecond only. Processor time per move counts the arena alone: the difference between a long and a short run, divided
+by the difference in moves. By default games have only 16 plies, so starting and storing a game is a large part of this
+cost.
 
     python benchmarks/clock_fidelity.py [--games-at-a-time 1 16 64 250] [--rounds 4] [--plies 16] [--against FASTCHESS]
 """

@@ -1,7 +1,7 @@
 """Counts losses on time by the wall clock, in games of ``elolab tournament`` on all processors with the margin 0.
 
-First ``default`` plays itself at 1 s + 0.01 s. Then every preset whose time strategy reads the clock plays at 0.5 s +
-0.005 s, two presets against each other. Then presets with a fixed or a minimum time (``fixed``, ``min_time``) play with
+First ``default`` plays itself at 1 s + 0.01 s. Then every preset whose time strategy reads the clock plays a match
+against another one at 0.5 s + 0.005 s. Then presets with a fixed or a minimum time (``fixed``, ``min_time``) play with
 a time per move, and their overruns are measured.
 
 A loss counts as *not running* if the processor time of the late move was within the clock's remaining time. Such a move

@@ -38,7 +38,7 @@ class Mutation:
 
     row: str
     kind: str
-    """What changes: ``default`` for the parameter's default, ``a number``, or a choice that variants set, as text."""
+    """The change: ``default`` for the parameter's default, ``a number``, or a choice that variants set, as text."""
     ways: tuple[tuple[str, Value], ...]
     """Ways to make the change: a variant and the value that the parameter has instead, the most promising way first."""
 

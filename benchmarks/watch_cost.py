@@ -30,7 +30,9 @@ TABLE_SECONDS = 2.0
 
 
 class Viewer:
-    """``elolab watch`` for a folder, with a client that reads what the page would read. Use it as a context manager."""
+    """``elolab watch`` for a folder, with a client that loads everything the page would load. Use it as a context
+    manager.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

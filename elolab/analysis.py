@@ -91,10 +91,10 @@ class Engine:
         ``limit`` is ``nodes=N``, ``depth=N``, ``move_time=SECONDS`` or several of them, separated by commas. ``lines``
         is the number of best moves to report; ``search_moves`` restricts the first move. Ctrl-C ends the search.
 
-        The result's ``move`` is ``None`` if there is no legal move. ``score`` is for the side to move, in
-        centipawns, in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872; being mated is
-        the negative of it. ``depth`` is in plies, ``time_ms`` in milliseconds. Each of the ``lines`` has ``move``,
-        ``score``, ``depth`` and ``principal_variation``. Raises ``UserError`` for an invalid position, move or limit.
+        The result's ``move`` is ``None`` if there is no legal move. ``score`` is for the side to move, in centipawns,
+        in Othello in hundredths of a disc. A mate in N plies is 30 000 - N, at least 29 872; being mated in N plies is
+        N - 30 000. ``depth`` is in plies, ``time_ms`` in milliseconds. Each of the ``lines`` has ``move``, ``score``,
+        ``depth`` and ``principal_variation``. Raises ``UserError`` for an invalid position, move or limit.
         """
         place = self._position(position, moves)
         limits, stop = Limits.parse(limit), StopFlag()

@@ -60,7 +60,7 @@ def _as_keyword(folder: str, name: str, value: str) -> str:
 
 
 def specified(data: Any) -> Any:
-    """Convert a specification to plain data: paths become strings, and a ``command`` that is a path a list of one."""
+    """Convert a specification to plain data: paths become strings; a ``command`` given as a path becomes ``[path]``."""
     return plain(_without_paths(data))
 
 

@@ -55,7 +55,9 @@ Examples:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run one command line and return its exit code. ``words`` are the arguments, by default those of this process."""
+    """Run one command line and return its exit code. ``words`` are the arguments, by default the arguments of this
+    process.
+    """
     if words is not None:
         return _exit_code(words)
     take_over_signals()

@@ -51,7 +51,7 @@ def load_games(source: str | os.PathLike[str], *, game: str = DEFAULT_GAME) -> D
     ========================  =========================================================================
     ``number``                place in the schedule of its series, from 0
     ``series``                part of the run, such as ``playoff``; mostly empty
-    ``round``, ``pair``       numbers from 0: the round, and the game pair among those of its players
+    ``round``, ``pair``       numbers of the round, and of the game pair of these players, from 0
     ``first``, ``second``     names of the player who moves first (Red; Black in Othello) and of the other
     ``opening``               number of the opening in its suite, from 0
     ``opening_position``      position in which the opening's moves begin (FEN; a board in Othello)

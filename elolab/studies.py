@@ -1,4 +1,4 @@
-"""Tuning from Python: by playing games, or by maximising a function of your own."""
+"""Tuning from Python: by games, by matches of your own, or by maximising a function of your own."""
 
 from __future__ import annotations
 
@@ -240,8 +240,8 @@ def tune(
     - ``folder``: keeps each match; the same call resumes.
 
     **By a function**, ``tune(objective=..., dimensions=..., ...)``: Optuna maximises ``objective(settings)``.
-    ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the tuned ones, and those in
-    which the base differs from the defaults. The function returns a finite number in any unit.
+    ``settings`` is a dictionary of parameters that ``Engine`` and ``play_match`` accept: the tuned parameters, and the
+    parameters in which the base differs from the defaults. The function returns a finite number in any unit.
 
     - ``dimensions``: names of parameters, with the ranges of ``elolab parameters``, or a mapping from names to ranges:
       ``{"null_depth": {"low": 2, "high": 4}, "quiescence": {"choices": [...]}, "lmr_divisor": {}}``. Further keys of a

@@ -89,7 +89,7 @@ Cells = Callable[[str, int, str], Cell]
 
 
 def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """Print the mean regret of every method, and further figures for the first one."""
+    """Print the mean regret of every method, and further figures for the first method."""
     print(f"mean regret in Elo ± its standard error; of {methods[0]}: the largest regret, how often the 90 % interval")
     print("holds the true gain, the recommendation is worse than the default, and is the default, in %; seconds a run")
     heads = ("largest", "covered", "worse", "default", "s")
@@ -110,7 +110,7 @@ def print_regrets(names: Sequence[str], budgets: Sequence[int], methods: Sequenc
 
 
 def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """Print how often each method confirms a gain, the true gain of its recommendations, and how often it is wrong."""
+    """Print how often each method confirms a gain, how often wrongly, and the true gain of its recommendations."""
     print("confirmed gains in %, true gain of what is recommended in Elo ± its standard error, and confirmations of no")
     print("gain in %; the budget in games is for search and validation")
     print(f"{'landscape':<12}{'games':>7}" + "".join(f"{method:>32}" for method in methods))

@@ -35,7 +35,9 @@ class Played:
 
 @dataclass(frozen=True)
 class Cell:
-    """Averages over a method's runs on a landscape, one run per seed from ``first_seed`` on. Shares are fractions."""
+    """Averages over a method's runs on a landscape, one run per seed from ``first_seed`` on. Shares are between 0 and
+    1.
+    """
 
     landscape: str
     games: int

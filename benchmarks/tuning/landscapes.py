@@ -50,7 +50,7 @@ DECADES = 2.0
 LARGEST_INTERACTION = 0.8
 """Largest mixed derivative of two ranges, divided by the geometric mean of their curvatures."""
 LARGEST_SKEW = 0.25
-"""Largest logarithm of the factor that stretches distances above an optimum and shrinks those below it."""
+"""Largest logarithm of the factor by which distances above an optimum are stretched, and distances below it shrunk."""
 FISHTEST_ELO, FISHTEST_REACH = 2.0, 1 / 3
 """For ``fishtest-N``: Elo lost at an end of the authors' range, and half of that range as a share of ours."""
 
@@ -180,7 +180,7 @@ class Hills(Landscape):
             pass
 
     def _draw(self, generator: np.random.Generator, switches: int) -> bool:
-        """Draw all random properties, with ``switches`` dimensions of choices; return whether a default was found."""
+        """Draw all random properties, with ``switches`` dimensions of choices; return ``False`` if no default fits."""
         count = self._numbers
         shape, second_shape = self._drawn_shape(generator), self._drawn_shape(generator)
         self._steps = np.full(count, FINE)
@@ -226,8 +226,9 @@ class Hills(Landscape):
                 high = middle
 
     def _place_default(self, generator: np.random.Generator, switches: int) -> bool:
-        """Place the default at its Elo, between a summit and a random point or at the optimum; return whether it
-        succeeds.
+        """Place the default at the optimum, or between a summit and a random point, where its Elo is the family's.
+
+        Returns ``False`` if no such point is found.
         """
         if self._family.best_default:
             self.space = self._space(self._optimum, self._effects.argmin(axis=1))

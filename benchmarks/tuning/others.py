@@ -56,7 +56,7 @@ def point_of(space: Space, values: Values) -> Array:
 
 
 def walk(landscape: Landscape, games: int, seed: int, **schedule: float) -> tuple[Spsa, list[Theta], Observations]:
-    """Run SPSA with one game pair per iteration; return its plan, theta after every iteration, and all results."""
+    """Run SPSA with one game pair per iteration; return its schedule, theta after every iteration, and all results."""
     space, table, observations = landscape.space, Games(landscape, seed), Observations(landscape.space)
     spsa = Spsa(space, games // 2, seed, **schedule)
     thetas = [spsa.start()]

@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     add_playing(parser)
     parser.epilog = (
-        "The study's recommendation plays its base on openings that the tuning never saw. The exit code is 0 if the "
+        "The study's recommendation plays its base on openings that the tuning never used. The exit code is 0 if the "
         "sequential test accepts the gain; the command then writes the preset. It is 3 if the test does not accept the "
         "gain, or if a match of the study itself contradicts it. It is 1 if the gain is accepted but players forfeited "
         "games by faults. Run again, the command plays only what is missing."

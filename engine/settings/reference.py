@@ -37,6 +37,17 @@ def measurements(game: str) -> Mapping[str, str]:
     return {str(name): str(text) for name, text in found.items()}
 
 
+@cache
+def chinese_meanings() -> Mapping[str, str]:
+    """Chinese explanations by parameter; the English ones are in the rows of ``parameters.PARAMETERS``."""
+    return tomllib.loads((Path(__file__).parent / "parameter_meanings.zh.toml").read_text("utf-8"))
+
+
+def meaning(row: Parameter, language: str) -> str:
+    """The parameter's explanation in ``language``, one of ``engine.language.LANGUAGES``."""
+    return chinese_meanings()[row.name] if language == "zh" else row.doc
+
+
 def unit_in(game: str, row: Parameter) -> str:
     """The parameter's unit in a game. Games that count discs use hundredths of a disc instead of centipawns."""
     return row.unit.replace("centipawns", "hundredths of a disc") if game_named(game).score_unit else row.unit

@@ -35,7 +35,7 @@ from elolab.arena.statistics.text_table import LEAST_NAME, Column, name_column, 
 from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue, with_minus, wrapped
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import BY_NAME
-from elolab.engine.settings.reference import unit_in
+from elolab.engine.settings.reference import meaning, unit_in
 from elolab.tuning.conditions import value_text
 from elolab.tuning.reports import tuning_charts as charts
 from elolab.tuning.reports.passages import (
@@ -405,7 +405,7 @@ def parameters_table(result: StudyResult, message: Catalogue) -> TextTable:
         row: tuple[str, ...] = (dimension.name, value_text(base), value_text(recommended), changed, searched)
         if game is not None:
             parameter = BY_NAME[dimension.name]
-            row += (unit_text(unit_in(game, parameter), message), parameter.doc)
+            row += (unit_text(unit_in(game, parameter), message), meaning(parameter, message.language))
         rows.append(row)
     heads: tuple[str, ...] = (
         message("parameters.option" if game is None else "parameters.parameter"), message("parameters.base"),

@@ -338,7 +338,7 @@ def _with_program(
 ) -> dict[str, Any]:
     """``entry``, a player's ``[[players]]`` table, extended by the arguments that determine which program is started.
 
-    Arguments of the player, ``words``, override those of ``--each``. ``reader`` resolves protocols.
+    The player's own arguments, ``words``, override the arguments of ``--each``. ``reader`` resolves protocols.
     """
     place = _place(entry, words)
     entry = dict(reader.resolved(entry, place))
@@ -381,7 +381,7 @@ def _options(given: PlayerWords, keys: Collection[str], *, is_each: bool) -> dic
 def _joined_limits(each: Mapping[str, str], own: Mapping[str, str]) -> str:
     """Combine the search limits of ``--each`` with a player's own limits.
 
-    The player's limits replace those of ``--each`` with which they cannot be combined.
+    A limit of the player replaces every limit of ``--each`` that cannot be combined with it.
     """
     excluded = {other for name in own for other in EXCLUDED_BY.get(name, ("limit",))}
     both = {name: text for name, text in each.items() if name not in excluded} | dict(own)

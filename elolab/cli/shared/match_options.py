@@ -293,7 +293,7 @@ def _entries(
 def _folders_of(arguments: argparse.Namespace, kind: str, names: Sequence[str]) -> list[Path]:
     """Folders of results that may belong to a tournament of format ``kind`` between players with these names.
 
-    Only the folder of ``--out`` or ``--event`` if one is given, otherwise every folder whose name fits.
+    If ``--out`` or ``--event`` is given, only its folder; otherwise every folder whose name fits.
     """
     if arguments.out is not None or arguments.event is not None:
         return [output_folder(arguments.out, arguments.event or "")]

@@ -67,7 +67,7 @@ def add_search_limit(parser: argparse.ArgumentParser) -> None:
 def search_limits_of(arguments: argparse.Namespace, default: str) -> Limits:
     """The limits of ``--depth``, ``--nodes``, ``--time`` or ``--limit``; ``default`` if none of them is given.
 
-    Raises ``UserError`` if a value cannot be read or ``--limit`` is combined with the others.
+    Raises ``UserError`` if a value cannot be read or ``--limit`` is combined with another of these options.
     """
     from elolab.engine.settings.limits import Limits
 

@@ -200,7 +200,7 @@ def _read_log(namespace: argparse.Namespace, option: str, words: Sequence[str]) 
 
 
 def _read_type_for_two(namespace: argparse.Namespace, option: str, words: Sequence[str]) -> None:
-    """Handle ``-tournament`` or ``--format`` for two players: ignore a format that is a match, refuse others."""
+    """Handle ``-tournament`` or ``--format`` for two players: ignore a format that is a match, refuse any other."""
     if re.sub("[-_]", "", words[0].lower()) in ("match", "roundrobin", "gauntlet", "pyramid"):
         _ignore("two_players", namespace, option, words)
     else:
@@ -235,5 +235,5 @@ def _ignored_words(arguments: argparse.Namespace) -> Iterator[Note]:
 
 
 def without_ignored(words: Sequence[str], option: str) -> list[str]:
-    """Remove the ignored ``NAME=VALUE`` arguments from those of ``option``."""
+    """Remove the ignored ones from ``words``, the ``NAME=VALUE`` arguments of ``option``."""
     return [word for word in words if word.partition("=")[0] not in IGNORED_WORDS[option]]

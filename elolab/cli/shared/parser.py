@@ -113,7 +113,8 @@ class CommandParser(argparse.ArgumentParser):
     def _hyphen_hint(self, names: Sequence[str]) -> str:
         """Hint for a missing value, if the next argument begins with a hyphen but is not an option; otherwise empty.
 
-        An Othello board whose first square is empty is such a value. ``names`` are the spellings of the option.
+        For example, the text of an Othello board begins with a hyphen if its first square is empty. ``names`` are the
+        spellings of the option.
         """
         for option, value in itertools.pairwise(self._words):
             if option in names and value.startswith("-") and value.partition("=")[0] not in self._option_string_actions:

@@ -152,5 +152,5 @@ def test_it_is_counted_among_the_faults_whoever_won() -> None:
     assert told[0].startswith(
         "mock good made no move in 1 game, scored as a draw (game 0): answered 'nobestmove', though"
     )
-    assert told[1].startswith("mock good 在 1 局中拒绝走棋，判和（首局为第 0 局）：应答 'nobestmove'")
+    assert told[1].startswith("mock good 在 1 局中拒绝走棋，判和（首次在第 0 局）：应答 'nobestmove'")
     assert (fault.drawn, fault.lost) == (1, 0)

@@ -45,8 +45,10 @@ from elolab.engine.settings.reference import (
     SOURCES,
     as_data,
     as_text,
+    chinese_meanings,
     in_full,
     in_full_as_data,
+    meaning,
     measurements,
     unit_in,
 )
@@ -284,6 +286,17 @@ def test_every_row_is_explained(row: Parameter) -> None:
     marks = re.findall(r"\[([^\]]+)\]", row.source)
     assert marks
     assert {mark.split()[0] for mark in marks} <= set(SOURCES)
+
+
+@ROWS
+def test_the_chinese_meaning_names_the_same_parameters(row: Parameter) -> None:
+    chinese = meaning(row, "zh")
+    assert re.search("[\u4e00-\u9fff]", chinese)
+    assert set(re.findall(r"\w*[a-z]_\w+", row.doc)) & set(BY_NAME) <= set(re.findall("[a-z_]+", chinese))
+
+
+def test_every_chinese_meaning_belongs_to_a_parameter() -> None:
+    assert set(chinese_meanings()) == set(BY_NAME)
 
 
 # Values

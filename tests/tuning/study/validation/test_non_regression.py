@@ -112,7 +112,7 @@ def test_all_games_are_there_but_those_after_the_verdict_do_not_count(
 
 def test_undecided_is_said_not_to_be_validated() -> None:
     found = verdict_of(study(), 20, 70, 200, 71, 20)
-    assert "undecided after all its pairs, so not validated" in verdict_sentence(found)
+    assert "undecided after the maximum number of pairs, so not validated" in verdict_sentence(found)
     assert "未通过验证" in verdict_sentence(found, "zh")
 
 
