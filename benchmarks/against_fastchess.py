@@ -36,7 +36,8 @@ from elolab.arena.statistics.elo import Pentanomial, elo_of_score
 from elolab.engine.games import game_named
 
 GAMES = {"1": (8, 160), "1000": (4, 40), "2+0.02": (2, 6)}
-"""Games in the short and in the long match, by limit; more with several games at a time, as the square root."""
+"""Games in the short and in the long match, by limit, with one game at a time; scaled by the root of the concurrency.
+"""
 OPENING_PLIES = 6
 MOST_MOVES = 100
 """Number of moves of each side after which a game is drawn."""

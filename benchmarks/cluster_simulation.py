@@ -71,7 +71,10 @@ GAMES = 40_000
 TUNING_GAMES = 16_000
 VALIDATION_GAMES = 4_000
 COMPARISONS, COMPARISON_PAIRS, LOOKS = 15, 1_000, 10
-"""Size of the ablation. Half of its comparisons have their verdict before the last look, evenly spread."""
+"""Size of the ablation: comparisons, pairs of each comparison, and looks (interim analyses).
+
+Half of the comparisons get their verdicts before the last look, evenly spread over the looks.
+"""
 OVERLAPS = (0, 2, 8)
 
 PARAMETERS = ("null_depth", "lmr_base", "aspiration_window", "futility_margin", "evaluation")
@@ -104,7 +107,7 @@ class Costs:
     lay_out: float
     """Time to create one game of a round: its settings, players and key."""
     fits: tuple[tuple[int, float], ...]
-    """Number of known games, and time to fit the response model to them and find its maximum."""
+    """Numbers of known games, each with the time to fit the response model to them and find its maximum."""
 
     def commit_of(self, games: int, *, is_one: bool) -> float:
         """Time to store ``games`` games, in one commit (``is_one``) or each in its own."""
@@ -229,7 +232,7 @@ def tournament(games: int) -> Batches:
 
 
 def tuning(games: int, overlap: int, costs: Costs) -> Batches:
-    """A schedule like a study's by default: its rounds, with the given overlap, and its playoff."""
+    """The schedule of a study with default settings: its rounds, with the given overlap, and its playoff."""
     pairs = games // 2 - int(games // 2 * SHARE)
     each = game_pairs_per_settings_pair(games)
     round_pairs = max(1, round(min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS)) / each)) * each
@@ -264,7 +267,7 @@ def validation(games: int, overlap: int) -> Batches:
 
 
 def ablation() -> Batches:
-    """A schedule of an ablation of the size above."""
+    """The schedule of an ablation with ``COMPARISONS`` comparisons."""
     each = 2 * COMPARISON_PAIRS // LOOKS
     return looks([each * round(COMPARISONS * (1 - look / (2 * LOOKS))) for look in range(LOOKS)])
 
@@ -514,7 +517,7 @@ def _commits(records: Sequence[Any]) -> tuple[float, float]:
 def _chunk_overhead() -> float:
     """Processor seconds of scheduler and client for an empty task, over loopback, with many tasks at a time.
 
-    Without the package ``distributed``, a constant estimate.
+    Returns a constant estimate if the package ``distributed`` is not installed.
     """
     try:
         from distributed import Client, LocalCluster
@@ -537,7 +540,7 @@ def _nothing(number: int) -> int:
 
 
 def _fits(space: Any) -> tuple[tuple[int, float], ...]:
-    """Number of known games (one result per settings pair), and seconds to fit the model and design the next round."""
+    """Numbers of known games (one per settings pair), each with the seconds to fit the model and design a round."""
     from elolab.tuning.study.model.observations import Observations
     from elolab.tuning.study.rounds.pairs_of_settings import design_pair, first_design
     from elolab.tuning.study.state import StudyState
@@ -561,7 +564,7 @@ def _fits(space: Any) -> tuple[tuple[int, float], ...]:
 
 
 def rows(costs: Costs, overlaps: Sequence[int]) -> list[tuple[str, Callable[[], Schedule], Design]]:
-    """The simulated runs: name, a function that makes its schedule, and how games are sent to workers."""
+    """The simulated runs, each with its name, a function that makes its schedule, and its design."""
     chunks, single = Design(), Design(chunk_seconds=0.0)
     return [
         ("tournament", partial(tournament, GAMES), chunks),

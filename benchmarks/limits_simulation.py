@@ -35,13 +35,13 @@ from elolab.tuning.study.space import Values
 TARGET = 20_000
 """Nodes per move of the target limit."""
 BUDGET = 400
-"""The budget, as the number of games at the target that take as much processor time."""
+"""Default budget of processor time, in games at the target limit."""
 SEEDS = range(31_000, 31_014)
 ROUNDS = 20
 MOVEMENTS = (0.0, 0.03, 0.06)
-"""Standard deviations of the optimum's shift in a dimension, as shares of the range, when the nodes grow e-fold."""
+"""Standard deviations of the optimum's shift in a dimension, as shares of the range, if nodes per move grow e-fold."""
 SHRINKAGE = 0.1
-"""Elo differences are proportional to the nodes to the power of minus this exponent."""
+"""Elo differences are proportional to ``nodes ** -SHRINKAGE``."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def count_of(description: str | None, name: str, default: int) -> int:
 
 
 def report(name: str, values: Sequence[float], unit: str, goal: str = "") -> None:
-    """Print the median and the range of repeated measurements in ``unit``, with the ``goal``, a text."""
+    """Print the median and the range of repeated measurements, with their unit and the goal, if there is one."""
     goal = f"   (goal: {goal})" if goal else ""
     middle, low, high = statistics.median(values), min(values), max(values)
     spread = f"from {low:.4g} to {high:.4g} over {len(values)} repeats"

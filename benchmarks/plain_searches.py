@@ -26,7 +26,7 @@ from elolab.engine.search.driver import think
 
 @jit
 def search_moves(state: Any, search: Any, lists: Any, parameters: Any, moves: Any, side: int) -> Any:
-    """Play ``moves`` (1-d int64) and search each position with ``side`` to move; returns the total number of nodes."""
+    """Play ``moves`` (1-d int64) and search each position in which ``side`` moves; returns the number of nodes."""
     nodes = np.int64(0)
     for index in range(moves.size):
         if state.side == side:

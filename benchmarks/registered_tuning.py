@@ -26,9 +26,9 @@ from elolab.tuning.study.validation.further import validate_again
 
 FILE = Path(__file__).with_name("registered-tuning.toml")
 FACTOR = 4
-"""Limit of the final match, as a multiple of the tuning's nodes."""
+"""Nodes per move in the final match, as a multiple of the nodes in the tuning."""
 SPSA_STEP = 0.02
-"""SPSA's learning rate at the end (``spsa_r_end``), for a budget of a few thousand games."""
+"""SPSA's learning rate at the end (``r_end``), for a budget of a few thousand games."""
 
 
 def study(content: dict[str, Any], sampler: str, spsa_share: float) -> dict[str, Any]:

@@ -65,7 +65,9 @@ def others(row: Parameter, value: Value) -> tuple[Value, ...]:
 
 
 def mutations_of(row: Parameter) -> Iterator[Mutation]:
-    """Yield the changes to one parameter that the signature must notice: of its default, and of each value."""
+    """Yield the changes to one parameter that the signature must notice: of its default, and of each value in a
+    variant.
+    """
     default = row.default_for(row.games[0] if len(row.games) == 1 else None)
     settings = {
         name: {**resolve(overrides_of(name)), row.name: overrides_of(name).get(row.name, default)}
@@ -97,7 +99,7 @@ def mutations(rows: tuple[Parameter, ...] = PARAMETERS) -> Iterator[Mutation]:
 
 @cache
 def baseline(game: str, variant: str) -> tuple[int, ...]:
-    """Nodes of each search of a variant without changes."""
+    """Nodes of each search of the unchanged variant."""
     return tuple(search.nodes for search in searches_of(game, variant))
 
 

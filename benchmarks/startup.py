@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from measuring import pin, report
 
 HELP_SECONDS = 0.15
-"""Goal for the seconds of ``elolab --help``."""
+"""Goal for the duration of ``elolab --help``, in seconds."""
 ELOLAB = ("-m", "elolab")
 NOTHING = ("-c", "pass")
 

@@ -37,7 +37,7 @@ BINS = np.array([-1500, -600, -400, -250, -150, -75, -25, 25, 75, 150, 250, 400,
 
 
 def play(game: str, number: int) -> tuple[int, float] | None:
-    """A position's score and its game's points, both for the side to move; ``None`` if the position is not used."""
+    """Score of position ``number`` and points of a game from it, for the side to move; ``None`` if it is not used."""
     plies = PLIES[number % len(PLIES)]
     position = RandomPlay(game, 1, plies).position(number)
     if position is None:

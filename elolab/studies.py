@@ -69,8 +69,8 @@ class PlayedStudy(PlayedGames):
     interrupted: bool
     """Whether Ctrl-C ended the study early; the same call with the same ``folder`` resumes it."""
     rounds: DataFrame = field(repr=False)
-    """One row per ``round`` (from 1), as in rounds.csv. A column for each parameter has the setting at the round's
-    centre or, if the round was a trial, the trial's setting. ``elo`` is this setting's Elo relative to the base, as the
+    """One row per ``round`` (from 1), as in rounds.csv. Each tuned parameter has a column with its value at the round's
+    centre or, if the round was a trial, in the trial. ``elo`` is the Elo of these values relative to the base, as the
     model estimated it at that time or as observed in the trial. ``deviation`` is its standard deviation, NaN for a
     trial. ``pairs`` counts the round's game pairs. ``LL``, ``LD``, ``even``, ``WD`` and ``WW`` count them by outcome,
     for each pair's first setting. ``total_pairs`` counts the pairs of the study so far. ``final_elo`` and

@@ -122,7 +122,7 @@ def print_confirmations(names: Sequence[str], budgets: Sequence[int], methods: S
 
 
 def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequence[str], cells: Cells) -> None:
-    """Print the smallest budget with which 95 % of the runs end within half an Elo of the optimum, and that share.
+    """Print the smallest budget with which 95 % of the runs end within half an Elo of the optimum, and the exact share.
 
     Budgets are tried in ascending order until one is enough. The default budgets include the one that theory predicts.
     """
@@ -143,7 +143,7 @@ def print_fishtest(names: Sequence[str], budgets: Sequence[int], methods: Sequen
 
 
 def print_refit(parameters: int) -> None:
-    """Print the processor time of everything that a round or a report computes with the model, after 4000 games."""
+    """Print the processor time that the model costs in a round and in a report, after 4000 games."""
     generator = np.random.default_rng(1)
     numbers = tuple(Dimension(f"number{place}", 0, FINE) for place in range(parameters - parameters // 10))
     switches = tuple(Dimension(f"switch{place}", choices=CHOICES) for place in range(parameters // 10))

@@ -46,7 +46,7 @@ SECOND_WAY = 0.45
 CONDITION = 100.0
 """Largest curvature of a rotated ellipsoid divided by its smallest."""
 DECADES = 2.0
-"""Importances lie between 1 and 10 to the power of minus this number."""
+"""Importances lie between ``10 ** -DECADES`` and 1."""
 LARGEST_INTERACTION = 0.8
 """Largest mixed derivative of two ranges, divided by the geometric mean of their curvatures."""
 LARGEST_SKEW = 0.25

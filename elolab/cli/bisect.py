@@ -219,7 +219,7 @@ def _games_in(folder: Path) -> int:
 
 
 def _at_commit(words: PlayerWords, commit: str) -> PlayerWords:
-    """A copy of a player's arguments with another commit, and without a name: the commit then determines it."""
+    """A copy of a player's arguments with another commit, and without a name: the commit then determines the name."""
     player, table = words.player, {key: value for key, value in words.table.items() if key != "name"}
     if SOURCE in table:
         table[SOURCE] = f"{split_source(table[SOURCE])[0]}@{commit}"

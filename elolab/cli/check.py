@@ -27,7 +27,7 @@ DEFAULTS = CheckSettings("", "", ())
 COLOURS = {"passed": GREEN, "failed": RED, "advised": YELLOW}
 """Colour in which a check is printed, by its result."""
 BASIC = {"handshake", "start_position"}
-"""Names of the checks on which most others depend.
+"""Names of the checks on which most other checks depend.
 
 If one of them fails, the checks that depend on it are not run, and the report only gives their number.
 """

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_COMPLAINTS = 20
 """Maximum number of messages about unreadable games."""
 EXIT_UNREAD = 1
-"""Exit code if some games were unreadable; the others are written."""
+"""Exit code if some games were unreadable; the readable ones are written."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -120,7 +120,8 @@ def _status_of_commit(entry: Mapping[str, Any], shown: str) -> EngineStatus:
 
 
 def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]:
-    """The player that an entry of the file describes, and the game it plays: ``game``, or the first that it supports.
+    """The player that an entry of the file describes, and the game that it plays: ``game``, or the first that it
+    supports.
 
     Raises ``UserError`` for an invalid entry.
     """
@@ -139,7 +140,7 @@ def player_of(entry: dict[str, Any], game: str | None) -> tuple[PlayerSpec, str]
 def _most_specific(errors: Mapping[str, UserError], protocol: str) -> UserError:
     """Choose the error to report if an entry is invalid for every game; ``errors`` has one error per game.
 
-    It is the error for the first game that ``protocol`` supports, or else the first of all.
+    It is the error for the first game that ``protocol`` supports, or else the first error.
     """
     games = protocol_named(protocol).games if protocol in PROTOCOLS else None
     for game, error in errors.items():
