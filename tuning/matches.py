@@ -76,7 +76,7 @@ class MatchTable:
         """Play the games that the store lacks, pair by pair, alternating between matches.
 
         Returns False if the run stopped before all were played. ``finished`` is called with each game's outcome.
-        ``scores`` is what the progress display shows; the matches are added to it.
+        ``scores`` holds the scores that the progress display shows; the matches are added to it.
         """
         return self.play_parts([matches], finished, scores)
 
@@ -91,7 +91,7 @@ class MatchTable:
         Returns False if the run stopped before all games were played.
 
         ``parts`` yields ``None`` while the next list depends on games in progress. ``finished`` is called with each
-        game's outcome. ``scores`` is what the progress display shows; the matches are added to it.
+        game's outcome. ``scores`` holds the scores that the progress display shows; the matches are added to it.
         """
 
         def games() -> Iterator[Iterable[GameJob | None]]:

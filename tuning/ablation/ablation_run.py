@@ -312,8 +312,9 @@ def _plans(store: Store, spec: AblationSpec) -> tuple[dict[str, Any], ...]:
 
 
 def _measured(plan: AblationPlan, run: Run) -> list[tuple[DepthCost, ...]] | None:
-    """Costs of reaching a fixed depth, one tuple for each comparison's variant and reference; ``None`` if
-    interrupted."""
+    """Costs of reaching a fixed depth, one tuple for each comparison's variant and reference; ``None`` if the run was
+    interrupted.
+    """
     wanted = plan.spec.nodes_to_depth
     if not wanted.depth:
         return []

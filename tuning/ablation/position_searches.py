@@ -19,7 +19,7 @@ Item = TypeVar("Item")
 
 
 class PositionSearches:
-    """Runs a run's position searches in several threads; results can be kept in the run's store."""
+    """Searches positions in several threads. The method ``kept`` also stores the results in the run's store."""
 
     def __init__(
         self, game: str, store: Store, threads: int, stop: StopFlag, tick: Callable[[], None] = lambda: None

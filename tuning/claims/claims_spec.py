@@ -183,7 +183,7 @@ class Part:
 
     @property
     def factors(self) -> tuple[str, ...]:
-        """The two settings of an interaction, as given; empty for other kinds."""
+        """Names of the two settings of an interaction, as the file gives them; empty for other kinds of measure."""
         return tuple(next(iter(self.content["cells"].values())).get("factors", ()))
 
     def settings_of(self, cell: Cell) -> dict[str, str]:

@@ -118,7 +118,7 @@ def forest_chart(rows: Sequence[AblationRow], words: Catalogue, margin: float = 
 
 
 def judged_interval(row: AblationRow) -> tuple[float, float]:
-    """The Elo interval that decides a comparison: the simultaneous interval if it has a verdict, otherwise its own."""
+    """The Elo interval that decides: the simultaneous one if the comparison has a verdict, else the 95 % interval."""
     if row.verdict:
         return row.simultaneous_low, row.simultaneous_high
     return row.elo_low, row.elo_high
@@ -134,7 +134,7 @@ def _draw_comparison(
 ) -> None:
     """Draw a comparison: its Elo with the marker of its verdict, and its intervals.
 
-    A thick line is its own interval, a thin line the interval that decides.
+    A thick line is its 95 % interval, a thin line the interval that decides (``judged_interval``).
 
     ``place`` is its coordinate on the axis of rows, ``bounds`` are the ends of the Elo axis. With ``upright`` the Elo
     axis is vertical.

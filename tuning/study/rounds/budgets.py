@@ -236,7 +236,10 @@ class BudgetSchedule:
         return periods
 
     def _games_allowed(self, played: int) -> int:
-        """The budget in games. A budget in time is converted by the speed of the ``played`` games or a typical one."""
+        """The budget in games.
+
+        For a budget in time it is an estimate, from the speed of the ``played`` games or a typical speed.
+        """
         budget = self._spec.budget
         if budget.games is not None:
             return budget.games

@@ -42,8 +42,8 @@ class SettingsPairResults(ABC):
         """Play the missing games, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on results to come. ``finished`` is called with each
-        outcome, whose key is among ``missing_keys``. ``scores`` is what the progress display shows; the matches are
-        added to it.
+        outcome, whose key is among ``missing_keys``. ``scores`` holds the scores that the progress display shows; the
+        matches are added to it.
         """
 
     @abstractmethod
@@ -60,7 +60,7 @@ class SettingsPairResults(ABC):
 
     @abstractmethod
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs, for the first set; empty if both sets are equal."""
+        """Outcomes of a settings pair from the first set's point of view; empty if both sets are equal."""
 
     def games_of(self, outcome: Outcome) -> int:
         """Number of games that an outcome from ``play_parts`` stands for."""
@@ -100,7 +100,7 @@ class SettingsPairGames(SettingsPairResults):
         """Play the games that the store lacks, part by part; return False if the run stopped before all were played.
 
         ``parts`` yields ``None`` while the next part depends on games in progress. ``finished`` is called with each
-        game's outcome. ``scores`` is what the progress display shows; the matches are added to it.
+        game's outcome. ``scores`` holds the scores that the progress display shows; the matches are added to it.
         """
         settings: dict[tuple[str, int], tuple[Values, Values]] = {}
 
@@ -171,7 +171,7 @@ class SettingsPairGames(SettingsPairResults):
         return not self._table.missing_games([self._match(scheduled)])
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's game pairs, for the first set; empty if both sets are equal."""
+        """Outcomes of a settings pair from the first set's point of view; empty if both sets are equal."""
         match = self._match(scheduled)
         counts = self._table.counts(match)
         self._table.forget(match)

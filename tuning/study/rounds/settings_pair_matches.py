@@ -139,7 +139,9 @@ class SettingsPairMatches(SettingsPairResults):
         return 2 * sum(match.pairs for match in self._matches(scheduled) if self._key(match) not in self._stored)
 
     def counts(self, scheduled: ScheduledSettingsPair) -> Pentanomial:
-        """Outcomes of a settings pair's stored matches for the first set; empty if both sets are equal."""
+        """Outcomes of a settings pair's stored matches from the first set's point of view; empty if both sets are
+        equal.
+        """
         found = (self._stored.get(self._key(match)) for match in self._matches(scheduled))
         return sum((counts for counts in found if counts is not None), Pentanomial((0, 0, 0, 0, 0)))
 

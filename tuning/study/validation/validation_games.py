@@ -181,7 +181,8 @@ class ValidationResults(ABC):
         """Play the missing games of some pairs; return False if the run stopped before the last one.
 
         ``parts`` yields ranges of indices into ``pair_numbers``, or ``None`` while the next range depends on games in
-        progress. ``finished`` is called with each game's outcome. ``scores`` is what the progress display shows.
+        progress. ``finished`` is called with each game's outcome. ``scores`` holds the scores that the progress display
+        shows.
         """
 
     @abstractmethod
