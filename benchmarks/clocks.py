@@ -81,7 +81,7 @@ def losses(records: Sequence[GameRecord]) -> tuple[int, int]:
 
 
 def report(what: str, records: Sequence[GameRecord], seconds: float) -> None:
-    """Print the number of losses on time in one match, with the slowest move and the load; ``what`` names the match."""
+    """Print the losses on time in the match ``what``, which took ``seconds``, with the slowest move and the load."""
     own, other = losses(records)
     moves = [move.time_ms for record in records for move in record.moves]
     slowest, plies = max(moves), len(moves) / len(records)

@@ -6,13 +6,14 @@ both curvatures. Curvatures above and below the optimum differ by a factor of up
 dimension is a coarse whole number. From five dimensions on, one is a switch with three choices and one does not matter.
 None of these distributions is the prior of elolab's model.
 
-- ``plain-N``: nothing else; N dimensions
+- ``plain-N``: N dimensions, without any of the properties below
 - ``near-5``: the default is 8 Elo below the optimum; ``best-5``: the default is the optimum
-- ``wide-5``: ranges far too wide; ``corner-5``: the optimum at an end of every range; ``switches-5``: four switches
+- ``wide-5``: ranges are far too wide; ``corner-5``: the optimum is at an end of every range; ``switches-5``: four
+  switches
 - ``trap-5``: the default lies on the slope of a second, lower summit with its own importances and interactions
 - ``summits-5``: the default lies on the slope of either summit
-- ``cliff-5``: a wall; ``rippled-5``: ripples
-- ``rotated-5``: an ellipsoid with a condition number of 100, rotated at random: interactions as strong as they can be
+- ``cliff-5``: Elo drops at a wall in one dimension; ``rippled-5``: Elo has ripples in every dimension
+- ``rotated-5``: a randomly rotated ellipsoid with a condition number of 100, so interactions are as strong as possible
 - ``fishtest-N``: the bowl for which authors of fishtest publish the games that SPSA needs
   (github.com/vdbergh/spsa_simul). In every parameter, an end of the range is 2 Elo below the middle. The start is 2 Elo
   below the optimum, and 61 % of games are drawn. Here the range is extended by half at one end. Otherwise the optimum
