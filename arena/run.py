@@ -569,7 +569,7 @@ def _check_same(store: Store, purpose: Purpose, recorded: Any) -> None:
         now[table] = {key: entry for key, entry in now[table].items() if key in before[table]}
     for path, old, new in differences(before, now):
         raise RunError(
-            f"{store.directory}: holds another {purpose.kind}: {path} = {told_setting(old)} there, {told_setting(new)} "
+            f"{store.directory}: holds another {purpose.kind}: {path} = {setting_text(old)} there, {setting_text(new)} "
             f"in {purpose.source}",
             OTHER_OR_REMOVE,
         )
@@ -635,7 +635,7 @@ def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
     return left
 
 
-def told_setting(value: Any) -> str:
+def setting_text(value: Any) -> str:
     """A setting as error messages show it: in TOML, or ``not set`` for ``None``."""
     return "not set" if value is None else format_toml(value)
 

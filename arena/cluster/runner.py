@@ -205,7 +205,7 @@ class ClusterRunner(Runner):
         """Number of the last chunk that was sent."""
         self._sent: dict[Future[PlayedChunk], _Sent] = {}
         self._records: dict[str, _Record] = {}
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         """Warnings already issued; each is issued once."""
         self._paths: dict[GameFile, str] = {}
         """Absolute paths, on this machine, of files that workers lacked."""
@@ -284,15 +284,15 @@ class ClusterRunner(Runner):
         left.
         """
         queue = _Queue(self._wanted(jobs))
-        is_told = False
+        is_finishing = False
         try:
             while not self._stop.is_set():
                 if enough():
                     if not self._sent:
                         return
-                    if not is_told:
+                    if not is_finishing:
                         self._tell("finish")
-                        is_told = True
+                        is_finishing = True
                 elif not self._send_out(queue):
                     return
                 yield from self._collected(queue, TICK_SECONDS)
@@ -522,8 +522,8 @@ class ClusterRunner(Runner):
             )
 
     def _remark(self, text: str) -> None:
-        if text not in self._told:
-            self._told.add(text)
+        if text not in self._warned:
+            self._warned.add(text)
             self._warn(text)
 
     # Players that some workers cannot start

@@ -229,12 +229,12 @@ def state_of(folder: Path, live: dict[str, Any], played: int, planned: int) -> s
     """
     if is_in_use(folder):
         return RUNNING
-    told = live.get("state")
-    if told in (FINISHED, FAILED):
-        return STOPPED if told == FINISHED and played < planned and live.get("kind") == TOURNAMENT else told
-    if told is None and planned and played >= planned:
+    state = live.get("state")
+    if state in (FINISHED, FAILED):
+        return STOPPED if state == FINISHED and played < planned and live.get("kind") == TOURNAMENT else state
+    if state is None and planned and played >= planned:
         return FINISHED
-    return DIED if told == RUNNING else STOPPED
+    return DIED if state == RUNNING else STOPPED
 
 
 def _number(value: object) -> int:

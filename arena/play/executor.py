@@ -322,7 +322,7 @@ class GameRunner(Runner):
         self._warn = warn
         self._log = log
         self._pauses = pauses or Pauses()
-        self._pauses_told = self._pauses.count
+        self._pauses_reported = self._pauses.count
         self._disturbed: dict[str, list[GameRecord]] = {}
         """Earlier records of games that are replayed because elolab read a move late, by game key."""
         self._ended = self._replayed = 0
@@ -556,8 +556,8 @@ class GameRunner(Runner):
         return min(self._disturbed.pop(record.key), key=_lateness_ms)
 
     def _tell_of_pause(self) -> None:
-        if self._pauses_told != self._pauses.count:
-            self._pauses_told = self._pauses.count
+        if self._pauses_reported != self._pauses.count:
+            self._pauses_reported = self._pauses.count
             self._warn(console("elolab.arena")("progress.paused"))
 
     def _next_job(self, source: Iterator[GameJob | None]) -> GameJob | None:

@@ -517,26 +517,26 @@ class GameInProgress:
         player, clock, opponent = self.players[side], self.clocks[side], self.clocks[1 - side]
         expected = self.ponderings[side].expected
         assert expected is not None
-        told = clock.before_move(opponent)
+        player_clock = clock.before_move(opponent)
         self.ponderings[side].expected = None
         is_hit = self.line[-1] == expected
         if is_hit:
             self.ponderings[side].hits.append(len(self.moves))
         pondered = Pondered(is_hit, opponent.elapsed_ns)
-        return player.move_after_pondering(self.position, self.line, told, self.stop, pondered)
+        return player.move_after_pondering(self.position, self.line, player_clock, self.stop, pondered)
 
     def _answer(self, side: int) -> Reply:
         """Ask a player for its move in the current position."""
         player = self.players[side]
         if self.compiled is not None and self.compiled.has_asked:
-            told = self.clocks[side].before_move(self.clocks[1 - side])
-            return self.compiled.finish_move(side, told, self.stop)
+            player_clock = self.clocks[side].before_move(self.clocks[1 - side])
+            return self.compiled.finish_move(side, player_clock, self.stop)
         if self.draw_offers[1 - side] and len(self.moves) >= self.draw_after_ply:
             player.hear_draw_offer()
         if self.ponderings[side].expected is not None:
             return self._answer_after_pondering(side)
-        told = self.clocks[side].before_move(self.clocks[1 - side])
-        return player.move(self.position, self.line, told, self.stop)
+        player_clock = self.clocks[side].before_move(self.clocks[1 - side])
+        return player.move(self.position, self.line, player_clock, self.stop)
 
     def _answer_afresh(self, side: int, first: NoMove) -> Reply:
         """Ask a player that gave no move once more, as in a new game; returns its answer.
@@ -545,9 +545,9 @@ class GameInProgress:
         """
         if self.stop.is_set():
             raise GameStopped
-        told = self.clocks[side].before_move(self.clocks[1 - side])
+        player_clock = self.clocks[side].before_move(self.clocks[1 - side])
         try:
-            return self.players[side].move_afresh(self.position, self.line, told, self.stop, first.elapsed_ns)
+            return self.players[side].move_afresh(self.position, self.line, player_clock, self.stop, first.elapsed_ns)
         except NoMove as again:
             score = first.score if again.score is None else again.score
             what = Fault("no_move_lost", first=first.what, again=again.what)

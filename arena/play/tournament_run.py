@@ -30,7 +30,7 @@ from elolab.arena.run import (
     check_provenance,
     differences,
     kind_in,
-    told_setting,
+    setting_text,
 )
 from elolab.arena.schedule import (
     ScheduleState,
@@ -346,15 +346,15 @@ def _check_settings(directory: Path, old: TournamentSpec, old_openings: str, pla
     if old_openings != plan.suite.digest:
         if old.openings == new.openings:
             refuse(f"the openings {new.openings!r} have changed")
-        refuse(f"openings = {told_setting(old.openings)} there, {told_setting(new.openings)} in {new.source}")
+        refuse(f"openings = {setting_text(old.openings)} there, {setting_text(new.openings)} in {new.source}")
     for key, there, here in differences(_fixed_settings(old), _fixed_settings(new)):
-        refuse(f"{key} = {told_setting(there)} there, {told_setting(here)} in {new.source}")
+        refuse(f"{key} = {setting_text(there)} there, {setting_text(here)} in {new.source}")
     now = {player.name: player.content() for player in new.players}
     for player in old.players:
         if player.name not in now:
             refuse(f"it has the player {player.name!r}, which {new.source} lacks")
         for key, there, here in differences(player.content(), now[player.name]):
-            what = f"the player {player.name!r} played with {key} = {told_setting(there)}, now {told_setting(here)}"
+            what = f"the player {player.name!r} played with {key} = {setting_text(there)}, now {setting_text(here)}"
             refuse(what, f"rename the player or {OTHER_OR_REMOVE}")
     for key, before, after in format_of(new).changes(old, new):
         refuse(f"{key} = {before} there, {after} in {new.source}")

@@ -229,7 +229,7 @@ class UciFamilyClient(ProtocolClient):
         super().__init__()
         self.options: dict[str, AnnouncedOption] = {}
         """Options that the engine announced, keyed by name in lower case."""
-        self.told_rule = ""
+        self.sent_rule = ""
         """The repetition rule last chosen for the engine; empty before the first search."""
         self._scored = ""
         self._counted = ""
@@ -403,9 +403,9 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         self._ruled = self._line
         client = self._client
         rule = REPETITION_RULES[int(position.state.repetition)]
-        if rule == client.told_rule:
+        if rule == client.sent_rule:
             return []
-        client.told_rule = rule
+        client.sent_rule = rule
         setting = repetition_setting(rule, client.options, {name.lower() for name, _ in self.spec.options})
         return [] if setting is None else [self._option_line(*setting)]
 
@@ -418,7 +418,7 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
         if not ((self._client.is_idle or self._is_announced) and self._running().is_quiet):
             return None
         if self._rule_lines(arbiter.position):  # they are sent with the next question
-            self._ruled, self._client.told_rule = None, ""
+            self._ruled, self._client.sent_rule = None, ""
             return None
         line = self._line
         written = line.command(moves)

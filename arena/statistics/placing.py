@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 TIED = "tied"
 """Value of ``EncounterRow.reason`` for a Swiss encounter without a winner."""
-WON_IT = "winner"
+WINNER = "winner"
 """Value of ``KnockoutRow.reached`` for the winner of a knockout."""
 QUARTERS = ("", "¼", "½", "¾")
 
@@ -299,7 +299,7 @@ def _knockout_rows(bracket: Bracket, decided: Sequence[Tie], names: Sequence[str
             if player != tie.winner:
                 ends[player] = (2 ** (rounds - 1 - tie.round) + 1, round_name(tie.round, rounds))
             elif tie is bracket.final:
-                ends[player] = (1, WON_IT)
+                ends[player] = (1, WINNER)
     third = bracket.third_place
     if third is not None and third.reason is None:
         ends = {player: end for player, end in ends.items() if end[0] != 3}
@@ -343,7 +343,7 @@ def round_text(cell: str, say: Callable[..., str]) -> str:
 
 def reached_text(reached: str, say: Callable[..., str]) -> str:
     """A value of ``KnockoutRow.reached`` as text in a report. ``say`` is the message catalogue of ``arena``."""
-    return say("knockout.winner") if reached == WON_IT else round_title(reached, say)
+    return say("knockout.winner") if reached == WINNER else round_title(reached, say)
 
 
 def rounds_text(placing: Placing, say: Callable[..., str]) -> str:
@@ -365,8 +365,8 @@ def result_sentence(placing: Placing, say: Catalogue) -> str:
             rounds=placing.rounds_played,
         )  # fmt: skip
     final = placing.encounters[-1]
-    if first.reached != WON_IT or not final.games:
-        return say("placing.won_by_walkover", winner=first.player) if first.reached == WON_IT else ""
+    if first.reached != WINNER or not final.games:
+        return say("placing.won_by_walkover", winner=first.player) if first.reached == WINNER else ""
     loser = final.opponent if final.winner == final.player else final.player
     points = (final.points, final.opponent_points)
     return say(

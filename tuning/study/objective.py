@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from elolab.arena.files import replace_file
 from elolab.arena.play.store import LOCK_NAME, STORE_NAME, FolderLock
-from elolab.arena.run import differences, plain, told_setting
+from elolab.arena.run import differences, plain, setting_text
 from elolab.engine.errors import UserError
 from elolab.engine.settings.limits import Limits
 from elolab.engine.settings.parameters import Value, by_own_names, resolve
@@ -209,7 +209,7 @@ def _kept(spec: ObjectiveSpec, file: Path) -> list[Trial]:
         raise UserError(f"{file}: its trials cannot be read ({error}); give another folder, or remove it") from None
     for path, old, new in differences(recorded, plain(spec.content())):
         raise UserError(
-            f"{file}: holds trials of another search: {path} = {told_setting(old)} there, {told_setting(new)} now; "
+            f"{file}: holds trials of another search: {path} = {setting_text(old)} there, {setting_text(new)} now; "
             "give another folder"
         )
     return trials

@@ -41,7 +41,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._depth_is_told = False
+        self._depth_was_sent = False
         self._side = 0
         """The side for which the program was last asked to move: 0 for the first mover, 1 for the other."""
         self._game: tuple[str, Limits] | None = None
@@ -106,7 +106,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         if self.knowledge.knows_depth is None:
             self.send(f"sd {self.settings.depth}")
             self.knowledge.knows_depth = not any(line.startswith(xboard.REFUSALS) for line in self.settled())
-            self._depth_is_told = self.knowledge.knows_depth
+            self._depth_was_sent = self.knowledge.knows_depth
         if self.knowledge.knows_depth is False:
             self.limits -= {"depth"}
 
@@ -131,9 +131,9 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         depth but this process has received a depth limit. The command ``new`` should cancel that limit, but many
         engines keep it, and some then ignore the clock.
         """
-        if self._depth_is_told and limits.depth is None:
+        if self._depth_was_sent and limits.depth is None:
             raise LimitRemains
-        self._depth_is_told |= limits.depth is not None
+        self._depth_was_sent |= limits.depth is not None
         if self._game == (position.start, limits) and position.moves[: len(self._known)] == self._known:
             lines = ["force", *self._moves(position.moves[len(self._known) :])]
         else:

@@ -19,7 +19,7 @@ from elolab.arena.files import OTHER_FOLDER
 from elolab.arena.play.scores import MatchScores
 from elolab.arena.play.store import GAMES_ELSEWHERE
 from elolab.arena.records import Outcome, Pairing
-from elolab.arena.run import Run, differences, plain, told_setting, without
+from elolab.arena.run import Run, differences, plain, setting_text, without
 from elolab.arena.statistics.elo import Pentanomial
 from elolab.engine.errors import UserError
 from elolab.engine.settings.parameters import Value
@@ -249,8 +249,8 @@ class SettingsPairMatches(SettingsPairResults):
         now = without(json.loads(self._header)["study"], lengths)
         for path, old, new in differences(without(recorded, lengths), now) if lines else ():
             raise UserError(
-                f"{self._file}: holds matches of another study: {path} = {told_setting(old)} there, "
-                f"{told_setting(new)} now",
+                f"{self._file}: holds matches of another study: {path} = {setting_text(old)} there, "
+                f"{setting_text(new)} now",
                 OTHER_FOLDER,
             )
         if len(whole) < len(content):
