@@ -105,7 +105,7 @@ def test_a_validation_that_cannot_accept_is_warned_of(tmp_path: Path, capsys: py
     needed = math.ceil(6 * test.upper_bound / test.log_likelihood_ratio)
     sentence = tuning_sentence(result)
     assert (
-        f"the test accepts the gain after about {needed} pairs in all: give [validation] maximum_pairs = {needed} in"
+        f"the test accepts the gain after about {needed} pairs in total: give [validation] maximum_pairs = {needed} in"
         in sentence
     )
     assert tuning_data(result, None)["validation"][0]["expected_pairs"] == needed
