@@ -95,7 +95,7 @@ class EnginesFile:
 
 
 def _located(entry: Mapping[str, Any], command: Sequence[str] | None, folder: Path) -> dict[str, Any]:
-    """Copy an engine's table, with its relative paths resolved against ``folder`` where they exist in it.
+    """Copy an engine's table; a relative path that exists in ``folder`` is replaced by its path there.
 
     ``command`` is the engine's program and arguments, ``None`` if the table has no command.
     """

@@ -328,7 +328,7 @@ class NamedPlayer:
 
 
 def default_limit(protocols: Iterable[Protocol]) -> Limits:
-    """The limit of players without one: nodes if all ``protocols`` can express that, else a depth, else a time."""
+    """The limit of players that specify none: nodes if all ``protocols`` support them, else a depth, else a time."""
     limits = [DEFAULT_LIMIT, *(Limits.parse(protocol.default_limit) for protocol in protocols)]
     return max(limits, key=lambda limit: (limit.is_timed, limit.depth is not None))
 

@@ -30,7 +30,7 @@ TREE_NAME = "tree"
 GATE = 'read -r _ && exec /bin/sh -c "$1" </dev/null'
 """Shell script that waits for a line of input, then runs the command in its first argument.
 
-The supervisor registers the process before it sends the line, so that it can always end the command.
+The line is sent once the supervisor watches the process. The supervisor can therefore always end the command.
 """
 LINES_SHOWN = 12
 """Maximum number of lines shown from the output of a failed build."""
@@ -42,7 +42,7 @@ class BuildError(UserError):
 
 @cache
 def platform_name() -> str:
-    """System, architecture and processor of this machine, as text; other machines may be unable to run its builds."""
+    """System, architecture and processor of this machine, as text; a build is used only where this text is equal."""
     processor = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text(errors="replace").splitlines()
@@ -120,7 +120,8 @@ def _check_out(repository: Repository, commit: Commit, tree: Path) -> None:
 def _run(build: str, tree: Path, log: Path, what: str) -> None:
     """Run a build command in ``tree`` and write its output to ``log``; raises ``BuildError`` if it fails.
 
-    ``what`` names the commit in the message. The command's processes end with this process, even if it is killed.
+    ``what`` names the commit in the error message. If this process ends, even if it is killed, the command's processes
+    are ended too.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Players whose tables have ``source`` and ``build``: resolves the commit and finds the program in its build."""
+"""Players built from git: finds the commit that a ``[[players]]`` table names, builds it, and finds the program."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from elolab.engine.settings.schema import Table
 
 
 def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> dict[str, Any]:
-    """Return a player's table with the full commit hash in ``source``, so that later commits do not change the player.
+    """Return a ``[[players]]`` table with the full commit hash in ``source``; later commits do not change the player.
 
     Adds a name made from repository and commit if the table has none. Prints a warning if the working tree has changes,
     because uncommitted changes are not built. ``where`` names the table in messages; ``fetch`` is as for
@@ -39,10 +39,10 @@ def with_commit(entry: Mapping[str, Any], where: str, *, fetch: bool = True) -> 
 
 
 def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return a player's table with ``command`` and ``directory`` inside its commit's build; builds the commit if
-    needed.
+    """Return a ``[[players]]`` table whose ``command`` and ``directory`` are paths in the build of its commit.
 
-    ``where`` names the table in messages. Raises ``UserError`` if the build fails or does not contain the program.
+    Builds the commit unless the cache has the build. ``where`` names the table in messages. Raises ``UserError`` if the
+    build fails or does not contain the program.
     """
     entry = with_commit(entry, where)
     table = Table(entry, where, ANY_PLAYER, knows_all=False)
@@ -64,7 +64,10 @@ def with_program(entry: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def _found(tree: Path, program: str) -> str:
-    """Hint for an error message: the path in ``tree`` of a program with this name, or else the keys to check."""
+    """Hint for the error that ``program`` is missing: where ``tree`` has a program of this name.
+
+    If ``tree`` has none, the hint is to check the keys ``command`` and ``build``.
+    """
     name = os.path.basename(program)
     found = sorted(path for path in tree.rglob(name) if path.is_file() and os.access(path, os.X_OK))
     if not found:
@@ -73,7 +76,7 @@ def _found(tree: Path, program: str) -> str:
 
 
 def commit_build(table: Table) -> CommitBuild | None:
-    """The build that ``with_program`` has put into a table; ``None`` if the player is not built from a commit.
+    """The build that a ``[[players]]`` table got from ``with_program``; ``None`` if it has no ``source``.
 
     Raises ``ConfigurationError`` if the table has ``build`` without ``source``.
     """
@@ -87,7 +90,7 @@ def commit_build(table: Table) -> CommitBuild | None:
 
 
 def restored(player: PlayerSpec) -> PlayerSpec:
-    """Return a stored player with the paths of its program in the current cache folder.
+    """Return a stored player with paths that refer to its build in the current cache folder.
 
     Builds the commit again if the cache no longer has the build; raises ``UserError`` if that fails. A player that is
     not built from a commit is returned unchanged.

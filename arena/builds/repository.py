@@ -113,7 +113,7 @@ class Repository:
 
     @cached_property
     def origin(self) -> str:
-        """The URL that relative URLs of submodules refer to: a local repository's remote ``origin``, else ``place``."""
+        """Base of relative URLs of submodules: a local repository's remote ``origin`` if it has one, else ``place``."""
         if not self.is_remote:
             try:
                 return run_git("config", "remote.origin.url", folder=self.folder)
@@ -138,8 +138,8 @@ class Repository:
     def line(self, first: str, last: str) -> list[Commit]:
         """The commits after ``first`` up to and including ``last`` along first parents, oldest first.
 
-        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless ``last`` descends from ``first`` in
-        this way.
+        ``first`` and ``last`` are full hashes. Raises ``RepositoryError`` unless the first
+        parents of ``last`` lead back to ``first``.
         """
         names = run_git("rev-list", "--first-parent", "--reverse", last, folder=self.folder).split()
         if first not in names[:-1]:
@@ -187,7 +187,7 @@ class Repository:
         return copies / f"{self.name}-{digest_of(self.place)[:12]}.git"
 
     def _fetch(self) -> None:
-        """Clone a remote repository into the cache, or update the clone; at most once per object."""
+        """Clone a remote repository into the cache, or update the clone. Later calls on this object do nothing."""
         if self._is_fresh:
             return
         copy = self._copy

@@ -126,8 +126,8 @@ class Examination:
     def _test(self, check: Check) -> Remark | None:
         """Run a check's test and return its remark; repeat it with a new process while it raises ``LimitRemains``.
 
-        The first new process may get a depth limit that only tests whether the program accepts one. The second new
-        process gets none, because the answer is then known.
+        At most two new processes are needed. The first may get a depth limit that only tests whether the program
+        supports one, and then keep that limit. The second gets none, because the support is then known.
         """
         for _ in range(2):
             try:

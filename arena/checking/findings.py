@@ -71,7 +71,7 @@ class Skipped(CheckEnded):
 
 
 class LimitRemains(Exception):
-    """Raised before a search if the process may keep a limit of an earlier search, so that it needs a new process."""
+    """Raised before a search that needs a new process, because this one may keep the limit of an earlier search."""
 
 
 class SearchLine(NamedTuple):

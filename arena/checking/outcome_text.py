@@ -60,7 +60,10 @@ def _sentence(remark: Remark | None, say: Catalogue) -> str:
 
 
 def _quoted(value: Any) -> Any:
-    """Escape control characters in a text value and shorten it, so that it is safe on a terminal."""
+    """Make a text safe for a terminal: escape control characters and cut it after ``QUOTED`` characters.
+
+    Values that are not text are returned unchanged.
+    """
     if not isinstance(value, str):
         return value
     printable = "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in value)
@@ -70,8 +73,8 @@ def _quoted(value: Any) -> Any:
 def shortened(dialogue: Sequence[str], say: Catalogue) -> list[str]:
     """Shorten a dialogue for display.
 
-    Long blocks of program output are cut in the middle, and only the last ``DIALOGUE_SHOWN`` lines are kept. A line in
-    the text gives the number of omitted lines.
+    Long blocks of program output are cut in the middle, and only the last ``DIALOGUE_SHOWN`` lines are kept. Where
+    lines are omitted, a line gives their number.
     """
     shown: list[str] = []
     run: list[str] = []

@@ -20,7 +20,7 @@ LONG_PLIES = 300
 ENDGAME_PLIES = 6
 """Number of plies before the end of a random game at which the endgame position is taken."""
 SPACING = 4
-"""Difference in plies between successive ordinary positions."""
+"""The ordinary position of random game ``i`` is taken after ``i`` times this number of plies."""
 QUIET_PLIES = (99, 100, 119, 120)
 """Lengths in plies of games without a capture, chosen around the move limits that some engines apply themselves."""
 MOVES_TRIED = 100
@@ -39,7 +39,7 @@ class SamplePositions:
     long: Position
     """Position after ``LONG_PLIES`` plies of the longest random game.
 
-    If that game is too short, the position is ``ENDGAME_PLIES`` before its end.
+    If that game is too short, the position ``ENDGAME_PLIES`` plies before its end.
     """
     in_check: Position | None
     only_move: Position | None

@@ -149,7 +149,7 @@ class DaskSite(Site):
         )
 
     def send_order(self, order: Order) -> None:
-        """Send an order to every worker; one that does not receive it plays its chunks to the end."""
+        """Send an order to every worker; a worker that does not receive it plays its chunks to the end."""
         with self._lock:
             addresses = [*self._workers]
         if addresses and self.is_connected:

@@ -47,7 +47,10 @@ CHUNK_SECONDS = 4.0
 MOST_GAMES = 1000
 """Maximum number of games in a chunk."""
 GROWTH = 4
-"""A worker's next chunk is at most this many times as large as its last; the first few games are a poor estimate."""
+"""A worker's next chunk has at most this many times as many games as its last chunk.
+
+The size of chunks is computed from the duration of games, which a few games estimate only roughly.
+"""
 FAREWELL_SECONDS = 3.0
 """Seconds for which a stopped run waits for the results of games that have already ended on workers."""
 LOSS_DIVISOR = 8
@@ -321,7 +324,10 @@ class ClusterRunner(Runner):
     # Sending
 
     def _send_out(self, queue: _Queue) -> bool:
-        """Send chunks to every worker until it has enough; returns false once all results have arrived."""
+        """Send chunks until every worker has two per thread or no game waits.
+
+        Returns false once all games have been sent and all results have arrived.
+        """
         workers = self._site.workers()
         if why := self._site.given_up():
             self._warn(why)
@@ -388,7 +394,7 @@ class ClusterRunner(Runner):
         return files_to_send((player for player in players if not player.is_builtin), self._files)
 
     def _shared(self, worker: Worker) -> list[Any]:
-        """Send a worker each file that it lacks once; returns the arguments of ``Worker.play`` for these files.
+        """Send a worker the files that it lacks, each only once; returns the arguments of ``Worker.play`` for them.
 
         Raises ``ClusterError`` if a file has changed since the run began.
         """
@@ -538,7 +544,10 @@ class ClusterRunner(Runner):
             queue.drop(self.unavailable)
 
     def _drop_unmatched(self, queue: _Queue, workers: Mapping[str, Worker]) -> None:
-        """If no worker can start both players of the next game, mark one of them as unavailable."""
+        """If no worker can start both players of the next game, mark one of the players as unavailable.
+
+        This is the first of the two that the first worker cannot start.
+        """
         (job,) = queue.take(1)
         queue.put_back([job])
         records = [self._record_of(worker) for worker in workers.values()]

@@ -16,7 +16,10 @@ from elolab.engine.games import DEFAULT_GAME
 from elolab.engine.language import console
 
 LEAST_SCALE, MOST_SCALE = 0.25, 4.0
-"""Range of the factors. It protects against wrong benchmarks, and keeps clocks close enough to the nominal ones."""
+"""Range of the factors for wall-time limits.
+
+It bounds the effect of a wrong benchmark, and keeps the limits similar to the limits in the specification.
+"""
 NAMED_DIFFERENCE = 0.05
 """The terminal names a machine whose factor differs from 1 by more than this."""
 BENCHMARK_SECONDS = 2.0

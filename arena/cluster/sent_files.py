@@ -145,7 +145,10 @@ def _moved(player: PlayerSpec, paths: Mapping[GameFile, str], wanted: Mapping[Ga
 
 
 def _with_path(word: str, new: Mapping[str, str]) -> str:
-    """A word of a command with the new path of the file that it names, as in ``book.bin`` or ``--book=book.bin``."""
+    """Replace the file name in a word of a command, such as ``book.bin`` or ``--book=book.bin``, by its new path.
+
+    ``new`` has the new path of each file name; a word without such a file name is returned unchanged.
+    """
     name, sign, value = word.partition("=")
     return new[word] if word in new else f"{name}{sign}{new[value]}" if value in new else word
 
@@ -153,8 +156,9 @@ def _with_path(word: str, new: Mapping[str, str]) -> str:
 def _directory_of(paths: Mapping[GameFile, str], directory: str) -> str:
     """Absolute path, on the client, of a player's working directory.
 
-    ``paths`` has the absolute paths of the player's files. For a relative ``directory``, the absolute path of a file
-    that the player names relative to it shows where it is. Without such a file, it is placed below the root folder.
+    ``paths`` has the absolute paths of the player's files. A relative ``directory`` is inferred from a file that the
+    player names relative to it, by removing that name from the file's absolute path. If there is no such file,
+    ``directory`` is taken as relative to the root folder.
     """
     if os.path.isabs(directory):
         return os.path.normpath(directory)

@@ -101,7 +101,7 @@ class Site(ABC):
         """Request the dialogue of a chunk's game for the next reports; does nothing if the site has no reports."""
 
     def loads(self) -> Mapping[str, float]:
-        """Load average of each worker's machine over the last minute, by worker address; only where it is reported."""
+        """Load average of each worker's machine over the last minute, by worker address; may omit some workers."""
         return {}
 
     def close(self) -> None:  # noqa: B027 - nothing to do without a connection

@@ -199,14 +199,17 @@ def _of_tournament(spec: TournamentSpec, store: Store, say: Catalogue) -> tuple[
 
 
 def _match_words(name: str, estimate: Estimate, games: int, say: Catalogue) -> str:
-    """Elo of the first player ``name`` with its interval; if that is infinite, the score in ``games`` games."""
+    """Text with a match's Elo difference and its 95 % interval, from the point of view of the first player, ``name``.
+
+    If the interval is infinite, gives the player's score as a percentage of ``games`` games; empty without games.
+    """
     if math.isfinite(estimate.elo_error):
         return say("list.match", name=name, elo=elo_text(estimate.elo, estimate.elo_error))
     return say("list.challenger", name=name, score=f"{100 * estimate.score:.1f}", games=games) if games else ""
 
 
 def _scores_words(spec: TournamentSpec, scoreboard: Scoreboard, say: Catalogue) -> str:
-    """Text that names the leader and its score; in a gauntlet, all challengers and their scores."""
+    """Text that names the leader, or all challengers of a gauntlet, each with its score in percent."""
     challengers, ranked = challengers_of(spec), scoreboard.ranked()
     shown = [entry for entry in ranked if entry[0] in challengers] if challengers else ranked[:1]
     key = "list.challenger" if challengers else "list.leader"

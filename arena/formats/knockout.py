@@ -136,7 +136,7 @@ class Bracket:
 
 
 def bracket_of(spec: TournamentSpec, results: Sequence[Outcome]) -> Bracket:
-    """The state of the bracket; ``results`` has the outcomes of all games of the batches completed so far."""
+    """The state of the bracket; ``results`` has the outcomes of all games scheduled so far, which must be complete."""
     seeds = seeds_of(spec)
     played = {(one.round, frozenset(one.players)): one for one in encounters_of(results)}
     absent = frozenset(player for encounter in played.values() for player in encounter.absent)

@@ -35,14 +35,14 @@ class _Node:
 
     vertices: list[int]
     children: list[_Node] = field(default_factory=list)
-    """Nodes of the cycle in order. The first contains the base; the others are matched in pairs."""
+    """Nodes of the cycle in order. The first contains the blossom's ``base``; the others are matched in pairs."""
     edges: list[Edge] = field(default_factory=list)
     """Edges between neighbouring children; the last one leads back to the first child."""
     dual: int = 0
     """Dual value of a blossom, never negative."""
     label: int = FREE
     link: Edge | None = None
-    """The edge to its parent in the tree (parent's vertex, own vertex); ``None`` at the root."""
+    """The edge to the node's parent in the tree (parent's vertex, own vertex); ``None`` for a tree's root."""
 
     @property
     def base(self) -> int:

@@ -119,7 +119,7 @@ class SwissTable:
 
 
 def swiss_table(spec: TournamentSpec, results: Sequence[Outcome]) -> SwissTable:
-    """The table after complete rounds."""
+    """The table of a Swiss tournament; ``results`` has all games of the rounds so far, which must be complete."""
     encounters = encounters_of(results)
     rounds = 1 + max((encounter.round for encounter in encounters), default=-1)
     points = [0.0] * len(spec.players)
@@ -152,11 +152,11 @@ class PairingState(NamedTuple):
     """Indices of the players to be paired, sorted by points and then by seed."""
     points: tuple[float, ...]
     meetings: tuple[tuple[int, ...], ...]
-    """Matrix of the number of encounters so far between each pair of players."""
+    """Symmetric matrix of the number of encounters so far; rows and columns are in the order of ``ranking``."""
     byes: tuple[int, ...]
-    """Number of byes of each player."""
+    """Number of byes of each player, in the order of ``ranking``."""
     walkovers: tuple[int, ...]
-    """Number of encounters that each player won because its opponent was absent."""
+    """Number of encounters that each player, in the order of ``ranking``, won because its opponent was absent."""
     repeats: bool
     """Whether players may meet again or have a second bye."""
 

@@ -33,7 +33,7 @@ OF_ANY_PLAYER = schema.declare(
 MARGIN = schema.declare(
     CATALOGUE, TOPIC, "margin", margin=schema.number(0, 3600, default=MARGIN_MS / 1000, example=0.3, unit="seconds")
 )
-"""The key for the time in seconds by which a move may exceed its limit; tuned programs have it too."""
+"""The key ``margin``: the time in seconds by which a move may exceed its limit; built-in players have it too."""
 
 PROGRAM = schema.declare(
     CATALOGUE, TOPIC, "program",
@@ -55,8 +55,8 @@ PROGRAM = schema.declare(
 def command_of(table: Table, *folders: str) -> tuple[str, ...]:
     """Program and arguments from the key ``command``: a list of words, or a text for ``split_command``.
 
-    ``split_command`` looks for the program in the current folder, in ``folders``, and in the player's ``directory``
-    relative to these. Raises ``ConfigurationError`` if the value is not a command.
+    ``split_command`` looks for the program in the current folder and in ``folders``. It then looks in the player's
+    ``directory`` in each of these folders. Raises ``ConfigurationError`` if the value is not a command.
     """
     command = table["command"]
     expected = table.schema["command"].right_value

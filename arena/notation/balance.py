@@ -43,7 +43,7 @@ OVER, ILLEGAL, DUPLICATE, MIRRORED, OUTSIDE = "over", "illegal", "duplicate", "m
 """Reasons for dropping a candidate.
 
 In order: its game is over; its line of the suite is illegal, or the game is over there; it equals an earlier opening;
-it mirrors an earlier opening; its score is outside the band.
+it mirrors an earlier opening; its score is outside the wanted range.
 """
 
 
@@ -51,7 +51,10 @@ class Judge(Protocol):
     """Scores positions; each judge is used by one thread only."""
 
     def score(self, position: Position) -> int:
-        """Score in points from the point of view of the side to move; depends only on the position."""
+        """Score from the point of view of the side to move, in centipawns or hundredths of a disc.
+
+        It depends only on the position.
+        """
 
     def close(self) -> None:
         """Release the judge's resources."""
@@ -69,7 +72,10 @@ class EngineJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score of a search; meaningless once the stop flag is set."""
+        """Score that a search finds for the side to move, in centipawns or hundredths of a disc.
+
+        Once the stop flag is set, the value is meaningless.
+        """
         self._engine.new_game()
         return self._engine.search(position, self._limits, stop=self._stop).score
 
@@ -85,9 +91,10 @@ class PlayerJudge:
         self._stop = stop
 
     def score(self, position: Position) -> int:
-        """Score in points for the side to move; meaningless once the stop flag is set.
+        """Score that the player reports for the side to move, in centipawns or hundredths of a disc.
 
-        Raises ``OpeningError`` if the player fails twice or reports no score.
+        Once the stop flag is set, the value is meaningless. Raises ``OpeningError`` if the player fails twice or
+        reports no score.
         """
         try:
             score = self._ask(position)
@@ -118,7 +125,10 @@ class PlayerJudge:
 
 
 class JudgesByThread:
-    """Creates a judge with ``make`` for each thread that needs one; ``close`` closes all judges."""
+    """A judge for several threads: calls ``make`` to create a judge for each thread that scores a position.
+
+    ``close`` closes all of these judges.
+    """
 
     def __init__(self, make: Callable[[], Judge]) -> None:
         self._make = make
@@ -140,7 +150,7 @@ class JudgesByThread:
 
 
 def win_probability(score: int, odds_scale: float) -> float:
-    """Win probability (a draw is half a win) of a side whose score is ``score`` points.
+    """Win probability of a side with a score in centipawns or hundredths of a disc; a draw is half a win.
 
     ``odds_scale`` is the scale of the game (``Game.odds_scale``).
     """
@@ -155,22 +165,25 @@ class Candidate:
     reached: str
     """Text of the position reached by the opening's moves."""
     score: int
-    """Score in points from the point of view of the side to move."""
+    """Score from the point of view of the side to move, in centipawns or hundredths of a disc."""
     side_to_move: int
     """Side to move: 0 for the game's first mover, 1 for the other side."""
 
     @property
     def first_score(self) -> int:
-        """Score in points from the point of view of the game's first mover."""
+        """Score from the point of view of the game's first mover, in centipawns or hundredths of a disc."""
         return -self.score if self.side_to_move else self.score
 
 
 Accepts = Callable[[Candidate], bool]
-"""Function that returns whether a candidate's score is within the wanted band."""
+"""Function that returns whether a candidate's score is within the wanted range."""
 
 
 def within_score(max_score: int) -> Accepts:
-    """Make a function that accepts scores between ``-max_score`` and ``max_score`` points."""
+    """Make a function that accepts candidates with an absolute score of at most ``max_score``.
+
+    Scores are in centipawns or hundredths of a disc.
+    """
     return lambda candidate: abs(candidate.score) <= max_score
 
 
@@ -258,11 +271,10 @@ def generate(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select the first ``count`` distinct candidates within the band, in the order of their numbers.
+    """Select the first ``count`` distinct candidates that ``accepts`` returns true for, in the order of their numbers.
 
-    ``propose`` makes candidates, in at most ``concurrency`` threads, and ``accepts`` decides whether a candidate is
-    within the band. ``progress`` is called with the selection so far after each candidate. Raises ``OpeningError`` if
-    too few candidates are within the band.
+    ``propose`` makes the candidates, in at most ``concurrency`` threads. ``progress`` is called with the selection so
+    far after each candidate. Raises ``OpeningError`` if too few candidates are accepted.
     """
     limit = CANDIDATES_PER_OPENING * count + CANDIDATES_PER_BATCH
     selection = _chosen(propose, limit, accepts, count, concurrency, progress, stop)
@@ -288,10 +300,11 @@ def balance(
     progress: OnSelection | None = None,
     stop: StopFlag | None = None,
 ) -> Selection:
-    """Select the distinct openings of a suite within the band, in the suite's order.
+    """Select the distinct openings of a suite that ``accepts`` returns true for, in the suite's order.
 
-    ``entries`` come from ``arena.notation.openings.entries_of``. Without a ``judge``, all scores are 0. An entry that
-    is an error is raised, or with ``skip_illegal`` counted as dropped. The other parameters are as for ``generate``.
+    ``entries`` come from ``arena.notation.openings.entries_of``. Without a ``judge``, all scores are 0. The first
+    entry that is an error is raised; with ``skip_illegal``, such entries are counted as dropped instead. The other
+    parameters are as for ``generate``.
     """
     contract = game_named(game)
     dropped: Counter[str] = Counter()

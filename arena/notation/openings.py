@@ -328,7 +328,8 @@ def _checked_line(game: Game, line: PositionLine) -> Opening:
 def suite_of_lines(lines: Iterable[PositionLine], where: str, game: Game, *, check: bool = True) -> Suite:
     """Make a suite from a list of positions; raises ``OpeningError`` for an invalid line or a repeated position.
 
-    Lines after the first ``CHECKED_LINES`` are checked when they are used. Without ``check``, only the first line is.
+    Lines after the first ``CHECKED_LINES`` are checked when they are used. Without ``check``, only the first line is
+    checked.
     """
     stem = _stem(where)
     numbers = array("q")
@@ -450,7 +451,7 @@ def _checked(game: Game, text: str, where: str, moves: Sequence[str] = ()) -> st
 
 
 def _check_open(position: Position, start: str, where: str, plies: int) -> None:
-    """Raise ``OpeningError`` if the game is over at a position, ``plies`` after the position ``start``."""
+    """Raise ``OpeningError`` if the game is over at a position, ``plies`` plies after the position ``start``."""
     ending = position.judge(position.game.standard_rules)
     if ending is not None and plies:
         raise OpeningError(f"{where}: the game is over at ply {plies} ({ending.reason}); give a smaller opening_plies")

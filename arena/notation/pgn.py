@@ -62,7 +62,7 @@ _RESULT_TAGS = _RESULT_WORDS | dict.fromkeys(("", "?", "未知", "未完", "不�
 DETAILS = ("full", "figures", "min")
 """Levels of detail of a written game.
 
-In order: everything; no variations, times left and latencies; only players and moves.
+In order: everything; all except principal variations, times left and latencies; only players and moves.
 """
 _MINIMAL_TAGS = ("Event", "Site", "Date", "Round", "Counted")
 """Tags that a game written with the level ``min`` keeps, besides the players' names and ``_OWN_TAGS``."""
@@ -659,14 +659,14 @@ class _GameDraft:
     where: str
     """File and number of the game, for errors."""
     text: str
-    """The text from which games are read; all places are indices into it."""
+    """The text from which games are read."""
     first_line: int
     """Number, in the file, of the first line of the text."""
     tags: list[tuple[str, str]] = field(default_factory=list)
     tag_places: dict[str, int] = field(default_factory=dict)
-    """Place of each tag in the text, by tag name in lower case."""
+    """Index in the text at which each tag begins, by tag name in lower case."""
     words: list[tuple[str, int]] = field(default_factory=list)
-    """The moves as text, each with its place in the text."""
+    """The moves as written, each with the index in the text at which it begins."""
     comments: dict[int, list[str]] = field(default_factory=dict)
     """Comments, by the number of moves that precede them."""
     result: str | None = None
@@ -717,8 +717,8 @@ class _GameSplitter:
     def drafts(self) -> Iterator[_GameDraft]:
         """Yield each game of the text; its moves are not yet checked.
 
-        If the number of plies is limited, the rest of a longer game is skipped, provided that another game's tags
-        follow.
+        If the number of plies is limited, the rest of a longer game is skipped up to the tags of the next game. If no
+        tags follow, the rest is read, but its moves are dropped.
         """
         draft = self._new_draft()
         depth, opened_at = 0, 0

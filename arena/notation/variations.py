@@ -58,7 +58,7 @@ class VariationCount:
 
 
 class LineReader:
-    """Checks the moves of variations from positions of one game."""
+    """Checks whether the moves of variations are legal, in positions of one game such as Xiangqi."""
 
     def __init__(self, game: Game) -> None:
         self._game = game
@@ -105,7 +105,7 @@ class LineReader:
 
 
 class VariationCounter:
-    """Counts findings game by game, in schedule order."""
+    """Counts the findings in what players report with their moves; games are added in schedule order."""
 
     def __init__(self, game: str) -> None:
         """``game`` is the name of the game."""
@@ -157,7 +157,7 @@ class VariationCounter:
 def _findings(record: GameRecord, ply: int, mover_points: float | None) -> set[str]:
     """The kinds of findings that can be detected without a position, for the move at index ``ply``.
 
-    ``mover_points`` are the points of the player who made the move; ``None`` if unknown.
+    ``mover_points`` is the result for the player who made the move: 1, 1/2 or 0; ``None`` if unknown.
     """
     move, found = record.moves[ply], set()
     if move.principal_variation and move.principal_variation.split(maxsplit=1)[0] != move.move:

@@ -69,9 +69,10 @@ TOGETHER_SECONDS = 0.02
 If the process is killed, at most these games and the running games are lost.
 """
 TOGETHER_SHARE = 0.3
-"""Share of a game's duration for which finished games are collected, if this is at least ``TOGETHER_SECONDS``.
+"""Share of a game's duration for which long games are collected, at most for ``MAX_TOGETHER_SECONDS``.
 
-This is done only while the queue of games is full, so that no thread has to wait for its next game.
+A game is long if this share exceeds ``TOGETHER_SECONDS``. Games are collected for so long only while the queue of games
+is full, because a thread might otherwise wait for its next game.
 """
 MAX_TOGETHER_SECONDS = 0.5
 GARBAGE_OBJECTS = 50_000
@@ -541,7 +542,10 @@ class GameRunner(Runner):
         return on_clock or task.job.thinks_on_both_sides or task.record.reason in ("no_answer", "startup_failure")
 
     def _least_disturbed(self, record: GameRecord) -> GameRecord | None:
-        """The record of a game to keep; ``None`` if elolab read a move late, so that the game will be replayed."""
+        """The record to keep of a game; ``None`` if the game will be replayed, because elolab read a move late.
+
+        After the last replay it is the record in which elolab was least late.
+        """
         self._ended += 1
         if "disturbed" not in record.detail and record.key not in self._disturbed:
             return record

@@ -25,7 +25,7 @@ ASKED_SECONDS = 6.0
 GAMES_WITH_MOVES = 16
 """Number of games in progress that are published with their moves by default: the first in schedule order.
 
-A game's place in this order only falls, so that its moves, once published, are published until its end.
+A game's place in this order only falls. Once its moves are published, they are published until it ends.
 """
 DIALOGUE_LINES = 80
 """Maximum number of lines of a player's dialogue to publish."""

@@ -206,7 +206,7 @@ class MatchScore(Score):
         return board.standings() if self._other else []
 
     def _strength(self, estimate: Estimate) -> Part:
-        """Part with the Elo difference and its 95 % interval, or with the share of points if either is infinite."""
+        """Part with the Elo difference and its 95 % interval, or the score in percent if a value is infinite."""
         say = console("elolab.arena")
         if math.isfinite(estimate.elo) and math.isfinite(estimate.elo_error):
             key, figures = "elo", {"elo": signed(estimate.elo), "error": error_text(estimate.elo_error)}
@@ -297,7 +297,7 @@ class MatchScores(Score):
         return self._scores[match]
 
     def expect(self, key: str, score: MatchScore) -> None:
-        """Count the unfinished game with this key in ``score`` once it ends; a game may count in several matches."""
+        """Add the result of the game ``key`` to ``score`` when the game ends; a game may count in several matches."""
         self._of_game.setdefault(key, []).append(score)
 
     def add(self, outcome: Outcome) -> None:

@@ -84,8 +84,8 @@ class StagePlan:
     def seconds_of(self, stage: GameStage) -> float | None:
         """Estimated seconds for a stage's remaining games.
 
-        The estimate is ``game_seconds`` per game, corrected by ``pace``, but at most the time budget. If a player's
-        speed is unknown, the result is the time budget, or ``None`` without one.
+        The estimate is ``game_seconds`` per game, times ``pace``, divided by the number of simultaneous games; at most
+        the time budget. If a player's speed is unknown, the result is the time budget, or ``None`` without one.
         """
         if stage.unknown_speed:
             return stage.seconds if stage.missing else 0.0

@@ -179,7 +179,7 @@ def stored_result(spec: TournamentSpec, directory: Path) -> TournamentResult:
 
 
 def result_of(spec: TournamentSpec, store: Store, outcomes: Sequence[Outcome] | None = None) -> TournamentResult:
-    """The state of a tournament according to an open store; ``outcomes`` are the store's, if already read."""
+    """The state of a tournament according to an open store; ``outcomes`` saves reading its outcomes again."""
     outcomes, withdrawals = store.outcomes() if outcomes is None else outcomes, withdrawals_of(store)
     count = games_that_count(spec, outcomes, withdrawals)
     stored = sum(outcome.pairing.number < count for outcome in outcomes)
@@ -388,9 +388,9 @@ def _check_extension(directory: Path, old: TournamentSpec, old_openings: str, pl
 
 
 def _check_places(store: Store, old: TournamentSpec, new: TournamentSpec) -> None:
-    """Raise ``RunError`` if players were added or reordered while the store has games beyond the new end.
+    """Raise ``RunError`` if ``new`` adds or reorders players and the store has more game pairs than ``new`` plans.
 
-    Such games refer to players by index, so that they would then belong to other players.
+    Stored games refer to players by index. The pairs beyond the plan would count for the wrong players.
     """
     before, now = ([player.name for player in spec.players] for spec in (old, new))
     if before == now:

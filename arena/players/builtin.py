@@ -81,7 +81,7 @@ class BuiltinPlayer:
         return self._reply(result, _nanoseconds(result))
 
     def hear_draw_offer(self) -> None:
-        """Do nothing: ``arena.play.game`` decides by the player's score whether it accepts a draw."""
+        """Do nothing: ``arena.play.game`` accepts a draw for the built-in engine if the engine's score permits."""
 
     def ponder(self, position: Position, moves: Sequence[str], clock: PlayerClock | None) -> None:
         """On a wall clock, start a ponder search; on other clocks, store its position until the opponent has moved."""

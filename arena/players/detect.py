@@ -41,7 +41,7 @@ HINT_SECONDS = 2.0
 """Seconds allowed per protocol to find out which protocol a program really uses, for an error message."""
 
 Program = tuple[tuple[str, ...], str | None]
-"""A program: its command with arguments, and its working directory; ``None`` is elolab's own."""
+"""A program: its command with arguments, and its working directory; ``None`` is elolab's working directory."""
 
 
 class DetectionError(UserError):

@@ -106,7 +106,7 @@ class ProtocolClient(ABC):
     def synchronise(self, *before: str) -> list[str]:
         """Return the lines ``before``, followed by a command that the engine answers once it has processed them.
 
-        Some protocols have no such command.
+        In a protocol without such a command, returns only ``before``.
         """
 
     def stop(self) -> list[str]:

@@ -33,7 +33,7 @@ SECOND_SECONDS = 0.5
 COMPILING_SECONDS = 6.0
 """Seconds after a first signal for which the process stays alive while a thread compiles or imports."""
 FLUSH_SECONDS = 0.2
-"""Seconds to wait while the output is flushed, because its reader may have stopped reading."""
+"""Maximum seconds to wait while the output is flushed; its reader may have stopped reading."""
 TOGETHER_SECONDS = 0.2
 """Signals within this number of seconds count as one, because ``timeout`` and wrappers repeat the terminal's signal."""
 UNSAFE_PACKAGES = ("_frozen_importlib", "_frozen_importlib_external", "importlib", "llvmlite", "numba")

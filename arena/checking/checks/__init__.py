@@ -80,7 +80,10 @@ CHECKS = (
 
 
 def chosen(only: Collection[str] | None = None, skipped: Collection[str] = ()) -> list[Check]:
-    """The checks named in ``only`` (default: all) and the checks that they need, without those in ``skipped``."""
+    """The checks named in ``only`` (default: all) and the checks that they need.
+
+    Checks named in ``skipped`` are left out, even if another check needs them.
+    """
     names = {check.name for check in CHECKS} if only is None else set(only)
     for check in reversed(CHECKS):  # a needed check comes earlier in the table
         if check.name in names:

@@ -11,9 +11,10 @@ THINKING_SHARE = 2
 
 
 def stop(examination: Examination, *, at_once: bool) -> Remark:
-    """Check that an interruption such as ``stop`` ends a search; the remark gives the slowest of three answers.
+    """Check that an interruption such as ``stop`` ends a search.
 
-    With ``at_once``, the interruption follows the start of the search immediately.
+    The remark gives the longest of three response times in milliseconds. With ``at_once``, the interruption follows the
+    start of the search immediately.
     """
     slowest = 0.0
     for position in examination.positions.ordinary[:3]:
@@ -24,8 +25,8 @@ def stop(examination: Examination, *, at_once: bool) -> Remark:
 def _stop(examination: Examination, position: Position, *, at_once: bool = False, asks: bool = False) -> float:
     """Start a search and interrupt it; returns the time in milliseconds until the answer to the search.
 
-    With ``at_once``, the interruption follows immediately; otherwise after a part of ``move_time_ms``. With ``asks``,
-    also ask for readiness during the search, and return the time until that reply instead.
+    With ``at_once``, interrupts immediately; otherwise after half of ``move_time_ms``. With ``asks``, also asks for
+    readiness during the search, and returns the time in milliseconds until the program confirms it.
     """
     dialect = examination.dialect
     if asks and not dialect.listens_while_thinking:
@@ -42,7 +43,7 @@ def _stop(examination: Examination, position: Position, *, at_once: bool = False
 
 
 def _expect_no_answer(examination: Examination) -> None:
-    """Let a search run for a part of ``move_time_ms``; raises ``Failed`` if the program answers within that time."""
+    """Let a search run for half of ``move_time_ms``; raises ``Failed`` if the program answers within that time."""
     is_answer = examination.dialect.is_answer
     lines = examination.dialect.read_for(examination.settings.move_time_ms // THINKING_SHARE, is_answer)
     if lines and is_answer(lines[-1]):

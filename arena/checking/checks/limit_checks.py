@@ -8,8 +8,9 @@ from elolab.arena.players.player import PlayerClock
 from elolab.engine.settings.limits import Limits
 
 MOST_NODES = 1.5
-"""A program may search this multiple of a node limit plus ``NODES_SLACK``; it checks the limit only at intervals."""
+"""A program may search this multiple of a node limit plus ``NODES_SLACK``, because programs count at intervals."""
 NODES_SLACK = 10_000
+"""Number of nodes that a program may search in addition to ``MOST_NODES`` times the node limit."""
 LOW_CLOCK_SHARE = 10
 """A low clock has the time of a full clock divided by this number."""
 CONTROL_MOVES = 4
@@ -28,7 +29,7 @@ def depth(examination: Examination) -> Remark:
 
 
 def nodes(examination: Examination) -> Remark:
-    """Check that the program's own node count does not exceed a node limit by more than the tolerance."""
+    """Check that the program keeps a node limit by its own count, within ``MOST_NODES`` and ``NODES_SLACK``."""
     examination.need_limit("nodes")
     told = examination.settings.nodes
     answer = examination.search(examination.positions.ordinary[1], Limits(nodes=told))
@@ -39,7 +40,10 @@ def nodes(examination: Examination) -> Remark:
 
 
 def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
-    """The largest value of the ``SearchLine`` field ``what`` in the search output; raises ``Skipped`` without one."""
+    """The largest value of the ``SearchLine`` field named ``what`` in the output of a search.
+
+    Raises ``Skipped`` if no line of the output has a value.
+    """
     found = [getattr(examination.dialect.read_information(line), what, None) for line in answer.lines]
     known = [number for number in found if number is not None]
     if not known:
@@ -48,7 +52,7 @@ def _most(examination: Examination, answer: SearchAnswer, what: str) -> int:
 
 
 def move_time(examination: Examination) -> Remark:
-    """Check that the program keeps a fixed time per move; the remark gives the slowest of three searches."""
+    """Check that the program keeps a fixed time per move; the remark gives the longest of three search times."""
     examination.need_limit("move_time")
     unit = examination.dialect.time_unit_ms
     told = -(-examination.settings.move_time_ms // unit) * unit

@@ -63,12 +63,15 @@ def _from_text(position: Position, plies: int) -> Position:
 
 
 def answered(examination: Examination, kind: str) -> None:
-    """Check that the program answers the position in the field ``kind`` of ``SamplePositions`` with a legal move."""
+    """Check that the program answers a test position with a legal move.
+
+    ``kind`` is the name of a field of ``SamplePositions``, such as ``in_check``.
+    """
     examination.search(_need(examination, kind))
 
 
 def _need(examination: Examination, kind: str) -> Position:
-    """The sample position in the field ``kind`` of ``SamplePositions``; raises ``Skipped`` if the game has none."""
+    """The test position in the field of ``SamplePositions`` named ``kind``; raises ``Skipped`` if it is ``None``."""
     position: Position | None = getattr(examination.positions, kind)
     if position is None:
         raise Skipped("skip.game")

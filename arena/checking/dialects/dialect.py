@@ -46,7 +46,10 @@ class Knowledge:
 
 
 class Dialect(ABC, Generic[ClientKind]):
-    """Communication with one process of the program; the defaults describe a protocol without optional features."""
+    """Communication with one process of the program.
+
+    The defaults describe a protocol without optional features: methods for such a feature raise ``Skipped``.
+    """
 
     title: ClassVar[str]
     client_class: type[ProtocolClient]
@@ -62,7 +65,7 @@ class Dialect(ABC, Generic[ClientKind]):
     ready: ClassVar[str] = ""
     """First word of the answer to ``synchronisation``."""
     awaited: ClassVar[str] = ""
-    """Name of the answer to a search in messages, such as ``bestmove``."""
+    """Name that messages use for the answer to a search, such as ``bestmove``."""
     farewell: ClassVar[str] = "quit"
     interruption: ClassVar[tuple[str, ...] | None] = None
     """Lines that interrupt a search; empty if ``synchronisation`` interrupts it, ``None`` if nothing does."""
@@ -112,7 +115,8 @@ class Dialect(ABC, Generic[ClientKind]):
     def read_until(self, is_end: Callable[[str], bool], ms: float, awaited: str) -> list[str]:
         """Read lines up to the first one that ``is_end`` accepts; returns them all.
 
-        Raises ``Failed``, with ``awaited`` in its remark, if there is no such line within ``ms`` milliseconds.
+        Raises ``Failed`` if there is no such line within ``ms`` milliseconds. The remark then names ``awaited``, the
+        expected answer.
         """
         lines, is_over = self._read(ms, is_end)
         if not is_over:
@@ -144,7 +148,7 @@ class Dialect(ABC, Generic[ClientKind]):
             return False
 
     def _ended(self) -> Failed:
-        """Wait for a process that has ended by itself; returns the ``Failed`` error for it."""
+        """The ``Failed`` error for a process that has ended by itself; it names the exit code or the signal."""
         self.process.end()
         return Failed("failure.ended", how=self.process.exit.text())
 
@@ -229,7 +233,7 @@ class Dialect(ABC, Generic[ClientKind]):
         return self.is_answer(line)
 
     def is_unasked(self, line: str) -> bool:
-        """Whether a line is an answer, which a program must not give if it is interrupted while idle."""
+        """Whether a line is an answer that a program must not give when it is interrupted while idle."""
         return self.is_answer(line)
 
     @abstractmethod
@@ -324,7 +328,8 @@ class Dialect(ABC, Generic[ClientKind]):
     def clock_limits(self) -> Limits:
         """Clock and increment from the settings, as limits.
 
-        If the protocol sends times in whole seconds, the clock is ten times as long and there is no increment.
+        If the protocol sends times in whole seconds, the clock is ten times as long as in the settings, without
+        increment.
         """
         clock_ms = self.settings.clock_ms
         if self.time_unit_ms > 1:

@@ -131,7 +131,10 @@ class UciDialect(Dialect[UciFamilyClient]):
         return uci.option_commands(options, self.options)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse an ``info`` line, ``None`` for others; raises ``Failed`` for a bad count or a score without unit."""
+        """Parse an ``info`` line; ``None`` for other lines.
+
+        Raises ``Failed`` for an invalid count or a score without unit.
+        """
         figures, word, rest = [*_FREE_TEXT.split(f"{line} ", 1), "", ""][:3]
         if first_word(figures) != "info" or (word in ("string", "message") and figures.strip() == "info"):
             return None
@@ -184,7 +187,7 @@ class UcciDialect(UciDialect):
         self.send(*self.option_lines(options))
 
     def begin_game(self) -> None:
-        """Begin a new game with the button that ``arena.protocols.ucci.new_game_button`` chooses."""
+        """Begin a new game: press the button option that ``arena.protocols.ucci.new_game_button`` names."""
         self.send(f"setoption {ucci.new_game_button(self.options)}")
         self.settled()
 

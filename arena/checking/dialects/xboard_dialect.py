@@ -52,7 +52,8 @@ class XboardDialect(Dialect[xboard.XboardClient]):
     def greet(self) -> None:
         """Perform the handshake: read the features and options that the program announces.
 
-        As in games, the program may use the whole start time before its first feature, and after ``done=0``.
+        As in games, the program has ``start_ms`` until its first feature. If it then sends ``done=0``, it has
+        ``start_ms`` again until ``done=1``.
         """
         client = self.client
 
@@ -116,7 +117,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return Limits(move_time_ms=1000) if self.knowledge.knows_depth is False else super().ordinary
 
     def begin(self, position: Position, limits: Limits, clock: PlayerClock | None = None) -> None:
-        """Send the moves that the program does not know yet, or the whole game if it is another one, then ``go``."""
+        """Send the moves that the program does not know yet, then ``go``; sends all moves if another game has begun."""
         self._set_up(position, limits)
         self._go(position, clock)
 
@@ -232,7 +233,7 @@ class XboardDialect(Dialect[xboard.XboardClient]):
         return xboard.option_commands(options, self.client.options, self.client.features)
 
     def read_information(self, line: str) -> SearchLine | None:
-        """Parse a line of thinking output, ``None`` for others; ignores the variation, whose notation is free."""
+        """Parse a line of thinking output; ``None`` for other lines. Ignores the variation: its notation is free."""
         found = xboard.parse_thinking(line)
         if found == Information():
             return None

@@ -25,7 +25,7 @@ from elolab.arena.notation.pgn import PortableGameError
 
 
 def _zstandard() -> Any:
-    """The standard module for Zstandard, or its backport before Python 3.14."""
+    """The module for Zstandard: ``compression.zstd`` of Python 3.14 and later, or its backport."""
     if sys.version_info >= (3, 14):
         from compression import zstd
     else:
@@ -39,7 +39,7 @@ MAX_BYTES = 1 << 28
 PART_BYTES = 1 << 23
 """Approximate size of the parts in which a large text is read."""
 COMPRESSED = ("", ".gz", ".bz2", ".zst")
-"""Suffixes of compressed files, which follow the file's own suffix."""
+"""Suffixes that may follow a file's own suffix: none if the file is not compressed, else the kind of compression."""
 
 _BLOCK_BYTES = 1 << 16
 """Number of bytes to decompress at a time; if the content is damaged, the rest of that block is lost."""

@@ -74,7 +74,7 @@ def is_games(source: ArchiveFile) -> bool:
 def is_archive(source: ArchiveFile) -> bool:
     """Whether the content of a file is in an archive format; bare moves are not.
 
-    A WTHOR file of names belongs to the games in its folder, so it counts only if the user named it.
+    A WTHOR file of names belongs to the games in its folder; it counts as an archive only if the user named it.
     """
     if format_of(source.data) is not None:
         return True

@@ -121,9 +121,9 @@ def _phrase_key(header: Any) -> np.ndarray:
 
 
 def _main_line(tree: bytes, keys: _Keys, version: int, reading: Reading, where: str) -> list[_TreeNode]:
-    """The nodes of the game, the first being the position before all moves; in the file, variations follow them.
+    """Read the nodes of the main line; the first node is the position before all moves.
 
-    Raises ``PortableGameError`` if the file ends within a node. Reading stops at a line that is longer than any game.
+    Raises ``PortableGameError`` if the file ends within a node. Stops when there are more nodes than any game has.
     """
     place, nodes = 0, list[_TreeNode]()
     while len(nodes) <= reading.game.max_game_plies + 1:
