@@ -59,7 +59,7 @@ class PlayedStudy(PlayedGames):
     """Lower bound of the 90 % interval of ``elo``; ``elo_high_90`` is the upper bound."""
     elo_high_90: float | None
     left_to_gain: tuple[float, float, float] | None
-    """Expected gain in Elo of the best setting other than the base, followed by the lower and upper bound of its 90 %
+    """Expected gain in Elo that other settings may still offer, followed by the lower and upper bound of its 90 %
     interval. ``None`` unless the base is recommended.
     """
     confirmed: bool

@@ -26,6 +26,7 @@ from elolab.engine.errors import UserError
 from elolab.tuning import match_command
 from elolab.tuning.match_command import MatchCommand, counts_of
 from elolab.tuning.study.plan import plan_of_run, prepare_tuning
+from elolab.tuning.study.playoff import SHARE
 from elolab.tuning.study.result import STUDY_NAME
 from elolab.tuning.study.rounds import budgets, round_stream
 from elolab.tuning.study.rounds.settings_pair_matches import MATCHES_NAME, PLAYOFF_STEP
@@ -223,7 +224,7 @@ def test_a_signal_ends_the_programs_of_a_command(
     assert process.returncode == 130
     assert "to resume: elolab tune" in errors
     assert (entry["status"]["reason"], entry["status"]["signal"]) == ("interrupted", "SIGTERM")
-    assert entry["status"]["games"] == {"planned": 58, "played": 16, "faults": 0}
+    assert entry["status"]["games"] == {"planned": 60, "played": 16, "faults": 0}
 
 
 @pytest.mark.parametrize(
@@ -423,3 +424,33 @@ def test_a_plan_announces_what_is_played_at_most(sampler: str, tmp_path: Path, *
         assert sum(played) <= missing, (budget, plan.lines())
         after = plan_of(tmp_path, budget, sampler)[1]
         assert result.interrupted or after.games == after.stored, after.lines()
+        assert result.planned == after.stages[0].games  # the search may have ended early
+        games = json.loads((tmp_path / "status.json").read_text("utf-8"))["games"]
+        assert games["planned"] >= games["played"], games
+        for announced, one in zip(plan.stages[:2], after.stages[:2], strict=True):
+            assert announced.is_rest or one.stored <= announced.games, (announced.name, one.stored)
+
+
+def test_a_validation_gets_the_games_that_whole_trials_leave(tmp_path: Path) -> None:
+    spec, plan = plan_of(tmp_path, 592, "tpe")
+    schedule = budgets.rounds_of(spec, 592)
+    pairs = sum(one.pairs for one in schedule)
+    study, validation = plan.stages
+    assert 2 * (pairs + budgets.playoff_after(pairs, SHARE)) < study.games
+    assert validation.is_rest
+
+
+def test_spsa_plays_as_many_pairs_at_once_as_asked(tmp_path: Path) -> None:
+    sizes: dict[bool, set[int]] = {True: set(), False: set()}
+
+    def match(one: dict[str, Any], other: dict[str, Any], pairs: int, seed: int) -> list[int]:
+        sizes[seed >= PLAYOFF_STEP].add(pairs)
+        return points(one, other, pairs, seed)
+
+    data = {"dimensions": DIMENSIONS, "budget": {"games": 400}, "sampler": "spsa"}
+    tune(matches_from_mapping({**data, "match_pairs": 4}, "here"), tmp_path / "four", match, stream=io.StringIO())
+    assert max(sizes[False]) == max(sizes[True]) == 4
+    sizes[False].clear()
+    tune(matches_from_mapping(data, "here"), tmp_path / "one", match, stream=io.StringIO())
+    assert sizes[False] == {1}
+    assert max(sizes[True]) == 8  # playoff and validation

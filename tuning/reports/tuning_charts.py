@@ -129,7 +129,7 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
     """Elo, interval, colour, marker and label: one entry for the recommendation, then one for each validation.
 
     The interval is a 90 % interval for the recommendation and a 95 % interval for validations. If the base is
-    recommended, the best other set takes the recommendation's place.
+    recommended, ``Decision.left`` takes the recommendation's place.
     """
     decision = result.decision
     assert decision is not None
@@ -138,7 +138,8 @@ def _final_intervals(result: StudyResult, words: Catalogue) -> list[tuple[float,
         found.append((decision.gain, decision.interval(), INK, "D", words("chart.recommended_interval")))
     elif decision.left is not None:
         gain, low, high = decision.left
-        found.append((gain, (low, high), INK, "D", words("chart.best_other_interval")))
+        label = words(f"chart.best_{'unknown' if decision.other is None else 'other'}_interval")
+        found.append((gain, (low, high), INK, "D", label))
     for number, verdict in enumerate(result.verdicts):
         marker, color = FINAL_MARKERS[number % len(FINAL_MARKERS)], SERIES[number % len(SERIES)]
         label = words("chart.validated_interval", limit=verdict.limits)

@@ -288,7 +288,8 @@ def _left_sentence(found: Decision, message: Catalogue) -> str:
     if found.left is None:
         return ""
     gain, low, high = found.left
-    return message("study.left_to_gain", gain=signed(gain), interval=interval_text(low, high))
+    key = "left_to_gain" if found.other is None else "left_in_other"
+    return message(f"study.{key}", gain=signed(gain), interval=interval_text(low, high))
 
 
 def _sentence_so_far(result: StudyResult, found: Decision, message: Catalogue) -> str:

@@ -112,8 +112,8 @@ class TuningPlan:
     def stages(self, games: int, store: Store | None = None) -> tuple[GameStage, ...]:
         """Stages of the run with their maximum numbers of games: a tuning of ``games`` games, then each validation.
 
-        ``store`` has the games already played; ``None`` before the run begins. Games of earlier playoffs and of
-        validations of earlier recommendations are not counted, because the budget no longer covers them.
+        ``store`` has the games already played; ``None`` before the run begins. The games of earlier playoffs and of
+        other validations are a stage of their own, because the budget does not cover them.
         """
         spec, say = self.spec, console("elolab.tuning")
         stored: Counter[str] = Counter() if store is None else stored_by_series(store)
@@ -133,6 +133,9 @@ class TuningPlan:
         for number, planned in enumerate(self.planned_validations(games, store)):
             stage = self._stage_of(planned, number, stored, recommendation, is_rest=playoff is None)
             stages.append(replace(stage, games=stage.stored) if has_ended else stage)
+        others = stored.total() - sum(stage.stored for stage in stages)
+        if others > 0:
+            stages.append(GameStage(say("stage.others"), others, limits, others))
         return tuple(stages)
 
     def planned_validations(self, games: int, store: Store | None) -> list[PlannedValidation]:
@@ -161,8 +164,8 @@ class TuningPlan:
         unknown = () if stored and not self.spec.is_by_matches else self.spec.unknown_speed([planned.limits])
         most = max(2 * planned.pairs, games)
         planned = replace(planned, pairs=most // 2)
-        is_rest = is_rest and planned.kind == GAIN and self.spec.sampler == "duel"
-        if is_rest:
+        is_rest = is_rest and planned.kind == GAIN
+        if is_rest and self.spec.sampler == "duel":  # which may end its search early
             pairs = min(len(self.reserved), round(planned.pairs * (1 - MIN_SEARCH) / (1 - MAX_SEARCH)))
             planned = PlannedValidation(planned.limits, GAIN, pairs, pairs)
         reach = reach_of_validation(self, planned, length_of(planned.kind, number))

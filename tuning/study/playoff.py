@@ -45,11 +45,13 @@ class Decision:
     score: float = 0.5
     """Mean score of the model's maximum in the playoff, 0 to 1."""
     left: tuple[float, float, float] | None = None
-    """Gain that other values may still offer although the base is recommended: expected Elo of the best set, and bounds
-    of its 90 % interval.
+    """Gain that other values may still offer although the base is recommended: expected Elo of ``other``, and bounds of
+    its 90 % interval.
 
     ``None`` if the base is not recommended.
     """
+    other: Values | None = None
+    """The set of values to which ``left`` belongs; ``None`` if it belongs to the best set, whichever that is."""
 
     def interval(self, deviations: float = INTERVAL_90) -> tuple[float, float]:
         """``gain`` minus and plus ``deviations`` standard deviations, in Elo; by default a 90 % interval."""
@@ -78,7 +80,7 @@ def decide(
     gain, deviation = updated(believed, deviation, pairs / model.dispersion, score)
     if gain <= 0:
         reach = INTERVAL_90 * deviation
-        return Decision(base, True, 0.0, 0.0, believed, pairs, score, (gain, gain - reach, gain + reach))
+        return Decision(base, True, 0.0, 0.0, believed, pairs, score, (gain, gain - reach, gain + reach), best)
     return Decision(best, False, gain, deviation, believed, pairs, score)
 
 

@@ -184,14 +184,19 @@ def test_a_convergence_figure_shows_the_band_of_its_time(tmp_path: Path, expecte
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("label", ["unknown", "other"])
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Path, language: str) -> None:
+def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Path, language: str, label: str) -> None:
     result = study(tmp_path, "base")
     assert result.decision is not None
-    result = replace(result, decision=replace(result.decision, left=(9.6, -5.0, 24.2), believed=9.6, pairs=20))
+    other = None if label == "unknown" else result.decision.values
+    decision = replace(result.decision, left=(9.6, -5.0, 24.2), believed=9.6, pairs=20, other=other)
+    result = replace(result, decision=decision)
     words = Catalogue(MESSAGES, language)
     said = tuning_sentence(result, language) + optimism_sentence(result, language)
     assert "+9.6 Elo" in said
+    known = "best other setting", "其他设置中最好的一组"
+    assert any(text in said for text in known) == (label == "other")
     assert "[−5.0, +24.2]" in said
     assert "Nothing" not in said
     page = markdown(tuning_document(result, language))
@@ -199,7 +204,7 @@ def test_a_study_that_keeps_the_base_says_what_may_still_be_gained(tmp_path: Pat
     assert words("validation.none") in page
     figure = study_charts.convergence_chart(result, study_charts.chart_words(words))
     check_figure(figure, language)
-    assert words("chart.best_other_interval") in [text.get_text() for text in figure.legends[0].get_texts()]
+    assert words(f"chart.best_{label}_interval") in [text.get_text() for text in figure.legends[0].get_texts()]
     diamonds = [list(line.get_ydata()) for line in figure.axes[0].lines if line.get_marker() == "D"]
     assert diamonds == [[9.6]]
     assert tuning_data(result, None)["recommendation"]["left_to_gain"] == {"elo": 9.6, "low": -5.0, "high": 24.2}

@@ -152,7 +152,10 @@ def rounds_of(spec: TuningSpec, games: int, before: Sequence[Round] = ()) -> tup
     spent_settings_pairs = sum(one.settings_pairs for one in before)
     spent_pairs = sum(one.pairs for one in before)
     if spec.sampler == "spsa":
-        game_pairs, each = spec.round_pairs or min(SPSA_PAIRS, max(1, pairs // MIN_ITERATIONS)), 1
+        wanted = min(SPSA_PAIRS, max(1, pairs // MIN_ITERATIONS))
+        if spec.match_pairs:
+            wanted = min(spec.match_pairs, max(1, pairs // MIN_ROUNDS))
+        game_pairs, each = spec.round_pairs or wanted, 1
     else:
         wanted = spec.round_pairs or min(DEFAULT_ROUND_PAIRS, max(1, pairs // MIN_ROUNDS))
         game_pairs = min(spec.match_pairs, wanted) if spec.match_pairs else game_pairs_per_settings_pair(games)
@@ -283,19 +286,25 @@ class BudgetSchedule:
         """Whether the store has games of round ``number``, of later rounds or of the playoff."""
         return bool(self._store.metadata(PLAYOFF_METADATA) or self._games.begun(self.rounds[number:]))
 
+    def _rounds_to_play(self) -> tuple[Round, ...]:
+        """The rounds of the schedule; once the playoff has begun, those before it: the search may have ended early."""
+        playoff = self._store.metadata(PLAYOFF_METADATA)
+        return self.rounds if playoff is None else self.rounds[: int(playoff[0])]
+
     def planned_games(self) -> int:
         """Planned number of games of rounds and playoff."""
-        return 2 * (sum(one.pairs for one in self.rounds) + self.playoff_pairs(len(self.rounds)))
+        rounds = self._rounds_to_play()
+        return 2 * (sum(one.pairs for one in rounds) + self.playoff_pairs(len(rounds)))
 
     def missing_games(self, finished: Collection[int]) -> int:
         """Number of games still to play before validations; ``finished`` has the finished rounds' numbers."""
-        rounds = (one for one in self.rounds if one.number not in finished)
-        missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in rounds)
-        playoff, pairs = self._store.metadata(PLAYOFF_METADATA), self.playoff_pairs(len(self.rounds))
-        if playoff is None:
+        rounds = self._rounds_to_play()
+        unfinished = (one for one in rounds if one.number not in finished)
+        missing = sum(self._games.missing_at(one.first_pair, one.pairs) for one in unfinished)
+        pairs = self.playoff_pairs(len(rounds))
+        if self._store.metadata(PLAYOFF_METADATA) is None:
             return missing + 2 * pairs
-        before = self.playoff_start(int(playoff[0]))
-        return missing + self._games.missing_at(before, pairs, self.periods[-1].playoff_series)
+        return missing + self._games.missing_at(self.playoff_start(len(rounds)), pairs, self.periods[-1].playoff_series)
 
     def playoff_pairs(self, finished: int) -> int:
         """Number of game pairs of the playoff after ``finished`` rounds.

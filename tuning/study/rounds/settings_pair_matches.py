@@ -159,6 +159,8 @@ class SettingsPairMatches(SettingsPairResults):
     def _matches(self, scheduled: ScheduledSettingsPair) -> list[PlannedMatch]:
         """The matches of a settings pair; empty if both sets of values are equal."""
         first, second, each = scheduled.settings.first, scheduled.settings.second, self._pairs_per_match
+        if scheduled.series:  # the same two sets in many pairs
+            each = self._spec.match_pairs or COMMAND_PAIRS
         start = self._seed(scheduled.series, scheduled.first_pair)
         starts = range(0, scheduled.pairs if first != second else 0, each)
         return [PlannedMatch(first, second, min(each, scheduled.pairs - at), start + at) for at in starts]
@@ -174,7 +176,7 @@ class SettingsPairMatches(SettingsPairResults):
 
     @functools.cached_property
     def _pairs_per_match(self) -> int:
-        """Largest number of game pairs in one match. It is not larger than the first round."""
+        """Largest number of game pairs in one match of a round. It is not larger than the first round."""
         first = rounds_of(self._spec, periods_of(self._run.store)[0].games)[0]
         most = self._spec.match_pairs or (first.game_pairs if self._spec.sampler == "duel" else COMMAND_PAIRS)
         return min(most, first.pairs)
