@@ -68,7 +68,7 @@ def remove(folders: Sequence[Path]) -> None:
     """Remove folders that ``check`` has accepted; if one is in use, raises ``StoreError`` and removes none."""
     with ExitStack() as locks:
         for run in (run for folder in folders for run in dict.fromkeys((folder, *_runs_of(folder)))):
-            locks.callback(FolderLock(run / LOCK_NAME).release)
+            locks.callback(FolderLock(run / LOCK_NAME, remedy="wait for it to end, or stop it").release)
         for folder in folders:
             try:
                 shutil.rmtree(folder)

@@ -573,8 +573,8 @@ def user_of(directory: Path) -> str | None:
 class FolderLock:
     """Lock that excludes a second writer from a folder; the system releases it even if the process is killed."""
 
-    def __init__(self, path: Path) -> None:
-        """Acquire the lock; raises ``StoreError``, which names the process, if another process holds it."""
+    def __init__(self, path: Path, remedy: str = f"wait for it to end, stop it, or {OTHER_FOLDER}") -> None:
+        """Acquire the lock; raises ``StoreError``, with the process and the ``remedy``, if another process holds it."""
         self._path = path
         for attempt in range(LOCK_ATTEMPTS + 1):
             if attempt:  # ``is_in_use`` holds the lock for a moment
@@ -596,10 +596,7 @@ class FolderLock:
             holder = _holder(self._handle)
             os.close(self._handle)
         else:
-            raise StoreError(
-                f"{path.parent}: in use by another elolab (process {holder})",
-                f"wait for it to end, stop it, or {OTHER_FOLDER}",
-            )
+            raise StoreError(f"{path.parent}: in use by another elolab (process {holder})", remedy)
         try:
             os.ftruncate(self._handle, 0)
             os.write(self._handle, f"{os.getpid()}\n".encode())

@@ -109,7 +109,8 @@ def test_a_bisection_is_one_entry_and_is_removed_as_one(
     assert [Path(step["folder"]).name for step in steps] == ["0123abcd", "89abcdef"]
     if lock is not None:  # as between two steps, while it builds a commit
         assert main(["runs", "remove", "--yes", str(folder)]) == 2
-        assert f"in use by another elolab (process {os.getpid()})" in capsys.readouterr().err
+        error = capsys.readouterr().err
+        assert f"in use by another elolab (process {os.getpid()}); wait for it to end, or stop it\n" in error
         lock.release()
     assert main(["runs", "remove", "--yes", str(folder)]) == 0
     assert "8 games" in capsys.readouterr().out
