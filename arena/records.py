@@ -149,7 +149,7 @@ class Opening:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """One game of a schedule: its players, opening and place. All indices start at 0."""
+    """One game of a schedule: its players, its opening and its place in the schedule. All indices start at 0."""
 
     number: int
     """Index of the game in its series."""
@@ -282,7 +282,7 @@ class GameSoFar(NamedTuple):
 
 
 def no_moves() -> GameSoFar:
-    """An empty list of moves, for a game whose moves are not known here."""
+    """Empty lists of moves, for a running game whose moves are unknown in this process."""
     return GameSoFar([], [], [], [], [])
 
 

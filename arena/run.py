@@ -83,7 +83,7 @@ class StoppedByFaults(RunError):
 
 
 class RunOptions(TypedDict, total=False):
-    """Options for playing a run. They influence the times of moves, but not which games are played."""
+    """Options for playing a run. They may influence the times of moves, but not which games are played."""
 
     concurrency: int
     """Number of games played at the same time (default 1).
@@ -92,7 +92,7 @@ class RunOptions(TypedDict, total=False):
     computations in this process.
     """
     cluster: str | Executor | None
-    """Where games are played: a Dask scheduler's address, hosts for SSH, or an executor (default: this process)."""
+    """Where to play: address of a Dask scheduler, host names for SSH, or an executor (default: this process)."""
     wall_clock_on_cluster: bool
     """Whether a cluster may play wall-clock games (default: no). Other load on its machines distorts these games."""
     scale_limits: bool
@@ -148,12 +148,12 @@ class Purpose:
     places: Callable[[Store], Iterable[tuple[str, Pairing]]] = lambda store: ()
     """A function that returns the new places of stored games in the schedule, as pairs of a game's key and pairing.
 
-    It is called if ``content`` has changed.
+    It is called if ``content`` has changed since the run was recorded.
     """
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further metadata to record in the store."""
     sides: tuple[PlayerLoad, ...] = ()
-    """Search limit, threads and pondering of each player in the run."""
+    """The load of each player in the run: search limit, threads, pondering and hash table."""
     stop_after_faults: int = STOP_AFTER_FAULTS
     """Number of consecutive games that a player may lose by faults before the run stops; 0 never stops."""
     key: str = ""
@@ -423,7 +423,10 @@ class Run:
     # Claiming the folder
 
     def _claim(self) -> None:
-        """Record the purpose in the folder, or check that it agrees with the purpose recorded there."""
+        """Record the specification of this run in the folder.
+
+        Raises ``RunError`` if the folder already contains another run; see ``check_store``.
+        """
         from elolab.engine.compiled.identity import engine_identity
 
         store, purpose = self.store, self.purpose
@@ -481,7 +484,7 @@ def check_clocks(
 def overload_warning(
     purpose: Purpose, concurrency: int, cluster: str | Executor | None, affinity: str, *, oversubscribe: bool = False
 ) -> str:
-    """A warning if the concurrent games need more than this machine has; otherwise empty.
+    """A warning if the concurrent games need more processors or memory than this machine has; otherwise empty.
 
     Raises ``RunError``, unless ``oversubscribe`` is set, if there are too few processors for wall-clock games or too
     little memory for the hash tables. The workers of a cluster are not checked here; ``ClusterRunner`` does that. The
@@ -534,8 +537,8 @@ def machine_line(plan: Mapping[str, Any]) -> str:
 def check_directory(directory: Path, purpose: Purpose, *, accepts_changes: bool) -> None:
     """Raise the ``UserError`` that entering a ``Run`` in this folder would raise. Writes nothing.
 
-    Must not be called for a folder in use, because its state may change meanwhile. ``accepts_changes`` is as for
-    ``check_store``.
+    Do not call it while another process uses the folder, because the folder may change during the check.
+    ``accepts_changes`` is as for ``check_store``.
     """
     check_place(directory)
     if not (directory / STORE_NAME).is_file():
@@ -603,7 +606,7 @@ def was_begun(directory: Path, purpose: Purpose) -> bool:
 
 
 def kind_in(store: Store) -> str:
-    """The kind of run in a store; empty if unknown. Older versions wrote it only to ``live.json``."""
+    """The kind of run in a store; empty if unknown. In runs of older versions, it is read from ``live.json``."""
     return str(store.metadata(KIND) or read_live(store.directory).get("kind", ""))
 
 
@@ -625,7 +628,7 @@ def plain(data: Any) -> Any:
 
 
 def without(content: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
-    """Copy ``content`` without the values at ``paths``, such as ``sprt.pairs``; ``differences`` explains paths."""
+    """Copy ``content`` without the values at ``paths``: keys joined by dots, such as ``sprt.pairs``."""
     left = dict(content)
     for path in paths:
         left.pop(path, None)

@@ -52,7 +52,7 @@ def is_match(spec: TournamentSpec) -> bool:
 def challengers_of(spec: TournamentSpec) -> tuple[str, ...]:
     """Names of a gauntlet's challengers, who meet all other players but not each other; empty in other formats.
 
-    Only these players meet the same opponents, so that their scores can be compared.
+    All challengers meet the same opponents. Only their scores can therefore be compared.
     """
     if spec.format not in FORMATS or not isinstance(format_of(spec), Gauntlet):
         return ()
@@ -117,7 +117,7 @@ class ScheduleState:
         return tuple(self._out.values())
 
     def absent(self, pairing: Pairing) -> tuple[int, ...]:
-        """Indices of the players of a pairing who withdrew before this game."""
+        """Indices of the players of a pairing who have withdrawn by the round of the pairing."""
         if not self._out:
             return ()
         return tuple(player for player in (pairing.first, pairing.second) if self._is_out(player, pairing.round))
@@ -127,9 +127,9 @@ class ScheduleState:
         return withdrawal is not None and withdrawal.round <= round
 
     def advance(self, played: Mapping[int, Outcome]) -> bool:
-        """Advance to the next batch if all games of the current one have ended; returns whether they have.
+        """Advance to the next batch if all games of the current batch have ended; returns false if not.
 
-        ``played`` has outcomes by game number.
+        ``played`` maps game numbers to outcomes. Games of withdrawn players count as ended.
         """
         outcomes = []
         for pairing in self.batch:
@@ -179,8 +179,8 @@ def games_that_count(spec: TournamentSpec, results: Iterable[Outcome], withdrawa
     """Number of games, from the start of the schedule, that count. ``results`` are the outcomes so far.
 
     If a sequential test is decided, the games up to its decision count. In formats whose later games depend on results,
-    this is the largest number still possible. Otherwise all planned games count, and games played under an earlier,
-    longer plan.
+    this is the largest number still possible. In all other cases, all planned games count, and so do further games
+    that were played under an earlier, longer plan.
     """
     if format_of(spec).decides_on_the_way:
         return ScheduleState.over(spec, results, withdrawals).games

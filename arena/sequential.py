@@ -108,7 +108,7 @@ def _tested(settings: SequentialSettings, counts: Pentanomial | Trinomial) -> Se
 
 
 def ratios_by_pair(settings: SequentialSettings, pairs: Sequence[Pentanomial]) -> Array:
-    """The log-likelihood ratio after each pair, shape (pairs,). Each element of ``pairs`` counts one pair."""
+    """The log-likelihood ratio after each pair, shape (pairs,). An element of ``pairs`` has the counts of one pair."""
     counts = np.cumsum([pair.counts for pair in pairs], axis=0, dtype=float).reshape(-1, 5)
     return log_likelihood_ratios(counts, 2, settings.elo0, settings.elo1, settings.model)
 
@@ -204,7 +204,7 @@ class Reach:
     least_pairs: int
     """Smallest number of pairs that can show the effect.
 
-    It is reached if all pairs are won or, for an equivalence, if all have an even score.
+    This number suffices if all pairs are won or, for an equivalence, if all pairs have an even score.
     """
     elo: float
     """The smallest gain or difference, in logistic Elo, that the test detects with probability ``POWER``; infinite if
@@ -222,11 +222,11 @@ class Reach:
     where: str
     """The file or command in which ``pairs`` is set."""
     length: str
-    """How to set ``pairs`` in ``where``: a text with a placeholder for the number, such as ``--pairs {pairs}``."""
+    """Text that sets ``pairs`` in ``where``, with a placeholder for the number, such as ``--pairs {pairs}``."""
     easier: str
-    """The key or option whose increase reduces the number of pairs needed, such as ``--elo1``."""
+    """The key or option to increase in order to need fewer pairs, such as ``--elo1``."""
     openings: int | None = None
-    """Number of pairs for which there are openings; ``None`` if unlimited."""
+    """Maximum number of pairs that the available openings allow; ``None`` if unlimited."""
 
     @property
     def is_possible(self) -> bool:
@@ -387,7 +387,10 @@ def expected_pairs(test: SequentialTest, pairs: int) -> int | None:
 
 
 def first_pairs(holds: Callable[[int], bool]) -> int:
-    """Smallest number of pairs from which on ``holds`` is true; ``MOST_PAIRS`` if there is no smaller one."""
+    """Smallest number of pairs for which ``holds`` is true; ``MOST_PAIRS`` if it is false for all smaller numbers.
+
+    Once ``holds`` is true, it must be true for all larger numbers.
+    """
     high = 1
     while not holds(high):
         if high >= MOST_PAIRS:

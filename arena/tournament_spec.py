@@ -95,7 +95,7 @@ class TournamentSpec(RunSpec):
     swap_colours: bool = schema.switch(default=True)
     """Whether the games of a pair have the same opening and swapped colours.
 
-    If not, the player listed first moves first in both games, and each game has its own opening.
+    If not, each game has its own opening, and the player listed first in the tournament moves first in both games.
     """
     gauntlet_players: int = schema.whole(1, MAX_PAIRS, default=1, example=2)
     """Gauntlet: number of players, from the start of the list, who play against all others."""

@@ -73,8 +73,9 @@ class DialogueSink(Protocol):
     """Stores the whole dialogue with an engine, for example in a log."""
 
     def write(self, who: str, said: bytes, at_ns: int | None = None) -> None:
-        """Append bytes, which may begin and end within a line; ``at_ns`` is their time (``time.monotonic_ns``),
-        ``None`` for now.
+        """Append bytes, which may begin or end in the middle of a line.
+
+        ``at_ns`` is the time at which they were sent or received (``time.monotonic_ns``), ``None`` for now.
 
         ``who`` is ``>`` for elolab, ``<`` for the engine, ``!`` for its error stream, or ``*`` for a note.
         """
@@ -114,12 +115,15 @@ class Dialogue:
             self.sink.write(">", text.encode() + b"\n")
 
     def received(self, output: bytes, at_ns: int) -> None:
-        """Record output of the engine, which may begin and end within a line; ``at_ns`` is its time of arrival."""
+        """Record output of the engine, which may begin or end in the middle of a line.
+
+        ``at_ns`` is the time of its arrival (``time.monotonic_ns``).
+        """
         output = output[-self.RECEIVED_BYTES :]
         self._keep(Received(output, len(output).to_bytes(8, "little"), at_ns.to_bytes(8, "little")))
 
     def exchanged(self, sent: Sent, received: Received) -> None:
-        """Record what compiled code has sent and received."""
+        """Record lines that compiled code has sent to the engine, and the output that it has received."""
         if 2 * sent.asked >= self.SENT_LINES:  # each request has two lines
             self._sent.clear()
         if sent.asked:
@@ -134,7 +138,10 @@ class Dialogue:
             self._received_bytes -= len(self._received.popleft().output)
 
     def remark(self, line: str, *, is_new: bool = True) -> None:
-        """Record a note. With ``is_new=False``, it is not written to ``sink``, which has its content already."""
+        """Record a note about the dialogue, and write it to ``sink``.
+
+        ``is_new=False`` omits the writing; use it if ``sink`` already contains the text, for example error output.
+        """
         self._sent.append((time.monotonic_ns(), "*", line))
         if is_new and self.sink is not None:
             self.sink.write("*", line.encode() + b"\n")
@@ -209,7 +216,7 @@ class EngineProcess:
     """A running program in its own process group.
 
     Only one thread at a time may communicate with it. Compiled code writes and reads without Python's global lock
-    (``engine.compiled.exchange``), so that lines are time-stamped when they are written and read. Output stays in its
+    (``engine.compiled.exchange``), so that other threads do not delay the time stamps of lines. Output stays in its
     pipe as long as no caller waits for a line. Each ``deadline_ns`` is a time of ``time.monotonic_ns``.
 
     The constructor raises ``PlayerFault`` with ``startup_failure`` if the program cannot be started, and ``OSError`` if
@@ -331,8 +338,8 @@ class EngineProcess:
     def ask(self, lines: Sequence[str], allowance_ns: int = -1) -> None:
         """Let the next ``read_line`` first write these lines, in the same call of compiled code.
 
-        If ``allowance_ns`` is not negative, that call's deadline is ``allowance_ns`` nanoseconds after it begins to
-        write; its argument ``deadline_ns`` is ignored. Raises ``ProcessEnded``.
+        If ``allowance_ns`` is not negative, ``read_line`` ignores its argument ``deadline_ns``: its deadline is then
+        ``allowance_ns`` nanoseconds after it begins to write. Raises ``ProcessEnded`` if the process has ended.
         """
         if self.has_ended:
             raise ProcessEnded
@@ -341,11 +348,11 @@ class EngineProcess:
         self.talk.ask(text.encode() + b"\n", allowance_ns)
 
     def read_line(self, deadline_ns: int, stop: StopFlag | None = None, *, skips_thinking: bool = False) -> str:
-        """Read the next line, normalised by ``plain_line``.
+        """Wait for the next line of output and return it, normalised by ``plain_line``.
 
-        With ``skips_thinking``, thinking output does not wake the thread: such lines are returned before the next line
-        of another kind, or at the deadline. Raises ``DeadlinePassed``, ``ProcessEnded``, and ``GameStopped`` once
-        ``stop`` is set.
+        With ``skips_thinking``, thinking output such as ``info`` lines does not wake the thread. These lines are only
+        returned when a line of another kind arrives or the deadline passes. Raises ``DeadlinePassed``,
+        ``ProcessEnded``, and ``GameStopped`` once ``stop`` is set.
         """
         while self.talk.is_asking or not self._lines:
             if self.has_ended:
@@ -382,7 +389,7 @@ class EngineProcess:
             self._end_output()
 
     def _keep_output(self) -> None:
-        """Store the output that the last exchange has read."""
+        """Take the output and the error output that the last exchange has read, and store them."""
         talk = self.talk
         for output, at_ns in talk.take_output().pieces():
             self._note_output(output, at_ns)
@@ -394,7 +401,8 @@ class EngineProcess:
     def keep_exchanged(self, sent: Sent, received: Received, used: int) -> None:
         """Record what compiled code has sent to the engine and received from it during a game.
 
-        Compiled code has processed the first ``used`` pieces of output; ``read_line`` returns the lines in the others.
+        Compiled code has processed the first ``used`` pieces of output. The lines in the later pieces are left for
+        ``read_line`` to return.
         """
         self.asked_ns = self.talk.asked_ns
         if used < received.arrivals:
@@ -569,7 +577,10 @@ class EngineProcess:
         return Fault("exit_code", code=str(status))
 
     def _has_exited(self) -> bool:
-        """Whether the process has exited; with ``waitid``, it remains a zombie, so that its number is not reused."""
+        """Whether the process has exited.
+
+        If the system has ``waitid``, the exited process remains a zombie, so that its process id is not reused.
+        """
         if not hasattr(os, "waitid"):
             return self._process.poll() is not None
         if self._process.returncode is not None:
@@ -656,9 +667,9 @@ def _check_first_line(program: str, path: str) -> None:
 
 
 def _missing(program: str, directory: str, why: Fault) -> Fault:
-    """The reason why a program cannot be found: a likely mistake in its name, or ``why`` if there is none.
+    """The reason why a program cannot be found: a likely mistake in its name, or ``why`` if none is recognised.
 
-    A relative path starts in ``directory``.
+    ``directory`` is the folder in which relative paths start.
     """
     if WINDOWS_PATH.match(program):
         return Fault("windows_path")

@@ -1,8 +1,8 @@
 """Processor affinity: each concurrent game gets its own processors, so that engines do not disturb each other.
 
-``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use. It takes one of each
-core first, so that two games share a core only if there are more games than cores. A list such as ``0-3,8`` divides
-these processors, in its order. Linux only; other systems support only ``off``.
+``off`` leaves the choice to the system. ``auto`` divides the processors that this process may use. It takes one
+processor of each core first, so that two games share a core only if there are more games than cores. A list such as
+``0-3,8`` divides these processors, in its order. Linux only; other systems support only ``off``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _group_files(version_2: str, *version_1: str) -> tuple[tuple[Path, Path | No
     """Files with one kind of limit for this process's control group and for every group above it.
 
     ``version_2`` is the name of the file in cgroups version 2. ``version_1`` is the controller and one or two file
-    names in version 1. Each result is a pair of files; the second is ``None`` if one file has the whole limit.
+    names in version 1. Returns pairs of files; the second is ``None`` if the first file alone contains the limit.
     """
     controller, *names = version_1
     found: list[tuple[Path, Path | None]] = []
@@ -180,7 +180,7 @@ class PlayerLoad(NamedTuple):
     """The processors and memory that a player needs in a run."""
 
     place: str
-    """Where the player is defined, as text for messages."""
+    """The place where the player is defined, such as a file and a key, as text for messages."""
     limits: Limits
     threads: int = 1
     ponders: bool = False
@@ -199,14 +199,14 @@ class PlayerLoad(NamedTuple):
 
 
 class Load(NamedTuple):
-    """The largest number of processors that concurrent games may need, and further numbers for a warning."""
+    """The processors that concurrent games may need at most, with the numbers for a warning about an overload."""
 
     games: int
     threads: int
     """Number of threads of the engine with the most threads."""
     ponders: bool
     needed: int
-    """Number of processors that the games need."""
+    """Maximum number of processors that the games need at the same time."""
     processors: int
     """Number of processors available."""
     concurrency: int
@@ -240,10 +240,11 @@ def overload(sides: Sequence[PlayerLoad], concurrency: int, processors: int, pon
 
 
 def _load(concurrency: int, slots: int, each: int, threads: int, processors: int, on_clock: bool) -> Load:
-    """The load of a run with room for ``concurrency`` games, where each game takes ``slots`` places.
+    """The load of ``concurrency // slots`` concurrent games, but of at least one game.
 
-    A game needs ``each`` processors, and ``processors`` are available. ``threads`` is the largest number of threads of
-    an engine; ``on_clock`` means that at least one player has wall-clock time.
+    ``slots`` is the number of games that each of them counts as. A game needs ``each`` processors, and ``processors``
+    are available. ``threads`` is the largest number of threads of an engine; ``on_clock`` means that at least one
+    player has wall-clock time.
     """
     games = max(1, concurrency // slots)
     most = processors // each * slots
@@ -297,7 +298,7 @@ def memory_text(load: MemoryLoad) -> str:
 def overload_text(load: Load | None, where: str = "here") -> str:
     """Warning about an overload, in the console's language; empty if ``load`` is ``None``.
 
-    ``where`` is ``here`` if this machine plays, or ``worker`` if a worker's machine does.
+    ``where`` is ``here`` if the games are played on this machine, or ``worker`` if they are played by a worker.
     """
     if load is None:
         return ""

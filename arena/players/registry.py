@@ -70,7 +70,7 @@ class Greeting:
     is_refusal: Callable[[str], bool] = lambda line: False
     """Function that returns whether a line shows that the program uses another protocol.
 
-    It is needed if that protocol could later send a line that looks like the answer.
+    It is only needed if programs with another protocol could later send a line that ``is_answer`` accepts.
     """
 
 
@@ -114,7 +114,7 @@ class Protocol:
     ``None`` if the protocol can send positions.
     """
     find_games: Callable[[Converse], tuple[str, ...]] | None = None
-    """Function that finds out which of the protocol's games a program plays; ``None`` if all programs play all."""
+    """Function that finds out which games a program plays; ``None`` if each plays all games of the protocol."""
     greeting: Greeting | None = None
     """Greeting that detects programs with this protocol; ``None`` if the protocol cannot be detected."""
 

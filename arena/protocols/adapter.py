@@ -101,7 +101,8 @@ class AdaptedPlayer(UcciPlayer):
     def _wait_for_move(self, lines: Sequence[str], clock: PlayerClock | None, stop: StopFlag, spent_ns: int = 0) -> int:
         """Send ``lines`` and wait for the move; returns the time used in nanoseconds, including ``spent_ns``.
 
-        A stopped search also yields its move.
+        If ``stop`` ends the search, the move that the engine then sends also counts. Raises ``GameStopped`` if it
+        sends none.
         """
         try:
             return super()._wait_for_move(lines, clock, stop, spent_ns)
@@ -137,7 +138,10 @@ class AdaptedEngine:
         self._player.close()
 
     def await_answer(self, is_awaited: bool) -> None:
-        """Set whether anybody waits for the search's answer. If nobody does, an engine that hangs is ended soon."""
+        """Set whether the search's answer will be used.
+
+        If not, an engine that is still starting or that hangs is ended sooner.
+        """
         if is_awaited:
             self._player.abandoned.clear()
         else:
@@ -146,8 +150,9 @@ class AdaptedEngine:
     def search(self, task: SearchTask, stop: StopFlag, ponder: StopFlag | None, board: ReportBoard) -> SearchResult:
         """Search for a move and for the reply that the engine expects.
 
-        ``task`` must have a clock. The engine ponders as long as the flag ``ponder`` is set. Nothing is written to
-        ``board``. Raises ``CommandError`` if the program fails.
+        ``task`` must have a clock. With a flag ``ponder``, the engine ponders until the flag is cleared, and then
+        searches as after ``ponderhit``. With ``None``, it does not ponder. Nothing is written to ``board``. Raises
+        ``CommandError`` if the program fails.
         """
         assert task.clock is not None, "a level is a clock"
         position = task.position

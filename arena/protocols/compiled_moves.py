@@ -88,8 +88,8 @@ class CompiledMoves:
     ) -> CompiledMoves | None:
         """Create the compiled part of a game that has just started; ``None`` if only the Python loop can play it.
 
-        ``noticed_ns`` has a threshold for each side, in nanoseconds. If the arena reads a move with a longer delay, the
-        move counts as disturbed by other load on the machine.
+        ``noticed_ns`` has a threshold for each side, in nanoseconds. If the arena reads a move later than that after
+        its arrival, the move counts as disturbed by other load on the machine.
         """
         external = tuple(player for player in players if isinstance(player, ExternalPlayer))
         if not IS_COMPILED or len(external) < len(players):
@@ -115,8 +115,8 @@ class CompiledMoves:
     def prepare(self, opening: Opening, before: CompiledMoves) -> bool:
         """Prepare this game from ``opening``, so that the thread that now plays ``before`` can ``start`` it next.
 
-        The programs must be the same in both games. Any thread may call this. Returns false if the game cannot be
-        prepared while ``before`` is played.
+        The same programs must play both games. Any thread may call this. Returns false if the game cannot be prepared
+        while ``before`` is played.
         """
         thread = before._thread
         if thread is not None and thread[1][2] == NEVER_NS:
@@ -129,7 +129,7 @@ class CompiledMoves:
 
     @property
     def can_start(self) -> bool:
-        """Whether the programs are still as they were when the game was prepared."""
+        """Whether the prepared game can start: its programs still run in the same processes and wait for a game."""
         return all(player.is_free_for(side) for player, side in self._both)
 
     def start(self) -> bool:
@@ -144,15 +144,15 @@ class CompiledMoves:
         return self._code >= 0
 
     def adopt(self, began_ns: int) -> None:
-        """Let the players go on with a prepared game that ``start`` has not played to its end.
+        """Let the players continue, in Python, a prepared game that ``start`` has not played to its end.
 
-        The game was announced at ``began_ns`` (``time.monotonic_ns``).
+        Compiled code announced the game at ``began_ns`` (``time.monotonic_ns``).
         """
         for (player, side), prepared in zip(self._both, self._prepared, strict=True):
             player.adopt_game(prepared, self._line, side, began_ns)
 
     def take(self, began_ns: int) -> Ending | None:
-        """Return the ending of a prepared game, and keep its moves, after ``start`` has played it to its end.
+        """Return the ending of a prepared game that ``start`` has played to its end, and fetch its moves for ``keep``.
 
         Any thread may call this. ``began_ns`` is as for ``adopt``.
         """
@@ -194,7 +194,10 @@ class CompiledMoves:
         return ending
 
     def clocks(self) -> list[tuple[ClockState, tuple[int, int]]]:
-        """For each side: its clock after ``play``, and the number and largest delay (ns) of its disturbed moves."""
+        """For each side: its clock after ``play``, and the number and largest delay (ns) of its disturbed moves.
+
+        A move is disturbed if the arena read it late because of other load on the machine.
+        """
         return [(self._game.clock(side), self._game.sides[side].disturbed()) for side in (0, 1)]
 
     def finish_move(self, side: int, clock: PlayerClock | None, stop: StopFlag) -> Reply:
@@ -211,7 +214,7 @@ class CompiledMoves:
                 player.release_side(side)
 
     def keep(self) -> None:
-        """Append the last moves of an ended game to ``moves``. Can be called on any thread."""
+        """Append the fetched moves that are not yet in ``moves``. In an ended game, any thread may call this."""
         self._moves += self._records(self._last)
         self._last = NO_MOVES
 

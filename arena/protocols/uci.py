@@ -396,11 +396,10 @@ class UciPlayer(UciFamilyPlayer[UciClient]):
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """Find out which games a program plays: the games in its option ``UCI_Variant``, or chess if it has
-    ``UCI_Chess960``.
+    """Find out which games a program plays; ``converse`` sends lines to the program and returns its answers.
 
-    Without either option, the program's move in its start position shows the game. ``converse`` sends lines to the
-    program and returns its answers.
+    They are the games in its option ``UCI_Variant`` or, if only the option ``UCI_Chess960`` exists, chess. Without
+    these options, the program's first move after ``position startpos`` shows the game.
     """
     options = {
         option.name.lower(): option

@@ -100,7 +100,7 @@ class Information(NamedTuple):
 
 
 _USUAL = re.compile(r"info depth (\d{1,5}) .{0,60}?\bscore cp (-?\d{1,5}) .{0,60}?\bnodes (\d{1,15})\b")
-"""Matches the usual form of an ``info`` line, so that one search replaces three.
+"""Matches the usual form of an ``info`` line: depth, score and nodes in one match instead of three.
 
 The gaps between its parts are bounded, which keeps the match fast on long lines.
 """
@@ -206,7 +206,10 @@ class GameLine:
         return self._texts.write(self._start, moves[self._before :], first - self._before)
 
     def command_after(self, moves: Sequence[str], expected: str) -> str:
-        """The ``position`` command after ``moves`` and the expected reply, which later commands leave out."""
+        """The ``position`` command for pondering, after ``moves`` and the reply ``expected``.
+
+        Later commands do not contain this reply unless it is played.
+        """
         before = " moves " if len(moves) == self._first else " "
         (word,) = self._words([*moves, expected], len(moves))
         return self.command(moves) + before + word
@@ -412,8 +415,8 @@ class UciFamilyPlayer(ExternalPlayer[Kind]):
     def program_line(self, moves: Sequence[str], arbiter: ProgramArbiter) -> tuple[str, bool] | None:
         """The ``position`` command after ``moves``, and whether it contains moves.
 
-        Returns ``None`` if the engine is busy or another command must be sent first. Also adds moves that Python has
-        played to the table of move texts that compiled code can read.
+        Returns ``None`` if the engine is busy or another command must be sent first. Also adds the texts of moves that
+        Python has played to the table from which compiled code reads moves.
         """
         if not ((self._client.is_idle or self._is_announced) and self._running().is_quiet):
             return None

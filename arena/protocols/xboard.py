@@ -109,7 +109,7 @@ COMPLAINTS = (*REFUSALS, "Error", "tellusererror")
 LOSSES = ("0-1", "1-0")
 """The result that means a loss for the engine: for side 0 (the side that moves first in the game) and for side 1."""
 _KINDS = {"slider": "spin", "file": "string", "path": "string", "save": "button", "reset": "button"}
-"""Kinds of xboard options that only look different in a user interface, each with the kind that it is treated as."""
+"""Maps kinds of options that only look different in a user interface to the kinds that elolab treats them as."""
 
 
 def parse_features(line: str) -> list[tuple[str, str]]:
@@ -446,7 +446,7 @@ class XboardClient(ProtocolClient):
         return self._take("move")
 
     def has_resigned(self, side: int) -> bool:
-        """Whether the engine, which plays ``side``, has resigned without being asked."""
+        """Whether the engine, which plays ``side``, has resigned while it was not asked for a move."""
         return first_word(self.claim) == "resign" or (self.claim.startswith(LOSSES[side]) and "resign" in self.claim)
 
     def information(self) -> Information:
@@ -703,13 +703,19 @@ class XboardPlayer(ExternalPlayer[XboardClient]):
         return self._client.think(*offer, *self._client.clock_lines(clock), *lines)
 
     def _restart(self, position: Position, moves: Sequence[str]) -> None:
-        """Make the next request send the position by ``setboard``; raises ``NoMove`` if the engine lacks it."""
+        """Make the next request send the position by ``setboard``.
+
+        Raises ``NoMove`` if the engine does not support ``setboard``.
+        """
         if not self._has_setboard:
             raise NoMove(Fault("no_setboard"))
         self._restarts = True
 
     def _take_resignation(self, side: int) -> None:
-        """Raise the exception for a resignation if the engine, playing ``side``, has resigned without being asked."""
+        """Raise ``PlayerResigned`` if the engine, playing ``side``, has resigned while it was not asked for a move.
+
+        Raises ``NoMove`` instead if the engine's own score does not indicate a lost position.
+        """
         if self._client.has_resigned(side):
             raise self._resignation(self._client.claim, 0, self._client.information().score)
 
@@ -811,9 +817,10 @@ def _miscounted(limits: Limits, plies: int) -> str:
 
 
 def find_games(converse: Converse) -> tuple[str, ...]:
-    """Find out which games a program plays: the games in its feature ``variants``, or chess without that feature.
+    """Find out which games a program plays: the games in its feature ``variants``.
 
-    ``converse`` sends lines to the program and returns its answers.
+    A program that does not announce this feature is assumed to play only chess. ``converse`` sends lines to the program
+    and returns its answers.
     """
     lines = converse(("xboard", "protover 2"), lambda line: "done=1" in line)
     features = dict(pair for line in lines if line.startswith("feature ") for pair in parse_features(line))

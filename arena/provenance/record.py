@@ -128,8 +128,8 @@ class Provenance:
     def __init__(self, store: Store, *, accepts_changes: bool) -> None:
         """Read the record of a store.
 
-        ``accepts_changes`` accepts changed files and driver code and records their digests in the store. Files that are
-        missing on this machine may then have any content on other machines.
+        ``accepts_changes`` accepts changed files and driver code and records their digests in the store. For a file
+        that is missing on this machine, any content on other machines is then accepted.
         """
         self._store = store
         self._recorded = recorded_files(store.metadata)
@@ -254,9 +254,10 @@ def _shown(digests: Iterable[str]) -> str:
 
 
 def changed_since(store: Store) -> str:
-    """A phrase about the first file or driver that has changed since a folder's last games; empty if none has.
+    """A phrase about the first change since a folder's last games, in a player's file or in elolab's driver code.
 
-    Missing files do not count, because other machines may play their games.
+    Empty if there is no change, or if all changes were accepted. A file that is missing here does not count, because
+    the games with it may be played on other machines.
     """
     return next(iter(_changed(store).values()), "")
 

@@ -2,7 +2,7 @@
 
 All sources that can influence a game must be identical in a run and its workers; installing the same version ensures
 that. A folder may be continued with a later version of elolab: then only the engine's identity must match and, if
-external programs play, ``driver_identity``. Changes of reports, statistics or comments affect neither.
+external programs play, ``driver_identity``. Changes to reports, statistics or comments affect neither.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _ARENA = Path(__file__).parent.parent
 _DECIDE_NOTHING = {"checking", "collection", "reports", "statistics", "watching"}
 """Folders of ``arena`` and ``engine`` whose sources cannot influence a game."""
 _DRIVER = ("play/game.py", "players/*.py", "protocols/*.py")
-"""Patterns of the modules in ``arena`` that communicate with programs and judge their answers."""
+"""Patterns of the modules in ``arena`` that communicate with programs and judge their answers.
+
+Modules in ``_NOT_DRIVER`` are exceptions.
+"""
 _NOT_DRIVER = {"detect.py", "processors.py", "registry.py", "supervisor.py"}
 
 
@@ -43,9 +46,9 @@ def sources_digest() -> str:
 
 
 def difference_in_sources(there: Mapping[str, str]) -> str:
-    """A phrase about the first source that differs between a worker and this process; empty if all agree.
+    """A phrase on the first source that differs between a worker and this process, and how many more do.
 
-    ``there`` has the ``source_digests`` of the worker.
+    Empty if all sources agree. ``there`` has the ``source_digests`` of the worker.
     """
     here = source_digests()
     names = [name for name in sorted({**here, **there}) if here.get(name) != there.get(name)]

@@ -56,7 +56,7 @@ class Conclusion:
     """The findings of a run so far. The code of each kind of run updates them."""
 
     verdict: str | None = None
-    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if there is none yet, or only verdicts of parts."""
+    """Verdict of the whole run, such as ``H1 accepted``; ``None`` if there is none yet or only parts have verdicts."""
     verdicts: Mapping[str, str] = field(default_factory=dict)
     """Verdicts of the parts of a run, keyed by the name of the part."""
     is_decided: bool = False
@@ -199,11 +199,11 @@ def write_status(directory: Path, status: Mapping[str, Any], *, durable: bool = 
 
 
 def read_status(directory: Path, *, is_running: bool, store: Store | None = None) -> dict[str, Any]:
-    """Read the status of a run, as in ``status.json``; completes it if the run is in progress or was killed.
+    """Read the status of a run, as in ``status.json``; complete it if the run is in progress or was killed.
 
     Runs of older versions have no such file; their status is derived from other files of the folder.
-    ``is_running`` is true if a process holds the folder's lock. If the run did not write its end, the games and digests
-    are taken from ``store``; without a store, the status has only what the file contains.
+    ``is_running`` is true if a process holds the folder's lock. If the file does not yet contain the end of the run,
+    numbers of games and digests are computed from ``store``. Without a store, they are as in the file.
     """
     status = _kept(directory)
     if status and status["reason"] != RUNNING and not is_running:

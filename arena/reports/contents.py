@@ -42,7 +42,7 @@ class Contents:
     games: PackedGames
     """The games with their moves, packed for the page's replay."""
     planned_games: int
-    """Number of games in the schedule. Games with this number or a higher one do not count."""
+    """Number of games, from the start of the schedule, that count; see ``arena.schedule.games_that_count``."""
     tables: Tables
     plots: tuple[Plot, ...]
     search_statistics: SearchStatistics
@@ -58,7 +58,7 @@ class Contents:
     placing: Placing | None = None
     """Final ranking of a Swiss tournament or a knockout; ``None`` in other formats."""
     expected_games: int | None = None
-    """Number of games of the complete run, if it may have fewer than ``planned_games`` games; otherwise ``None``."""
+    """Number of games that the complete run should have; ``None`` means ``planned_games``."""
     caveats: Caveats = NO_CAVEATS
     players: Mapping[str, PlayedAs] = field(default_factory=dict)
     """How each player played (program, options and so on), keyed by name, for the replay and copied games."""

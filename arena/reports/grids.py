@@ -40,7 +40,7 @@ def crosstable_section(
 ) -> Section:
     """The section with the crosstable. ``names`` has the players in the order of its rows and columns.
 
-    Markdown shows ``instead``.
+    In Markdown, ``instead`` replaces the crosstable.
     """
     found, say = {(result.player, result.opponent): result for result in results}, Catalogue(REPORTS, language)
     rows = [
@@ -60,7 +60,7 @@ def crosstable_html(names: Sequence[str], results: Iterable[HeadToHead], languag
 
 
 def superiority_grid(contents: Contents) -> Drawn:
-    """A grid of the likelihood, in percent, that the row's player is stronger than the column's.
+    """A grid of the likelihood, in percent, that the player of the row is stronger than the player of the column.
 
     Rows and columns are in the order of the standings.
     """
@@ -129,7 +129,7 @@ def _bracket_tie(tie: Tie, placing: Placing, say: Catalogue) -> dict[str, Any]:
 def _superiority_cell(contents: Contents, row: int, column: int, share: float) -> dict[str, Any]:
     """A cell of the grid of superiority. ``row`` and ``column`` are indices in the standings.
 
-    ``share`` is the likelihood, from 0 to 1, that the row's player is stronger.
+    ``share`` is the likelihood, from 0 to 1, that the player of the row is stronger than the player of the column.
     """
     elo, error = contents.tables.difference(row, column)
     return {

@@ -46,9 +46,12 @@ if TYPE_CHECKING:
 CHUNK_MOVES = 20_000
 """Number of moves at which a chunk is complete: about 200 games, 200 kB."""
 MAX_EMBEDDED = 2_500_000
-"""Maximum total length of chunks inside a page, in characters (about 2000 games); beyond it, all are files."""
+"""Maximum total length, in characters, of chunks inside a page: about 2000 games.
+
+If the chunks are longer, all of them are written to files.
+"""
 GAMES_FOLDER = "report-games"
-"""Name of the folder, next to the page, for chunks in files."""
+"""Name of the folder, next to the page, that contains the chunks if they are too long for the page itself."""
 COLUMNS = (("move", "<u2"), ("score", "<i2"), ("depth", "u1"), ("nodes", "<u4"), ("time", "<u2"), ("plies", "u1"))
 """Name and NumPy type of each column of a chunk.
 
@@ -163,15 +166,15 @@ def script_data(data: Any) -> Markup:
 class GamePacker:
     """Packs games for a report's page. Games must be added in schedule order.
 
-    Files of an earlier report are kept, because its page still exists; ``remove_other_chunks`` removes them after the
-    page is replaced.
+    Chunk files of an earlier report are kept, because the earlier page still needs them. Once the new page has replaced
+    it, ``remove_other_chunks`` removes them.
     """
 
     def __init__(self, players: Sequence[str], folder: Path, game: str, language: str) -> None:
         """Start without games.
 
-        ``players`` sets the order of players in the index. ``folder``, for chunks in files, is only created if the
-        games do not fit into the page.
+        ``players`` sets the order of players in the index. If the games do not fit into the page, their chunks
+        are written into ``folder``, which is then created.
         """
         self._words = (game, language)
         self._players = {name: number for number, name in enumerate(players)}

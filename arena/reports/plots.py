@@ -84,14 +84,15 @@ def _plot(name: str, figure: Figure, say: Catalogue, **fields: str) -> Plot:
 
 
 LATEX = "tex"
-"""Format for tables in ``also_written_as``. The other formats are for plots."""
+"""Value in the argument of ``also_written_as`` that selects tables in LaTeX."""
 _WANTED: ContextVar[Collection[str]] = ContextVar("formats of reports", default=())
 
 
 @contextmanager
 def also_written_as(endings: Collection[str]) -> Iterator[None]:
-    """A context in which reports are also written in the formats ``endings``: ``png``, ``pdf`` (plots), ``LATEX``
-    (tables).
+    """A context in which reports are also written in the formats ``endings``.
+
+    These are ``png`` and ``pdf`` for plots, and ``LATEX`` for tables.
     """
     token = _WANTED.set(endings)
     try:
@@ -101,7 +102,7 @@ def also_written_as(endings: Collection[str]) -> Iterator[None]:
 
 
 def wanted_formats() -> Collection[str]:
-    """The formats set by ``also_written_as``; empty outside of its context."""
+    """The formats that the current context of ``also_written_as`` has set; empty outside of such a context."""
     return _WANTED.get()
 
 

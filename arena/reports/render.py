@@ -25,10 +25,10 @@ REPORTS = "elolab.arena.reports"
 def render(template: str, language: str, /, **values: Any) -> str:
     """Render a template with ``values``; returns the page.
 
-    ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``; templates include each other by
-    such names. A template calls ``message`` for a message of its own package and ``shell`` for a message of this
-    package; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a missing template and ``KeyError``
-    for a missing message.
+    ``template`` is ``package/file``, such as ``elolab.arena.reports/document.html.j2``. A template includes another
+    template by a name of this form. It calls the function ``message`` for a message of its own package and ``shell``
+    for a message of the package ``REPORTS``; fields of messages may be markup. Raises ``jinja2.TemplateError`` for a
+    missing template and ``KeyError`` for a missing message.
     """
     package = template.partition("/")[0]
     page = _environment().get_template(template)
@@ -71,7 +71,7 @@ def picture(figure: Any, name: str, description: Markup) -> Markup:
 
 
 def breakable(name: object) -> Markup:
-    """A name as markup that allows a line break after each underscore, so that no word of it is broken."""
+    """A name as markup that allows a line break after each underscore, so that long names break between their words."""
     return escape(name).replace("_", Markup("_<wbr>"))
 
 

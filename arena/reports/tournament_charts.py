@@ -144,18 +144,18 @@ def pairs_chart(tables: Tables, language: str) -> Figure:
 
 
 Course = tuple[list[int], list[list[float]]]
-"""The course of values during a run: numbers of complete pairs, and for each of them the list of values.
+"""The course of values during a run: numbers of complete pairs, and the list of values after each of these numbers.
 
-There are at most ``CONVERGENCE_POINTS`` of each.
+Both lists have at most ``CONVERGENCE_POINTS`` entries.
 """
 
 
 def _course(
     players: Sequence[str], records: Sequence[GameSummary], figures: Callable[[PairCounter], list[float]]
 ) -> Course:
-    """Compute the course of values during a run, at up to ``CONVERGENCE_POINTS`` moments.
+    """Compute the course of values during a run, at up to ``CONVERGENCE_POINTS`` equally spaced games.
 
-    ``figures`` computes the values from the games counted up to a moment. Games are in schedule order.
+    ``figures`` computes the values from the games up to one of these points, in schedule order.
     """
     ordered = sorted(records, key=lambda record: record.pairing.number)
     moments = {round(len(ordered) * (step / CONVERGENCE_POINTS)) for step in range(1, CONVERGENCE_POINTS + 1)}
@@ -183,7 +183,7 @@ def convergence(tables: Tables, records: Sequence[GameSummary]) -> Course:
 def match_course(tables: Tables, records: Sequence[GameSummary]) -> Course:
     """The course of the Elo difference during a match: first player minus second player.
 
-    Each moment has three values: the Elo difference, and the lower and upper bounds of its 95 % interval, which may be
+    Each point has three values: the Elo difference, and the lower and upper bounds of its 95 % interval, which may be
     infinite.
     """
 

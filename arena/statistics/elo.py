@@ -25,7 +25,10 @@ NORMALIZED_UNIT = 800 / math.log(10)
 EMPTY_COUNT = 1e-3
 """Value that replaces a count of zero in a likelihood, so that its logarithm exists."""
 TILT_PRECISION = 1e-10
-"""Newton's method in ``_tilted`` stops when a step is shorter than this fraction of the distance to the nearer pole."""
+"""Precision of Newton's method in ``_tilted``, relative to the distance to the nearer pole of the function.
+
+The iteration stops when a step is shorter than this fraction of the distance.
+"""
 LEAST_NOISE = 0.2
 """Lower bound of the result of ``_noise_of_ratio``."""
 SPRT_MODELS = ("normalized", "logistic")
@@ -153,7 +156,9 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _estimate(counts: Sequence[int], games_per_item: int, ratio: float | None) -> Estimate:
-    """The estimate from counts of games or pairs, worst outcome first. Outcomes have equally spaced scores from 0 to 1.
+    """The estimate from counts of games or pairs by outcome, worst first.
+
+    The scores of the outcomes are equally spaced from 0 to 1.
 
     ``games_per_item`` is 1 for games and 2 for pairs; ``ratio`` becomes ``pairs_ratio``.
     """

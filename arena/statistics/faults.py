@@ -14,7 +14,7 @@ from elolab.engine.language import DEFAULT_LANGUAGE, Catalogue
 FORFEITS = ("crash", "no_answer", "illegal_move", "time_forfeit", "no_move")
 """Reasons for the end of a game that are a player's fault; a subset of ``engine.rules.REASONS``.
 
-A game that ends by ``no_move`` may be a draw; with all other reasons, the player loses it.
+A game that ends by ``no_move`` may be a draw; a game that ends for another of these reasons is lost by the player.
 """
 FAULTS_SHOWN = 4
 """Maximum number of kinds of faults that a report describes one by one."""
@@ -98,7 +98,10 @@ class FaultCounter:
 
 
 def faults_of(records: Iterable[GameRecord]) -> tuple[FaultCount, ...]:
-    """Count the faults in games in schedule order; see ``FaultCounter``."""
+    """Count the faults that ended games, by player and kind, most frequent first.
+
+    ``records`` must be in schedule order.
+    """
     counter = FaultCounter()
     for record in records:
         counter.add(record)
@@ -111,7 +114,8 @@ class FaultStreaks:
     def __init__(self, most: int) -> None:
         """Start before the first game.
 
-        ``reason`` is set after ``most`` consecutive games that one player ended by faults; never if ``most`` is 0.
+        After ``most`` consecutive games that one player ended by faults, ``reason`` describes them. If ``most`` is 0,
+        ``reason`` always remains empty.
         """
         self._most = most
         self._streaks: Counter[str] = Counter()

@@ -26,7 +26,10 @@ from statistics import NormalDist
 import numpy as np
 
 FEW, MANY = 50, 100
-"""Numbers of results between which ``tolerance`` rises linearly; it is constant below and above."""
+"""Numbers of results between which ``tolerance`` rises linearly; below and above it is constant.
+
+``tolerance`` is the factor by which the error probability of a bound may exceed its nominal value.
+"""
 TOLERANCE_OF_FEW, TOLERANCE_OF_MANY = 1.4, 2.2
 """Values of ``tolerance`` for at most ``FEW`` and for at least ``MANY`` results.
 
@@ -37,9 +40,9 @@ outcomes. With the second, they cover it in 94 to 96 % of ordinary matches of 10
 INTERVAL_DEVIATIONS = NormalDist().inv_cdf(0.975)
 """Half the width of a 95 % interval in standard errors: 1.96."""
 LEAST_TAIL = 1e-300
-"""Minimum tail probability; smaller probabilities are replaced by it."""
+"""Lower limit for the error probability of a bound, so that its quantile is finite."""
 CONTOUR_STEP = 1 / 16
-"""Step of the trapezoid rule in ``_exact_error``, which makes the error of the integral less than 1e-13."""
+"""Step of the trapezoid rule in ``_exact_error``; with it, the error of the integral is less than 1e-13."""
 CONTOUR_PLACES = np.arange(CONTOUR_STEP / 2, 16, CONTOUR_STEP)
 CONTOUR, CONTOUR_WEIGHTS = np.sinh(CONTOUR_PLACES), np.cosh(CONTOUR_PLACES) * CONTOUR_STEP / math.pi
 ROOT_PRECISION = 1e-12
@@ -65,8 +68,8 @@ def score_bounds(counts: tuple[int, ...], deviations: float = INTERVAL_DEVIATION
 def deviations_from(counts: tuple[int, ...], score: float) -> float:
     """Number of standard errors by which the mean score is above ``score``; negative if below, 0 without results.
 
-    ``counts`` has the number of results for each outcome, worst first. This is the inverse of ``score_bounds``: an
-    interval with this half width has ``score`` as a bound.
+    ``counts`` has the number of results for each outcome, worst first. This is the inverse of ``score_bounds``: with
+    the absolute value of the result as ``deviations``, one of the bounds is ``score``.
     """
     items, mean, _ = _moments(counts)
     if not items or mean == score:

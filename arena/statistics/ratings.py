@@ -34,9 +34,9 @@ DISPERSION_PRIOR_PAIRS = 20.0
 According to the prior, the games of a pair are independent, and all pairings have the same dispersion.
 """
 LEAST_SQUARES = 2.0
-"""Minimum of the sum of squared deviations of pair scores (0 to 2) from their expectation, if all games are drawn.
+"""Minimum assumed for the sum of squared deviations of pair scores from their expectation, if all games are drawn.
 
-Two pairs between equal players, one with two wins and one with two losses, have this sum.
+Pair scores range from 0 to 2. The sum is 2 for two pairs between equal players, one won 2-0 and one lost 0-2.
 """
 
 
@@ -101,7 +101,7 @@ class PairingTable:
         )
 
     def games_by_first_mover(self) -> tuple[NDArray[np.int64], NDArray[np.int64], Array]:
-        """All games, in two rows per pairing: games in which ``first`` moved first, and the others.
+        """All games, in two rows per pairing: games in which ``first`` moved first, then games in which it did not.
 
         Returns three arrays: the indices of the players who moved first, shape (rows,); the indices of their opponents,
         shape (rows,); and the losses, draws and wins of the players who moved first, shape (rows, 3).
@@ -155,7 +155,10 @@ class Ratings:
         return float(self.elo[one] - self.elo[other]), INTERVAL_DEVIATIONS * math.sqrt(max(variance, 0.0))
 
     def los_matrix(self) -> Array:
-        """Probability that the row's player is stronger than the column's, shape (players, players); 0.5 if unknown."""
+        """Probability, 0 to 1, that the player of the row is stronger than the player of the column; 0.5 if unknown.
+
+        The shape is (players, players).
+        """
         variances = np.diag(self.covariance)
         with np.errstate(invalid="ignore", divide="ignore"):
             deviations = np.sqrt(np.maximum(variances[:, None] + variances - 2 * self.covariance, 0.0))
@@ -224,10 +227,11 @@ def fit_ratings(
 
 
 def with_match(ratings: Ratings, match: Estimate) -> Ratings:
-    """Copy ``ratings`` of two players, with the difference that their match shows, so that all tables agree.
+    """Copy ``ratings`` of two players, with their difference replaced by the Elo of their match.
 
-    ``match`` is the estimate for player 0. If its Elo is infinite, the fitted difference remains and the interval ends
-    at the finite bound of the estimate. Ratings of two anchored players remain unchanged.
+    All tables then show the same difference. ``match`` is the estimate for player 0. If its Elo is infinite, the fitted
+    difference remains and the interval ends at the finite bound of the estimate. Ratings of two anchored players remain
+    unchanged.
     """
     if len(ratings.anchors) > 1 or not math.isfinite(match.standard_error):
         return ratings
@@ -446,7 +450,9 @@ def _pair_dispersions(player_count: int, table: PairingTable, solution: Array) -
 
 
 def _row_weights(table: PairingTable, dispersions: Array) -> Array:
-    """Mean dispersion of the games in each row of ``games_by_first_mover``, shape (rows,); 1 for single games."""
+    """Mean dispersion of the games in each row of ``games_by_first_mover``, shape (rows,).
+
+    Games outside complete pairs have the dispersion 1."""
     pairs, single = table.pairs.sum(axis=(1, 2))[:, None], table.single.sum(axis=2)
     games = pairs + single
     weights = (dispersions[:, None] * pairs + single) / np.maximum(games, 1)
@@ -477,10 +483,10 @@ def connected_groups(player_count: int, edges: Iterable[tuple[int, int]]) -> tup
 def _anchoring(
     player_count: int, groups: Sequence[Sequence[int]], anchors: Iterable[int], fixed: Iterable[int]
 ) -> Array:
-    """Matrix that makes strengths relative to the anchor of their group, or to the group's mean; shape (players,
-    players).
+    """Matrix that makes strengths relative to the anchor of their group or, without an anchor, to the group's mean.
 
-    Strengths in groups with several anchors do not change; ``fixed`` has these anchors.
+    The shape is (players, players). Strengths in groups with several anchors do not change; ``fixed`` has these
+    anchors.
     """
     projection = np.eye(player_count)
     for group in groups:

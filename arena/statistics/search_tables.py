@@ -34,7 +34,10 @@ SHOWN_COLUMNS = (
     ("time_used", "of_proper", "time_used_percent_of_proper", 1),
     ("soft_stops", "of_stops", "soft_stops_percent_of_both", 1),
 )
-"""Columns of the report's main table: title and unit (message keys), column of ``player_row``, number of decimals."""
+"""Columns of the report's main table of search statistics.
+
+Each has the message keys of its title and unit, its key in the result of ``player_row``, and its number of decimals.
+"""
 
 
 @dataclass(frozen=True)

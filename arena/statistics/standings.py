@@ -109,7 +109,7 @@ class PairCounter:
         return Trinomial(*(sum(getattr(count, name) for count in counts) for name in ("wins", "draws", "losses")))
 
     def _of(self, player: int) -> Iterator[PairingCounts]:
-        """The results of a player against each opponent that it has met, from this player's point of view."""
+        """Yield the results of a player against each opponent that it has met, from this player's point of view."""
         for other in range(len(self.players)):
             if (min(player, other), max(player, other)) in self._pairs:
                 yield self.between(player, other)
@@ -125,7 +125,7 @@ class PairCounter:
         return (counts.pentanomial() if counts.pentanomial().pairs else counts.trinomial()).estimate()
 
     def ratings(self, anchors: Mapping[int, float] | None = None) -> Ratings:
-        """The joint fit of all ratings. For two players, their difference is the estimate of their match.
+        """The joint fit of all ratings. For two players, the rating difference is the estimate from their match.
 
         ``anchors`` are fixed ratings in Elo, keyed by the index of the player.
         """
@@ -248,7 +248,10 @@ class Tables:
     counter: PairCounter
     ratings: Ratings
     standings: tuple[Standing, ...]
-    """One row per player: larger groups of players connected by games first, in a group the best rating first."""
+    """One row per player, by group and then by rating, best first.
+
+    A group is a set of players connected by games; larger groups come first.
+    """
     head_to_heads: tuple[HeadToHead, ...]
     """One row for each ordered pair of players who met, in the order of the standings."""
     endings: tuple[EndingCount, ...]
@@ -268,7 +271,7 @@ class Tables:
 
     @property
     def referred_anchors(self) -> dict[str, float]:
-        """Anchors that have played other players, so that ratings are relative to them: fixed Elo, keyed by name."""
+        """Fixed Elo, keyed by name, of the anchors that have played other players. Ratings are relative to them."""
         names = {name for group in self.ratings.groups if len(group) > 1 for name in self._names(group)}
         return {name: elo for name, elo in self.anchors.items() if name in names}
 
@@ -295,7 +298,10 @@ class Tables:
         return [self.counter.players[player] for player in group]
 
     def superiority(self) -> list[list[float]]:
-        """Likelihood, 0 to 1, that the row's player is stronger than the column's, in the order of the standings."""
+        """Likelihood, 0 to 1, that the player of the row is stronger than the player of the column.
+
+        Rows and columns are in the order of the standings.
+        """
         order = [self.counter.players.index(row.player) for row in self.standings]
         matrix = self.ratings.los_matrix()
         return [[float(matrix[one, other]) for other in order] for one in order]
@@ -303,7 +309,8 @@ class Tables:
     def difference(self, place: int, other: int) -> tuple[float, float]:
         """Rating difference in Elo between two players, and half the width of its 95 % interval.
 
-        The players are given by index in the standings; the difference is ``place`` minus ``other``.
+        ``place`` and ``other`` are the players' indices in the standings. The difference is the rating of ``place``
+        minus the rating of ``other``.
         """
         one, two = (self.counter.players.index(self.standings[rank].player) for rank in (place, other))
         return self.ratings.difference(one, two)

@@ -141,7 +141,8 @@ def _take_unique(
 ) -> list[str]:
     """Shorten names; returns the names whose shortened form is not unique.
 
-    Adds each unique form to ``shown``, keyed by the full name, and to ``taken``, the set of all forms in use.
+    Adds each unique form to ``shown``, keyed by the full name, and to ``taken``, the set of all forms in use. Each form
+    has at most ``columns`` terminal columns.
     """
     groups: dict[str, list[str]] = defaultdict(list)
     for name in names:

@@ -33,7 +33,7 @@ OVERSHOOT = 0.5826
 STEPS_OF_TABLE = 4
 """Number of steps into which a table of true strengths divides the distance between the hypotheses."""
 LATE = 0.95
-"""Share of tests that have ended after ``Expectation.late_pairs`` pairs."""
+"""Fraction of tests that have ended after ``Expectation.late_pairs`` pairs."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Expectation:
     median_pairs: int
     """Number of pairs after which half of the tests have ended."""
     late_pairs: int
-    """Number of pairs after which a share ``LATE`` of the tests has ended."""
+    """Number of pairs after which 95 % of the tests (``LATE``) have ended."""
 
 
 def outcomes_of_draws(draws: float) -> Array:

@@ -11,7 +11,7 @@ from elolab.engine.child_processes import start_helper
 
 LEAST_PAUSE_SECONDS = 20.0
 PAUSE_FACTOR = 30
-"""Minimum pause before the command is started again, as a multiple of its last duration."""
+"""Minimum pause before the command is started again, as a multiple of the time that its last run took."""
 
 
 class RenewedOutput:
@@ -32,7 +32,7 @@ class RenewedOutput:
         """Start the command, if ``basis`` has changed since the last start.
 
         ``basis`` is any value that changes when the command may have new output. Does nothing while the command is
-        running or during the pause after it; ``is_last`` ignores the pause.
+        running. Also does nothing during the pause after a run of the command, unless ``is_last`` is set.
         """
         is_due = is_last or time.monotonic() >= self._next
         if self._reader.is_alive() or basis == self._basis or not is_due:

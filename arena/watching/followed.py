@@ -33,7 +33,7 @@ _SUMMARY = r'<p class="summary">(.*?)</p>'
 
 
 class FollowedRun:
-    """Reads one run for all its viewers. Does not read it while there are no viewers."""
+    """Reads one run for all its viewers; stops the repeated reading while there are no viewers."""
 
     def __init__(self, folder: Path, figures_command: Sequence[str] = ()) -> None:
         """Follow the run in ``folder``.
@@ -112,7 +112,7 @@ class FollowedRun:
             await asyncio.sleep(POLL_SECONDS)
 
     async def _request_data(self) -> bool:
-        """Request data from the run that it only publishes on request: moves of all games, and dialogues.
+        """Request the data that viewers want and the run only publishes on request: moves of all games, dialogues.
 
         Returns false if the request could not be written.
         """

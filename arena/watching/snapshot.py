@@ -112,7 +112,7 @@ class FinishedGame(NamedTuple):
 
     @property
     def record(self) -> GameRecord:
-        """The game as a record without moves, as functions that count results expect it."""
+        """The game as a record without moves, for functions that count results."""
         return GameRecord(
             self.key, self.pairing, self.first, self.second, Opening("", (), self.opening), (), self.result,
             self.reason, "",
@@ -308,7 +308,8 @@ def _game_in(content: Any) -> str:
 class GameReader:
     """Reads the new games of a store. The store's file is only open during a reading.
 
-    The process that plays the games can therefore be the last to close the file and merge SQLite's write-ahead log.
+    The process that plays the games can then be the last to close the file: SQLite merges its write-ahead log at the
+    last closing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -534,14 +535,20 @@ class _Figures:
 
 
 class _Curve:
-    """A curve over the pairs of a match; beyond ``MAX_POINTS`` points, the distance between points doubles."""
+    """A curve over the pairs of a match, with at most ``MAX_POINTS`` points.
+
+    Beyond this number, every second point is removed, and the distance between points doubles.
+    """
 
     def __init__(self, kind: str) -> None:
         self._kind, self._stride = kind, 1
         self._points: list[list[float | None]] = []
 
     def add(self, pairs: int, figures: Callable[[], Sequence[float | None]]) -> None:
-        """Add a point with the values of ``figures()`` after ``pairs`` pairs, unless it is too near the last one."""
+        """Add a point for ``pairs`` pairs with the values of ``figures()``.
+
+        Does nothing if the point exists, or if ``pairs`` is 0 or not a multiple of the distance between points.
+        """
         if not pairs or pairs % self._stride or (self._points and self._points[-1][0] == pairs):
             return
         self._points.append([pairs, *figures()])

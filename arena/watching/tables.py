@@ -108,8 +108,9 @@ def _test_of(
 ) -> Callable[[FinishedGame], bool]:
     """The condition that the word ``key:text`` of a query sets for games; ``key`` may be empty.
 
-    ``words`` has all words of the query, as pairs of key and text. ``engines`` and ``openings`` have all names. These
-    and ``text`` are in lower case. Raises ``QueryError`` for an unknown key, ending or result.
+    ``words`` has all words of the query, as pairs of key and text. ``engines`` and ``openings`` have the names of all
+    engines and openings. The names and ``text`` are in lower case. Raises ``QueryError`` for an unknown key, ending or
+    result.
     """
     if key == "engine":
         is_engine = _named(text, engines)
@@ -141,10 +142,10 @@ def _named(text: str, names: set[str]) -> Callable[[str], bool]:
 
 
 def _endings(text: str) -> set[str]:
-    """The reasons for the end of a game that ``text`` selects: by their name or title in any language, or by part of
-    it.
+    """The reasons for the end of a game that ``text`` (lower case) selects.
 
-    Raises ``QueryError`` if there are none.
+    A reason is selected if its name, or its title in any language, equals ``text`` or, if none does, contains ``text``.
+    Raises ``QueryError`` if no reason is selected.
     """
     titles: dict[str, list[str]] = {reason: [reason, reason.replace("_", " ")] for reason in REASONS}
     for language in LANGUAGES:

@@ -32,7 +32,7 @@ BOARD_COLUMNS = 29
 LEAST_COLUMNS = 76
 """Minimum width of a terminal for a board on the right, in terminal columns."""
 FEW = 3
-"""Maximum number of lines on a screen for faults, and for workers."""
+"""Maximum number of lines on a screen for faults, and also for workers."""
 STATE_COLOURS = {"running": GREEN, "failed": RED, "unreadable": RED, "damaged": RED, "stopped": YELLOW, "died": RED}
 _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undecided": "undecided_short"}
 
@@ -40,8 +40,8 @@ _VERDICTS = {"H1 accepted": "upper_short", "H0 accepted": "lower_short", "undeci
 def screen(state: dict[str, Any], outcome: Sequence[str], language: str, columns: int, rows: int) -> list[Line]:
     """The lines of a screen of ``columns`` by ``rows`` characters.
 
-    ``outcome`` has the lines of the result so far, for a run that is not a tournament. They may be a wide table, so
-    that no board is shown beside them.
+    ``outcome`` has the lines of the result so far, for a run that is not a tournament. If there are any,
+    no board is shown, because they may be a wide table.
     """
     say = Catalogue("elolab.arena", language)
     head = _head_lines(state, say, columns)

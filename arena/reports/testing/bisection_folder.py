@@ -38,7 +38,8 @@ class BisectionFolder:
     """A bisection and its folder; a context manager.
 
     Entering the context locks the folder; it raises ``UserError`` if another bisection holds the lock. Leaving the
-    context records how the bisection ended; if nothing was played, it removes the folder unless it existed before.
+    context records how the bisection ended. If the folder is still empty, leaving the context removes it, unless the
+    folder existed before.
     """
 
     def __init__(self, folder: Path, report: BisectionReport, language: str) -> None:

@@ -33,7 +33,10 @@ MOST_ELO = 400.0
 
 
 def expectation_chart(rows: Sequence[Expectation], language: str) -> Figure:
-    """Two charts by true logistic Elo: the probabilities of both verdicts, and the length of the test in games."""
+    """Two charts with the true logistic Elo on the x axis.
+
+    One shows the probabilities of both verdicts in percent, the other the length of the test in games.
+    """
     say = Catalogue(REPORTS, language)
     figure, grid = new_figure(3.4, columns=2, share_scale=False, font_size=11)
     verdicts, lengths = grid[0]
